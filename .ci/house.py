@@ -237,6 +237,37 @@ def comments(tree: Path) -> float:
     return 100 * found / lines
 
 
+def kinds_of_lines(tree: Path) -> dict[str, int]:
+    """How many lines are blank, of docstrings, of comments alone, and of code."""
+    counts = {"code": 0, "docstrings": 0, "comments": 0, "blank": 0}
+    for path in sources(tree):
+        holders = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        texts = [node.body[0] for node in ast.walk(parsed(path)) if isinstance(node, holders) and node.body]
+        documented = {
+            number
+            for text in texts
+            if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
+            for number in range(text.lineno, (text.end_lineno or text.lineno) + 1)
+        }
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            text = line.strip()
+            is_comment = text.startswith("#")
+            kind = "docstrings" if number in documented else "comments" if is_comment else "code" if text else "blank"
+            counts[kind] += 1
+    return counts
+
+
+def tests_of_files(tree: Path, tests: Path) -> dict[str, int]:
+    """How many test files import each file of a room past the room's face: those that its renaming touches."""
+    files = {_module(tree, path) for path in sources(tree) if path.stem != "__init__" and path.parent != tree}
+    named: dict[str, set[Path]] = defaultdict(set)
+    for path in sorted(tests.rglob("*.py")):
+        for module, _ in (pair for line in ast.walk(parsed(path)) for pair in _imports(line)):
+            if module in files:
+                named[module].add(path)
+    return {module: len(paths) for module, paths in named.items()}
+
+
 def broken(tree: Path) -> list[str]:
     """Every rule that does not hold, in words."""
     return [
@@ -256,6 +287,8 @@ def main() -> None:
     sizes = list(lengths(tree).values())
     sys.stdout.write(f"files                    {len(sizes)}\n")
     sys.stdout.write(f"lines                    {sum(sizes)}\n")
+    kinds = ", ".join(f"{count} {kind}" for kind, count in kinds_of_lines(tree).items())
+    sys.stdout.write(f"{'of these':<24} {kinds}\n")
     sys.stdout.write(f"median                   {statistics.median(sizes):g}\n")
     sys.stdout.write(f"files over 400, over 500 {sum(n > 400 for n in sizes)}, {sum(n > 500 for n in sizes)}\n")
     for what, found in (
@@ -274,6 +307,11 @@ def main() -> None:
     )
     sys.stdout.write(f" most in {' '.join(name for name, _ in many[:5])}\n")
     sys.stdout.write(f"{'names of rooms, of top':<24} {', '.join(map(str, listed_names(tree)))}\n")
+    if (tests := tree.parents[1] / "tests").is_dir():
+        lines = sum(lengths(tests).values())
+        touched = tests_of_files(tree, tests)
+        most = max(touched, key=touched.__getitem__, default="")
+        sys.stdout.write(f"{'lines of tests':<24} {lines}; renaming {most} touches {touched.get(most, 0)} files\n")
     sys.stdout.write(f"{'comments in 100 lines':<24} {comments(tree):.2f}\n")
 
 

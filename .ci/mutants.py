@@ -5,12 +5,16 @@
 Faults are drawn from all that the operators below can make: a comparison, a sum, a product, a shift, a mask, a
 conjunction or a condition turned around, an integer off by one, a truth negated, a call or a result left out.
 Messages of errors, texts, annotations and docstrings are left alone. A fault is killed when a test fails or does not
-end in time; what survives is printed with its line. Processes are forked from one that has imported the tests'
-libraries, so that a fault costs a second or two.
+end in time; what survives is printed with its line.
+
+The tests are collected once. A fault within a function is planted by giving the function its faulty code, in a fork
+of the process that has collected them, so that it costs what its tests cost; what survives that, and faults in what
+runs when a module is imported, are planted at the import, in a process that has imported nothing of ours.
 """
 
 import argparse
 import ast
+import gc
 import importlib.abc
 import importlib.util
 import json
@@ -20,11 +24,11 @@ import signal
 import sys
 import tempfile
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import pairwise
 from pathlib import Path
+from types import CodeType, FunctionType
 
 import coverage
 import pytest
@@ -39,12 +43,17 @@ OPTIONS = [
     "no:cacheprovider",
     "-p",
     "no:benchmark",
+    "-p",
+    "no:randomly",
     "--no-header",
     "--tb=no",
     "-W",
     "ignore::pytest.PytestAssertRewriteWarning",
 ]
-EXIT_OK = 0
+EXIT_OK, NOT_PLANTED = 0, 71
+CO_OPTIMIZED, CO_NEWLOCALS = 1, 2
+LONGEST = 60.0
+"""Seconds of tests that are spent on one fault, those of the quickest tests."""
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
@@ -154,6 +163,42 @@ class Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
 
 
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """All code that a file has: its own, that of its classes and of its functions."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
+
+
+def is_function(code: CodeType) -> bool:
+    """Whether code runs when it is called, and not when its file is imported."""
+    return bool(code.co_flags & CO_NEWLOCALS and code.co_flags & CO_OPTIMIZED)
+
+
+def runs_at_import(code: CodeType) -> tuple[object, ...]:
+    """What a piece of code does besides making functions."""
+    return code.co_code, tuple(constant for constant in code.co_consts if not isinstance(constant, CodeType))
+
+
+def planted(fault: Fault) -> bool:
+    """Give the functions of a module that is imported their faulty code; False where the fault is not in a function."""
+    path = str(fault.path)
+    right = compile(fault.path.read_text(encoding="utf-8"), path, "exec", dont_inherit=True)
+    wrong = compile(faulty(fault), path, "exec", dont_inherit=True)
+    for mine, other in zip(codes(right), codes(wrong), strict=True):
+        if not is_function(mine) and runs_at_import(mine) != runs_at_import(other):
+            return False
+    table = {(code.co_qualname, code.co_firstlineno): code for code in codes(wrong) if is_function(code)}
+    changed = 0
+    for function in gc.get_objects():
+        if type(function) is FunctionType and function.__code__.co_filename == path:
+            code = table.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+            if code is not None and code != function.__code__:
+                function.__code__, changed = code, changed + 1
+    return changed > 0
+
+
 class Watch:
     """Which tests reach which lines, and how long each test takes."""
 
@@ -195,8 +240,8 @@ def forked(job: Callable[[], int], seconds: float) -> int | None:
     return None
 
 
-def reached(room: Path, tests: list[str]) -> tuple[dict[str, list[str]], dict[str, float]]:
-    """For each "file:line" the tests that reach it, and the seconds that each test takes."""
+def reached(room: Path, tests: list[str]) -> tuple[dict[str, list[str]], dict[str, float], list[str]]:
+    """For each "file:line" the tests that reach it, the seconds that each test takes, and our modules it imports."""
     with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
 
         def job() -> int:
@@ -207,39 +252,83 @@ def reached(room: Path, tests: list[str]) -> tuple[dict[str, list[str]], dict[st
             data, lines = watch.coverage.get_data(), {}
             for path in data.measured_files():
                 for line, contexts in data.contexts_by_lineno(path).items():
-                    lines[f"{path}:{line}"] = sorted(one for one in contexts if one)
-            Path(file.name).write_text(json.dumps([lines, watch.seconds]))
+                    lines[f"{path}:{line}"] = sorted(context for context in contexts if context)
+            modules = [name for name in sys.modules if name.startswith("utmost")]
+            Path(file.name).write_text(json.dumps([lines, watch.seconds, modules]))
             return int(code)
 
-        assert forked(job, 1800) == EXIT_OK, "the tests must pass before faults are planted"
-        lines, seconds = json.loads(Path(file.name).read_text())
-    return lines, seconds
+        assert forked(job, 3600) == EXIT_OK, "the tests must pass before faults are planted"
+        lines, seconds, modules = json.loads(Path(file.name).read_text())
+    return lines, seconds, modules
 
 
-def killed(fault: Fault, tests: list[str], seconds: dict[str, float]) -> bool:
-    """Whether a test fails, or does not end."""
+class Collected:
+    """A session that has collected the tests, and forks for each fault instead of running them.
+
+    Args:
+        modules: what is imported before.
+        judge: called with the way to try a fault, while the session lasts.
+    """
+
+    def __init__(self, modules: list[str], judge: Callable[["Collected"], None]) -> None:
+        self.modules, self.judge = modules, judge
+        self.items: dict[str, pytest.Item] = {}
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Try the faults."""
+        for name in self.modules:
+            importlib.import_module(name)
+        self.items = {item.nodeid: item for item in session.items}
+        gc.collect()
+        gc.freeze()
+        gc.unfreeze()
+        self.judge(self)
+        return True
+
+    def passes(self, fault: Fault, tests: list[str], seconds: float) -> int | None:
+        """The exit code of the tests with a fault in a function; `NOT_PLANTED` for one that is not in a function."""
+
+        def job() -> int:
+            if not planted(fault):
+                return NOT_PLANTED
+            items = [item for name, item in self.items.items() if name in set(tests)]
+            ends = [*pairwise([*items, None])]
+            for item, following in ends:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if item.session.testsfailed:
+                    return 1
+            return EXIT_OK
+
+        return forked(job, seconds)
+
+
+def fails_at_import(fault: Fault, tests: list[str], seconds: float) -> bool:
+    """Whether a test fails, or does not end, where the faulty module is imported."""
     parts = fault.path.with_suffix("").relative_to(ROOT / "src").parts
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
     def job() -> int:
         sys.meta_path.insert(0, Planted(name, faulty(fault), fault.path))
-        return int(pytest.main([*OPTIONS, "-p", "no:randomly", *tests]))
+        return int(pytest.main([*OPTIONS, *tests]))
 
-    return forked(job, 30 + 5 * sum(map(seconds.__getitem__, tests))) != EXIT_OK
+    return forked(job, 30 + seconds) != EXIT_OK
 
 
-def _quick_ones_first(tests: set[str], seconds: dict[str, float], first: float) -> Iterator[list[str]]:
-    """The tests in two parts: those that end within so many seconds together, and the rest."""
-    ordered = sorted(tests, key=seconds.__getitem__)
-    spent = list(accumulate(map(seconds.__getitem__, ordered)))
-    cut = bisect_right(spent, first)
-    yield from filter(None, (ordered[:cut], ordered[cut:]))
+def in_parts(tests: set[str], seconds: dict[str, float], first: float) -> list[list[str]]:
+    """The quickest tests that end within so many seconds, and those of the rest that end within `LONGEST`."""
+    parts: list[list[str]] = [[], []]
+    spent = 0.0
+    for test in sorted(tests, key=seconds.__getitem__):
+        spent += seconds[test]
+        if spent <= LONGEST or not any(parts):
+            parts[spent > first].append(test)
+    return [part for part in parts if part]
 
 
 def main() -> int:
     """Plant, run, and report; 1 where more survive than --score allows."""
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("room", type=Path)
+    asked.add_argument("room", help="a folder or a file; several with commas between")
     asked.add_argument("tests", nargs="+")
     asked.add_argument("--count", type=int, default=100, help="so many faults, drawn from all")
     asked.add_argument("--seed", type=int, default=1)
@@ -251,25 +340,55 @@ def main() -> int:
     import hypothesis  # noqa: F401  (imported once, before the processes fork)
     import scipy.stats  # noqa: F401
 
-    room = given.room.resolve()
-    every = [fault for path in sorted([room] if room.is_file() else room.rglob("*.py")) for fault in faults(path)]
+    rooms = [Path(path).resolve() for path in given.room.split(",")]
+    paths = [path for room in rooms for path in ([room] if room.is_file() else sorted(room.rglob("*.py")))]
+    every = [fault for path in paths for fault in faults(path)]
     chosen = random.Random(given.seed).sample(every, min(given.count, len(every)))  # noqa: S311  (repeatable)
-    lines, seconds = reached(room, given.tests)
+    lines, seconds, modules = reached(Path(os.path.commonpath(rooms)), given.tests)
+    reaching = {fault: _reaching(fault, lines) for fault in chosen}
+
+    with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
+
+        def judge(session: Collected) -> None:
+            codes: list[int | None] = []
+            for number, fault in enumerate(chosen, 1):
+                code: int | None = EXIT_OK
+                for tests in in_parts(reaching[fault], seconds, given.first):
+                    code = session.passes(fault, tests, 10 + 5 * sum(map(seconds.__getitem__, tests)))
+                    if code != EXIT_OK:
+                        break
+                codes.append(code)
+                if number % 20 == 0:
+                    os.write(2, f"{number} of {len(chosen)}: {codes.count(EXIT_OK)} live so far\n".encode())
+            Path(file.name).write_text(json.dumps(codes))
+
+        def job() -> int:
+            return int(pytest.main([*OPTIONS, *given.tests], plugins=[Collected(modules, judge)]))
+
+        forked(job, 10**6)
+        codes = json.loads(Path(file.name).read_text())
     alive = 0
-    for number, fault in enumerate(chosen, 1):
-        span = {test for line in range(fault.line, fault.last + 1) for test in lines.get(f"{fault.path}:{line}", [])}
-        span = span or {test for key, found in lines.items() if key.startswith(f"{fault.path}:") for test in found}
-        if not any(killed(fault, tests, seconds) for tests in _quick_ones_first(span, seconds, given.first)):
-            alive += 1
-            text = fault.path.read_text(encoding="utf-8").splitlines()[fault.line - 1].strip()
-            where = f"{fault.path.relative_to(ROOT)}:{fault.line}"
-            sys.stdout.write(f"alive: {where}: {fault.what}: {text} ({len(span)} tests)\n")
-        if number % 25 == 0:
-            sys.stdout.write(f"{number} of {len(chosen)}: {alive} alive\n")
+    for fault, code in zip(chosen, codes, strict=True):
+        if code not in (EXIT_OK, NOT_PLANTED):
+            continue
+        tests = reaching[fault] or {
+            test for key, of in lines.items() if key.startswith(f"{fault.path}:") for test in of
+        }
+        parts = in_parts(tests, seconds, given.first)
+        if any(fails_at_import(fault, part, 5 * sum(map(seconds.__getitem__, part))) for part in parts):
+            continue
+        alive += 1
+        text = fault.path.read_text(encoding="utf-8").splitlines()[fault.line - 1].strip()
+        where = f"{fault.path.relative_to(ROOT)}:{fault.line}"
+        sys.stdout.write(f"alive: {where}: {fault.what}: {text} ({len(tests)} tests)\n")
         sys.stdout.flush()
     score = 1 - alive / len(chosen)
     sys.stdout.write(f"{len(chosen)} of {len(every)} faults: {len(chosen) - alive} killed, {100 * score:.1f} %\n")
     return int(score < given.score)
+
+
+def _reaching(fault: Fault, lines: dict[str, list[str]]) -> set[str]:
+    return {test for line in range(fault.line, fault.last + 1) for test in lines.get(f"{fault.path}:{line}", [])}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 (** What every theorem rests on. Each line must print "Closed under the global context": no axiom, nothing left open. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From Utmost Require Import Sums Geometric Staircase Bridge HalfStep Resumed Release Strategies Counting Ledger Answers Approvals Sampler.
+From Utmost Require Import Sums Geometric Staircase Bridge HalfStep Resumed Release Strategies Counting InAll Units Signed Ledger Answers Approvals Sampler.
 Print Assumptions tsg_sums.
 Print Assumptions tsg_private.
 Print Assumptions tsg_attained.
@@ -35,6 +35,21 @@ Print Assumptions replaced_cells.
 Print Assumptions replaced_unit.
 Print Assumptions parts_share_nobody.
 Print Assumptions own_part.
+Print Assumptions comb_exact.
+Print Assumptions bounded_in_all.
+Print Assumptions bounded_each.
+Print Assumptions bounded_cells.
+Print Assumptions replaced_in_all.
+Print Assumptions added_private.
+Print Assumptions replaced_private.
+Print Assumptions nothing_negative.
+Print Assumptions total_stays.
+Print Assumptions public_total.
+Print Assumptions added_exact.
+Print Assumptions replaced_exact.
+Print Assumptions apart_attained.
+Print Assumptions corners_enough.
+Print Assumptions signed_exact.
 Print Assumptions one_answer.
 Print Assumptions store_sees_one.
 Print Assumptions nothing_lost.

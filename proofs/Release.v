@@ -187,8 +187,8 @@ End Release.
 Section Table.
 Variable F : archiFieldType.
 
-Theorem table_private (asks : seq (F * int) -> F -> F) (n : nat) (u v : 'I_n -> int) (t : 'I_n -> seq (F * int))
-    (a : 'I_n -> F) :
+Theorem table_private (asks : seq (F * int) -> F -> F) (cell : finType) (u v : cell -> int) (t : cell -> seq (F * int))
+    (a : cell -> F) :
   (forall h x, 0 <= asks h x) -> (forall i, proper (t i)) -> (forall i, 0 <= a i <= 1) ->
   (forall i p, p \in t i -> a i <= p.1) ->
   (\prod_i a i ^+ `|u i - v i|%N) * \prod_i chance asks (u i) (t i) <= \prod_i chance asks (v i) (t i).
@@ -202,8 +202,8 @@ Qed.
 (** One requester over the whole table: each answer is a number for every cell, and the next level may depend on all of
     them. At the request x cell i is drawn at its share of it, [share i x]: a table's cells all at the same, the rows of
     a strategy each at its own. *)
-Variables (n : nat) (share : 'I_n -> F -> F).
-Notation numbers := ('I_n -> int).
+Variables (cell : finType) (share : cell -> F -> F).
+Notation numbers := (cell -> int).
 Variable asks_all : seq (F * numbers) -> F -> F.
 Hypothesis asks_all_ge0 : forall h x, 0 <= asks_all h x.
 
@@ -221,7 +221,7 @@ elim: t => [|[x k] t IH] /=; first by rewrite big1 ?mulr1.
 rewrite IH mulrACA -big_split /=; congr (_ * _); apply: eq_bigr => i _; by rewrite mul1r.
 Qed.
 
-Theorem one_requester u v (t : seq (F * numbers)) (a : 'I_n -> F) : (forall i, proper (row t i)) ->
+Theorem one_requester u v (t : seq (F * numbers)) (a : cell -> F) : (forall i, proper (row t i)) ->
   (forall i, 0 <= a i <= 1) -> (forall i p, p \in row t i -> a i <= p.1) ->
   (\prod_i a i ^+ `|u i - v i|%N) * chances u t <= chances v t.
 Proof.

@@ -13,12 +13,12 @@ Local Open Scope ring_scope.
 
 Section Strategy.
 Variable F : archiFieldType.
-Variables (n rows : nat) (w : 'I_rows -> 'I_n -> int) (alpha : 'I_rows -> F).
+Variables (n : nat) (rows : finType) (w : rows -> 'I_n -> int) (alpha : rows -> F).
 Hypothesis alpha01 : forall i, 0 < alpha i < 1.
-Implicit Types (x d : 'I_n -> int) (y : 'I_rows -> int).
+Implicit Types (x d : 'I_n -> int) (y : rows -> int).
 
 (** The value of a row, and what all rows say with noise on each. *)
-Definition row_value x i : int := \sum_c w i c * x c.
+Definition row_value x (i : rows) : int := \sum_c w i c * x c.
 Definition law x y : F := \prod_i tsg (alpha i) (y i - row_value x i).
 Definition moved x d c : int := x c + d c.
 
@@ -63,12 +63,12 @@ End Strategy.
     answers together cost the charge of the loosest levels. *)
 Section Relaxed.
 Variable F : archiFieldType.
-Variables (n rows : nat) (w : 'I_rows -> 'I_n -> int) (share : 'I_rows -> F -> F) (loosest : 'I_rows -> F).
-Variable asks : seq (F * ('I_rows -> int)) -> F -> F.
+Variables (n : nat) (rows : finType) (w : rows -> 'I_n -> int) (share : rows -> F -> F) (loosest : rows -> F).
+Variable asks : seq (F * (rows -> int)) -> F -> F.
 Hypothesis asks_ge0 : forall h x, 0 <= asks h x.
 Implicit Types (x d : 'I_n -> int).
 
-Theorem relaxed_private x d (t : seq (F * ('I_rows -> int))) :
+Theorem relaxed_private x d (t : seq (F * (rows -> int))) :
   (forall i, proper (row share t i)) -> (forall i, 0 <= loosest i <= 1) ->
   (forall i p, p \in row share t i -> loosest i <= p.1) ->
   charge w loosest d * chances share asks (row_value w x) t <= chances share asks (row_value w (moved x d)) t.

@@ -12,6 +12,7 @@ import sqlite3
 from contextlib import contextmanager
 from ctypes import CFUNCTYPE, Structure, byref, c_char_p, c_int, c_int64, c_void_p, cast, sizeof
 from ctypes.util import find_library
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,6 +68,7 @@ class _Methods(Structure):
     )
 
 
+@cache
 def library():
     """The SQLite that the sqlite3 module is linked with, or None where it is not a shared one."""
     for name in ("libsqlite3.so.0", find_library("sqlite3")):

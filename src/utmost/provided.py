@@ -51,7 +51,7 @@ class RoomNames:
             ``__init__.py``, where they stand under ``if TYPE_CHECKING``, or a stub.
 
     Attributes:
-        names: of each public name the module and what it is called there.
+        names: for each public name, the module and what it is called there.
 
     Cost: reading and parsing the listing, under a millisecond; a name that is nowhere is looked for in every file.
     """

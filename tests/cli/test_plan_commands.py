@@ -17,9 +17,9 @@ from utmost.errors import LittleProtection, UtmostError
 from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
 from utmost.publish.counting import count_table
+from utmost.publish.statements import read_workload
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.workloads import Strategy, Workload, share_level
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -7,7 +7,8 @@ import pytest
 
 from documents.test_registry_entry import STATEMENTS
 from utmost.errors import BadTable, Unsupported
-from utmost.publish.statements.statement_readers import READERS, stated_release
+from utmost.publish.statements import stated_release
+from utmost.publish.statements.statement_readers import READERS
 
 # What is on the curator's word, and of which any other value of its kind says nothing that could be computed.
 ON_TRUST = {

@@ -13,8 +13,7 @@ from utmost.publish.ledger import Ledger, ResponseFolder
 from utmost.publish.promises.older_words import columns_of_today, margin_word
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.statements import bound_costs, read_release, read_workload
-from utmost.publish.statements.statement_readers import stated_release
+from utmost.publish.statements import bound_costs, read_release, read_workload, stated_release
 from utmost.publish.workloads import Domain
 
 OLDER = Path(__file__).parent / "older_words"

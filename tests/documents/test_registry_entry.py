@@ -21,24 +21,13 @@ from utmost.doors.documents.answer_words import answers_guarantee
 from utmost.doors.documents.space_names import space_facts
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.promises import key_noise, named_cell_noise
 from utmost.publish.promises.keys import KeySelection
-from utmost.publish.promises.noise_of_keys import key_noise
-from utmost.publish.promises.noise_of_universe import named_cell_noise
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
-from utmost.publish.promises.vast_domains import Texts
-from utmost.publish.releases import ProcessedRelease, release_places, release_together, select_keys
+from utmost.publish.releases import ProcessedRelease, Texts, release_places, release_together, select_keys
 from utmost.publish.releases.workload_statements import workload_table_statement
-from utmost.publish.statements.printed_statement import statement_page
-from utmost.publish.statements.registry_entries import (
-    PRODUCTS,
-    SECTORS,
-    TO_FILL_IN,
-    Deployment,
-    registry_entry,
-    slug_of,
-)
-from utmost.publish.statements.statement_readers import stated_release
-from utmost.publish.statements.yaml_writing import yaml_text
+from utmost.publish.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
+from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
 from utmost.publish.workloads import Strategy
 
 SCHEMA = yaml.safe_load((Path(__file__).parent / "registry/deployments-schema.yaml").read_text())

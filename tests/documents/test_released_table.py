@@ -8,8 +8,7 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.noise import Combination
-from utmost.laws.noise.repeated_sums import RepeatedSum
+from utmost.laws.noise import Combination, RepeatedSum
 from utmost.laws.sampling import sample
 from utmost.publish.releases import plan_release, release_together
 from utmost.publish.releases.cell_bars import CellBars

@@ -7,7 +7,7 @@ import pytest
 
 from utmost import Domain, Unit, release_workload
 from utmost.errors import BadTable, Unsupported
-from utmost.publish.statements.workload_files import read_workload
+from utmost.publish.statements import read_workload
 from utmost.publish.workloads import Strategy
 
 

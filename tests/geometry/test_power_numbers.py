@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost.design.geometry.power_numbers as room
+from utmost.design.geometry import PowerField
 from utmost.design.geometry.log_domain import LogPowers
-from utmost.design.geometry.power_numbers import PowerField, images_decide
+from utmost.design.geometry.power_numbers import images_decide
 from utmost.errors import BadTable, OutOfRange, Undecided
 from utmost.laws.exact import level
 

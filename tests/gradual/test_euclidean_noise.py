@@ -1,6 +1,7 @@
 """The law of Euclidean noise: its density and transform, its least size, its tightening law."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +11,12 @@ from scipy import integrate, special, stats
 
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.laws.exact import level
-from utmost.laws.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening, joint_characteristic
+from utmost.laws.gradual.euclidean_noise import (
+    EuclideanLaplace,
+    EuclideanTightening,
+    gamma_quantile,
+    joint_characteristic,
+)
 from utmost.laws.gradual.laplace_steps import LaplaceTightening
 
 
@@ -105,3 +111,12 @@ def test_what_is_no_law():
         joint_characteristic([[1.0, 2.0]], [])
     with pytest.raises(NotALevel):
         EuclideanLaplace(level(0))
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(1, 12), st.fractions(Fraction(1, 10**6), Fraction(9, 10)))
+def test_a_quantile_of_gamma_is_the_least(shape, tail):
+    """P(Gamma > t) <= tail, and not so a billionth below."""
+    t = float(gamma_quantile(shape, tail))
+    assert special.gammaincc(shape, t) <= float(tail) * (1 + 1e-12)
+    assert special.gammaincc(shape, t * (1 - 1e-9)) > float(tail)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.gradual import Bridge, Relaxing, Tightening, joint_pmf
-from utmost.laws.gradual.process import correlation, expected_change
+from utmost.laws.gradual.process import correlation, expected_change, largest_ratio
 from utmost.laws.noise import Geometric
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
@@ -109,3 +109,10 @@ def test_one_noise_for_each_level():
         joint_pmf([1], [])
     with pytest.raises(OutOfRange, match="one noise"):
         joint_pmf([1, 2], [level(epsilon=1)])
+
+
+def test_a_law_of_too_many_points_is_refused():
+    """Three levels of 217 values each have more than 10^7 points."""
+    levels = [level(alpha=f"1/{k}") for k in (2, 3, 4)]
+    with pytest.raises(OutOfRange, match="points"):
+        largest_ratio(levels, reach=108)

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,10 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.gradual import NegativeMass, Tightening, losslessness
+from utmost.laws.exact import Interval, level
+from utmost.laws.gradual import NegativeMass, Tightening, lossless, losslessness
 from utmost.laws.gradual.lossless import BoundedSupport, LargerCharacteristic
-from utmost.laws.gradual.series import convolve, inverse, series
+from utmost.laws.gradual.series import Series, convolve, inverse, series
 from utmost.laws.noise import DiscreteStaircase, Geometric
 
 few = settings(deadline=None, max_examples=25)
@@ -213,3 +214,21 @@ def test_the_certificate_of_an_inverse():
     near, on = (inverse(one.core(256), one.start, 100) for one in laws)
     assert near.defect(Fraction(1)) < Fraction(1, 10**30)
     assert on.defect(Fraction(1)) >= 1
+
+
+@few
+@given(st.integers(-9, 9), st.integers(1, 4), st.lists(st.integers(0, 3), min_size=1, max_size=6).filter(any))
+def test_thinning_divides_the_exponents(at, stride, values):
+    """A function of z^stride with z in its place, wherever the list of its coefficients begins."""
+    padded = [0] * (stride * len(values))
+    padded[::stride] = values
+    for begin in range(stride):
+        whole = Series([0] * begin + padded, [0] * (begin + len(padded)), stride * at - begin, None, 1)
+        assert whole.thinned(stride).exponents == [exponent // stride for exponent in whole.exponents]
+
+
+def test_a_bound_of_the_error_pays_for_rounding():
+    """Where the approximation is perfect, what rounding down may have done remains."""
+    top = [Interval(5, 5, 8), Interval(3, 4, 8)]
+    perfect = SimpleNamespace(norm=lambda weight: Fraction(1))
+    assert lossless._error(top, 0, perfect, Fraction(1), Fraction(0)) >= Fraction(1 + 2, 1 << 8)

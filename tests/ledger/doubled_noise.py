@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
+from utmost.publish.promises import Noise
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.tables.columns import integer_column
 

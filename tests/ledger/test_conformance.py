@@ -20,16 +20,13 @@ from utmost.doors.service.app import application
 from utmost.doors.service.settings import Settings
 from utmost.errors import BadTable, DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError, Unsupported
 from utmost.laws.exact import level
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger, Release
-from utmost.publish.promises import Promise, noise_kinds
+from utmost.publish.promises import Promise, key_noise, named_cell_noise, noise_kinds, together_noise
 from utmost.publish.promises.cell_noise import cell_noise
-from utmost.publish.promises.noise_of_keys import key_noise
-from utmost.publish.promises.noise_of_universe import named_cell_noise
-from utmost.publish.promises.noise_together import together_noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
 from utmost.publish.promises.sum_noise import sum_noise
-from utmost.publish.promises.vast_domains import Texts
+from utmost.publish.releases import Texts
 from utmost.publish.statements import read_release, registry_entry, stated_release, statement_page
 from utmost.publish.workloads import Domain, Strategy, bins
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows

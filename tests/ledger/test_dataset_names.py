@@ -78,3 +78,14 @@ def test_what_is_read_is_the_same_in_every_form(name):
     forms = [unicodedata.normalize(form, name) for form in ("NFC", "NFD", "NFKC", "NFKD")]
     assert {read_alike(form) for form in forms} == {read_alike(name)}
     assert read_alike(read_alike(name)) == read_alike(name)
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    [*map(chr, [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F]), *"\u2800\u3164\uffa0"]
+    + [chr(first + k) for first, count in ((0xFE00, 16), (0xE0100, 240)) for k in (0, count // 2, count - 1)],
+    ids=lambda letter: f"U+{ord(letter):04X}",
+)
+def test_letters_that_nobody_sees_make_no_other_name(unseen):
+    """Those that Unicode has drawn as nothing, and that are printable all the same."""
+    assert read_alike(f"Ca{unseen}fé") == read_alike("Café")

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from utmost.errors import KeyRefused, LedgerError, UnknownRelease, Unsupported, WrongKind
 from utmost.publish.ledger import Ledger, read_sealed
-from utmost.publish.ledger.key import Key, found_key
+from utmost.publish.ledger.key import Key, found_key, make_key_file
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
@@ -157,3 +157,11 @@ def test_an_open_ledger_can_be_read_without_a_key_and_not_written(tmp_path):
         with pytest.raises(Unsupported):
             ledger.level_key("r", epsilon=1)
         assert not ledger.status().sealed
+
+
+def test_a_new_key_is_whole_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    """What is forced to the disk is all of it: a power cut leaves a whole key of that name, or none."""
+    path, forced, force = tmp_path / "new.key", [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: forced.append((os.fstat(file).st_size, path.exists())) or force(file))
+    make_key_file(path)
+    assert forced[0] == (path.stat().st_size, False)

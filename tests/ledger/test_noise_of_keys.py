@@ -13,14 +13,12 @@ from utmost.doors.service.terms import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
-from utmost.publish.ledger import Ledger
+from utmost.publish.ledger import Ledger, rehearse
 from utmost.publish.ledger.events import FORMAT, event_bytes
-from utmost.publish.ledger.process_release import rehearse
-from utmost.publish.promises import Promise
+from utmost.publish.promises import Promise, key_noise, named_cell_noise
 from utmost.publish.promises.naming import naming_law
-from utmost.publish.promises.noise_of_keys import key_noise
-from utmost.publish.promises.noise_of_universe import named_cell_noise
-from utmost.publish.promises.vast_domains import Texts, Tuples
+from utmost.publish.promises.vast_domains import Tuples
+from utmost.publish.releases import Texts
 from utmost.publish.statements import read_release, stated_release
 
 KEY = bytes(range(32))
@@ -42,6 +40,30 @@ def test_a_key_is_named_with_the_best_chance(tmp_path):
     assert 0.05 < chance < 0.95
     assert abs(len(named["word"]) - rows * chance) < 6 * (rows * chance * (1 - chance)) ** 0.5
     assert min(named["n"]) > law.threshold
+
+
+def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
+    """Many persons of one key, who give it all their 60 shares, are as many as the law of select_keys says."""
+    noise = key_noise(["word", "n"], delta="1/10", keys=10, shares=60)
+    law, rows = naming_law(level(1), Fraction(1, 10), 10, 60), 2000
+    assert (noise.law(level(1)).ratio, noise.law(level(1)).delta) == (law.ratio, law.delta)
+    assert (noise.unit.sensitivity, noise.unit.cells, noise.unit.in_all) == (60, 10, 60)
+    assert type(noise).of_facts(noise.facts()) == noise
+    count = next(n for n in range(60, law.certain, 60) if law.chance_interval(n).lower > 0.2)
+    with opened(tmp_path) as ledger:
+        table = {"word": [f"w{k}" for k in range(rows)], "n": [count] * rows}
+        named = ledger.publish("w", table, Promise(noise=noise), epsilon=1)
+    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+        assert ledger["w"].table == named
+        assert "10 keys and gives them at most 60 shares in all" in json.dumps(ledger["w"].statement)
+    chance = float(law.chance_interval(count).lower)
+    assert abs(len(named["word"]) - rows * chance) < 6 * (rows * chance * (1 - chance)) ** 0.5
+    assert min(named["n"]) > law.threshold
+    once = key_noise(["word", "n"], delta="1/10", keys=10)
+    assert once.law(level(1)).chance_interval(count // 60).upper < chance  # the same persons, counted once each
+    for wrong in (9, 10**7):
+        with pytest.raises(OutOfRange):
+            key_noise(["word", "n"], delta="1/10", keys=10, shares=wrong)
 
 
 def test_the_margin_is_that_of_the_law_by_enumeration():

@@ -10,8 +10,8 @@ import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger
-from utmost.publish.promises import Promise
-from utmost.publish.promises.noise_together import TogetherNoise, together_noise
+from utmost.publish.promises import Promise, together_noise
+from utmost.publish.promises.noise_together import TogetherNoise
 from utmost.publish.promises.together_plan import plan_together
 from utmost.publish.promises.turning import ratios_of, sums_of
 from utmost.publish.statements import read_release

@@ -8,7 +8,7 @@ import pytest
 
 from utmost.errors import KeyRefused
 from utmost.publish.ledger import Ledger, read_sealed
-from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises import Noise
 from utmost.publish.statements import check_statement
 
 FORMATS = Path(__file__).parent / "formats"

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ledger.doubled_noise import DoubledNoise
-from ledger.test_conformance import MEMORIES, NOISES, REFUSED
+from ledger.test_conformance import MEMORIES, NOISES, REFUSED, Promise, Texts, key_noise, named_cell_noise
 from utmost.laws.exact import level
 from utmost.publish.promises import noise_kinds
 
@@ -24,6 +24,8 @@ FOLDER = os.environ.get("UTMOST_JUDGES")
 CELLS = int(os.environ.get("UTMOST_DRAWS", "200000"))
 STRICT, LOOSE = "1/2", "1"
 EDGE = 5
+NOT_NAMED = -(10**6)
+DIGITS = Texts("0123456789", most=6)
 
 pytestmark = [
     pytest.mark.oracle,
@@ -75,13 +77,26 @@ def pairs(steps, shift):
 
 
 @pytest.mark.parametrize(("noise", "memory"), CASES)
-def test_no_judge_refutes_the_level(judges, tmp_path, noise, memory, capsys):
+def test_no_judge_refutes_the_level(judges, tmp_path, noise, memory):
     """Both responses together keep the looser level for a move by one step, and half of it they do not."""
-    hypothesis, auditorium = judges
     kind = NOISES[noise]
     here, there = (pairs(responses(kind, memory, tmp_path / str(shift)), shift) for shift in (0, 1))
-    epsilon = float(kind.lattice.of(level(LOOSE)).epsilon)
-    size = (2 * EDGE + 1) ** 2
+    judge(
+        judges,
+        here,
+        there,
+        float(kind.lattice.of(level(LOOSE)).epsilon),
+        (2 * EDGE + 1) ** 2,
+        f"{noise:>12} {memory:>8}",
+    )
+
+
+def judge(judges, here, there, epsilon, size, about):
+    """Neither judge refutes the level of two samples of events, below a size; and both refute a part of it.
+
+    DP-Auditorium's bound on delta is nothing at the level; StatDP finds a worse event than half of it allows.
+    """
+    hypothesis, auditorium = judges
     half = len(here) // 2
 
     def p_value(claim):
@@ -97,9 +112,46 @@ def test_no_judge_refutes_the_level(judges, tmp_path, noise, memory, capsys):
 
     p_values = {claim: p_value(claim * epsilon) for claim in (1, 0.5)}
     deltas = {claim: auditorium(size, claim * epsilon).estimate_lower_bound(here, there, 1e-6) for claim in (1, 0.1)}
-    with capsys.disabled():
-        print(f"\n{noise:>12} {memory:>8}: p {p_values[1]:.2g}, at .5 {p_values[0.5]:.1g}", end="; ")
-        print(f"delta at least {deltas[1]:.3f}, at .1 {deltas[0.1]:.3f}")
+    print(
+        f"\n{about}: p {p_values[1]:.2g}, at .5 {p_values[0.5]:.1g}; "
+        f"delta at least {deltas[1]:.3f}, at .1 {deltas[0.1]:.3f}"
+    )
     assert p_values[1] > 1e-6
     assert p_values[0.5] < 1e-6
     assert deltas[1] <= 0
+
+
+def spelled(n):
+    """So many words of six digits."""
+    return [f"{number:06d}" for number in range(n)]
+
+
+NAMING = {"keys": key_noise(["word", "n"], delta="1/1000000"), "named cells": named_cell_noise(["word", "n"], DIGITS)}
+
+
+def named(noise, memory, folder, count, words):
+    """Of words that all have one count: the step above it that is named; -1 where the word is not."""
+    folder.mkdir()
+    table = {"word": words, "n": np.full(len(words), count)}
+    answer = MEMORIES[memory](folder, Promise(noise=NAMING[noise]), table, LOOSE).at(LOOSE, table=table)
+    shown = dict(zip(map(str, answer["word"]), map(int, answer["n"]), strict=True))
+    return np.array([shown[word] - count if word in shown else NOT_NAMED for word in words])
+
+
+@pytest.mark.parametrize("noise", NAMING)
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_no_judge_refutes_what_is_named(judges, tmp_path, noise, memory):
+    """Of a key or a cell that half of the time is named, one count more or less keeps the level, and half of it not."""
+    words = spelled(CELLS // 4)
+    few = words[:400]
+    count = next(
+        count
+        for count in range(1, 200)
+        if (named(noise, "process", tmp_path / f"{count}", count, few) != NOT_NAMED).mean() > 0.4
+    )
+
+    def events(more):
+        steps = named(noise, memory, tmp_path / f"more {more}", count + more, words)
+        return np.where(steps == NOT_NAMED, 2 * EDGE + 1, np.clip(steps + more, -EDGE, EDGE) + EDGE)
+
+    judge(judges, events(0), events(1), float(level(LOOSE).epsilon), 2 * EDGE + 2, f"{noise:>12} {memory:>8}")

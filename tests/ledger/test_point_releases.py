@@ -27,7 +27,7 @@ from utmost.publish.ledger.source import commitment, read_source
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.point_noise import point_noise
 from utmost.publish.promises.point_paths import PointPaths
-from utmost.publish.releases.planar import PlanarRelease
+from utmost.publish.releases import PlanarRelease
 from utmost.publish.tables.columns import exact_column
 
 KEY = bytes(range(32))

@@ -14,9 +14,10 @@ from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger
-from utmost.publish.promises.promise import Promise, Words, promise_of
+from utmost.publish.promises import Promise
+from utmost.publish.promises.promise import NoiseWords, Words, promise_of
 from utmost.publish.workloads import Domain, Strategy
 
 KEY = bytes(range(32))
@@ -61,7 +62,7 @@ def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
 def test_the_words_are_named_once():
     """What a door takes as keywords, what the promise takes, and what its JSON may say."""
     taken = inspect.signature(Promise.__init__).parameters
-    assert {*Words.__annotations__} == {*taken} - {"self"}
+    assert {*Words.__annotations__} == {*taken, *NoiseWords.__annotations__} - {"self", "words"}
     said = {name for words in KINDS.values() for name in Promise(**words).facts()}
     assert said == {*Words.__annotations__} - {"unit"}
 

@@ -19,7 +19,7 @@ from utmost.errors import (
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Amount, Unit
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.promises.sum_noise import sum_noise

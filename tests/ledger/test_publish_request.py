@@ -8,7 +8,7 @@ from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.state import State
-from utmost.publish.promises.promise import Promise
+from utmost.publish.promises import Promise
 
 KEY = bytes(range(32))
 SAID = {"dataset": None, "version": None, "request": None, "independent": False}

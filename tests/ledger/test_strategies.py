@@ -13,7 +13,7 @@ from utmost.laws.exact import level
 from utmost.laws.gradual import joint_pmf
 from utmost.laws.noise import Geometric, costs
 from utmost.laws.privacy import Unit
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.spending import together
 from utmost.publish.promises.sum_noise import sum_noise

@@ -1,6 +1,8 @@
 """Rollbacks and restored backups: each is found out, and what was lost counts."""
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -395,3 +397,31 @@ def test_another_event_in_the_place_of_a_pending_one_is_a_quarantine(here, monke
         assert ledger.spent(dataset="r") >= level(3)  # what was drawn and perhaps said counts
         assert ledger.status().quarantine is None
         assert ledger.view("r", epsilon="1/2")
+
+
+def test_a_mechanism_that_lost_no_answer_goes_on(here):
+    """A rollback lost a relaxation, and no person's answer: nobody could be answered twice, so the next person is."""
+    secret = {"space": discrete(2), "independent": True}
+    with opened(here) as ledger:
+        first = ledger.respond("coin", COIN, {"ada": 0}, **secret)
+        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        shutil.copy(here / "l.db", here / "old.db")
+        ledger.relax("r", TABLE, epsilon=2)
+    shutil.copy(here / "old.db", here / "l.db")
+    with opened(here) as ledger:
+        ledger.resume("a test")
+        assert ledger.respond("coin", COIN, {"ada": None}, **secret) == first
+        assert set(ledger.respond("coin", COIN, {"ben": 1}, **secret)) == {"ben"}
+
+
+@pytest.mark.parametrize("change", ["mac = 7", "number = number + 0.5"])
+def test_a_witness_that_holds_no_event_is_damaged(here, change):
+    """A mac that is a number, a number that is none: refused as damage, and not taken for another history."""
+    with opened(here) as ledger:
+        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+    with closing(sqlite3.connect(here / "w")) as connection, connection:
+        connection.execute(
+            f"UPDATE utmost_witness SET {change} WHERE number = (SELECT max(number) FROM utmost_witness)"
+        )
+    with pytest.raises(LedgerDamaged, match="witness must hold events"):
+        Witness(here / "w", 1).last()

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.laws.noise.combination import Combination
+from utmost.laws.noise import Combination
 from utmost.laws.noise.near_laws import NearLaw, Spread, spreads
 
 

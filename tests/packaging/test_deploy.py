@@ -98,7 +98,7 @@ def test_the_command_line_takes_what_the_service_is_started_with(monkeypatch):
     from utmost.doors.cli.main import command_named
 
     known = {option for one in command_named("serve").params for option in (*one.opts, *one.secondary_opts)}
-    unit = (DEPLOY / "utmost.doors.service").read_text(encoding="utf-8")
+    unit = (DEPLOY / "utmost.service").read_text(encoding="utf-8")
     (line,) = (line for line in unit.splitlines() if line.startswith("ExecStart="))
     pod = KUBERNETES["Deployment"]["spec"]["template"]["spec"]["containers"][0]["command"]
     words = (*COMPOSE["services"]["service"]["command"], *line.split(), *pod)
@@ -181,11 +181,11 @@ def test_a_pod_is_one_and_may_nothing_else():
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
 def test_the_unit_is_a_box(tmp_path):
     """systemd itself reads the unit without a complaint, and gives its exposure at most 2 of 10."""
-    unit = tmp_path / "utmost.doors.service"
-    text = (DEPLOY / "utmost.doors.service").read_text(encoding="utf-8").replace("/opt/utmost/bin/utmost", "/bin/true")
+    unit = tmp_path / "utmost.service"
+    text = (DEPLOY / "utmost.service").read_text(encoding="utf-8").replace("/opt/utmost/bin/utmost", "/bin/true")
     unit.write_text(text, encoding="utf-8")
     run = {"capture_output": True, "text": True, "check": False, "timeout": 60}
     read = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], **run)
-    assert "utmost.doors.service:" not in read.stderr, read.stderr
+    assert "utmost.service:" not in read.stderr, read.stderr
     rated = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20", unit], **run)
     assert rated.returncode == 0, rated.stdout

@@ -6,8 +6,7 @@ import pytest
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import level
-from utmost.laws.privacy import Unit
-from utmost.laws.privacy.amount import Amount
+from utmost.laws.privacy import Amount, Unit
 from utmost.laws.privacy.unit import read_unit
 from utmost.publish.ledger import Ledger
 from utmost.publish.promises.lattice import lattice_of

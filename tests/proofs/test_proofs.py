@@ -6,12 +6,17 @@ import subprocess
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from utmost.laws.exact import Interval, level
-from utmost.laws.gradual.steps import Bridge, Tightening
+from utmost.laws.gradual import Bridge, Tightening
 from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Thresholds
+from utmost.publish.counting import kept_pairs
+from utmost.publish.workloads import Domain
+from utmost.publish.workloads.unit_charge import charge_of
 
 ROOT = Path(__file__).parents[2]
 PROOFS = ROOT / "proofs"
@@ -75,7 +80,9 @@ def test_the_definitions_in_coq_have_the_values_of_the_library(name, law, argume
 
 def test_every_law_has_an_example():
     assert {law for _, law, *_ in EXAMPLES} == set(LAWS)
-    assert len(EXAMPLES) + len(("first_cells", "last_cells")) == text("Examples.v").count("\nExample ")
+    assert len(EXAMPLES) + len(("first_cells", "last_cells", "comb", "reached")) == text("Examples.v").count(
+        "\nExample "
+    )
 
 
 def stated(page):
@@ -123,6 +130,35 @@ def test_the_cells_of_thresholds_are_those_of_the_library():
     assert Thresholds(lambda bits: cuts).cells(2) == (first, last)
 
 
+def listed(example):
+    """The numbers of an example that is a list."""
+    return [
+        int(number)
+        for number in re.search(rf"Example {example} [^\n]*== \[:: ([\d; ]+)\]", text("Examples.v"))[1].split(";")
+    ]
+
+
+def test_the_comb_is_that_of_the_library(monkeypatch):
+    """`combed_size` of InAll.v is what `least_in_all` leaves of a person, where the comb begins at the same place."""
+    mark = -(-(5 << 64) // 9)
+    monkeypatch.setattr(kept_pairs, "item_tags", lambda *_: np.array([[mark]], dtype=np.uint64))
+    pairs = kept_pairs.Pairs(np.zeros(3, dtype=int), np.arange(3), np.array([2, 3, 4]))
+    assert kept_pairs.least_in_all(pairs, 4, ["Ada"], key=bytes(32)).tolist() == listed("comb")
+
+
+def test_what_one_individual_reaches_is_that_of_the_library():
+    """`reach`, `both` and `left_over` of Units.v are the charges of cells alone, in parts of the sensitivity."""
+    domain, cells = Domain(cell=range(4)), {(0,): Fraction(1)}
+    units = [
+        Unit(2, 3, in_all=5),
+        Unit(2, 3, "change-one", nonnegative=True, in_all=5),
+        Unit(2, 3, "change-one", nonnegative=True, in_all=5, exactly=True),
+    ]
+    charges = [charge_of(domain, unit, cells) * unit.charged * unit.sensitivity for unit in units]
+    reach, both, left_over = listed("reached")
+    assert charges == [reach, both, 2 * left_over]
+
+
 def test_every_file_is_built():
     files = re.search(r"^FILES := (.*)$", text("Makefile"), re.M)[1].split()
     assert sorted(files) == sorted(path.stem for path in PROOFS.glob("*.v"))
@@ -149,6 +185,20 @@ FAULTS = {
     "clipped from above alone": ("Counting.v", "Num.min h (Num.max l (total p a))", "Num.min h (total p a)"),
     "k - 1 cells promised": ("Counting.v", "most *+ minn k n.\nProof.\nhave E", "most *+ minn k.-1 n.\nProof.\nhave E"),
     "a replacement that is charged once": ("Counting.v", "most *+ (2 * minn k n)", "most *+ minn k n"),
+    "a comb of one tooth more": ("InAll.v", "((P * c + u) %/ T)%N", "((P.+1 * c + u) %/ T)%N"),
+    "a comb that begins anywhere": ("InAll.v", "((mark p * in_total p) %/ marks)%N", "mark p"),
+    "a bound in all that is charged once": ("InAll.v", "<= 2 * P)%N", "<= P)%N"),
+    "cells that are not bounded in all": ("Units.v", "minn (minn (s * k) P) (s * n)", "minn (minn k P) (s * n)"),
+    "a strategy that pays once for a replacement": (
+        "Units.v",
+        "(rest * whole) ^+ (2 * reach) * said x y <= said (moved x (replaced c c')) y.",
+        "(rest * whole) ^+ reach * said x y <= said (moved x (replaced c c')) y.",
+    ),
+    "a total for nothing": ("Units.v", "(rest ^+ both * whole ^+ (2 * reach - both)) * said", "(rest ^+ both) * said"),
+    "somebody with less": ("Units.v", "& size_in_all c = reach]", "& (size_in_all c <= reach)%N]"),
+    "less left over than there is": ("Units.v", "minn reach (s * n - reach).", "minn reach (s * n - reach).-1."),
+    "corners without nothing": ("Signed.v", "forall a, c a = 0 \\/ c a = s%:Z.", "forall a, c a = s%:Z."),
+    "a cell that is lowered": ("Signed.v", "forall a, 0 <= d a <= s%:Z.", "forall a, - s%:Z <= d a <= s%:Z."),
     "a person in every part": ("Counting.v", "| chosen p == j]", "| chosen p == chosen p]"),
     "a row charged once for all its changes": (
         "Strategies.v",

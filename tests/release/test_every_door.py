@@ -15,7 +15,7 @@ from goodness import LEVEL, chi_square
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
-from utmost.laws.sampling.item_words import Identifiers
+from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger import Ledger
 from utmost.publish.promises.keys import KeySelection
 from utmost.publish.promises.lattice import Lattice, lattice_of

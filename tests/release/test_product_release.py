@@ -11,7 +11,7 @@ from utmost import Unit, release_workload
 from utmost.doors.testing import seeded_ledger, seeded_workload_release
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import level
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.sum_noise import sum_noise
 from utmost.publish.releases import WorkloadRelease

@@ -25,9 +25,9 @@ from utmost.publish.releases import (
     select_keys,
 )
 from utmost.publish.releases.gradual_together import GradualTogether
-from utmost.publish.statements import check_statement, stated_release, statement_files
+from utmost.publish.statements import check_statement, read_workload, stated_release, statement_files
 from utmost.publish.statements.together_check import check_together
-from utmost.publish.statements.workload_files import check_workload_table, read_workload
+from utmost.publish.statements.workload_files import check_workload_table
 from utmost.publish.tables import files
 from utmost.publish.tables.table_formats import as_columns
 from utmost.publish.workloads import Strategy

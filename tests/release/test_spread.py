@@ -8,7 +8,7 @@ import pytest
 
 import utmost as ut
 from utmost.errors import OutOfRange
-from utmost.laws.noise.ratio_bars import RatioBar
+from utmost.laws.noise import RatioBar
 from utmost.laws.privacy import Unit
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy

@@ -17,7 +17,8 @@ from utmost.publish.ledger.answer_statements import response_statement
 from utmost.publish.promises import table_statements as statements
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases import plan_release, release_table, statement
-from utmost.publish.statements.statement_check import check_statement, reading_noise, stated_plan
+from utmost.publish.statements import check_statement
+from utmost.publish.statements.statement_check import reading_noise, stated_plan
 
 TABLE = {"department": ["A", "B"], "admitted": [601, 370], "seen": [9, 8]}
 PROMISES = {

@@ -13,7 +13,7 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import Combination
 from utmost.laws.noise.near_laws import NearLaw, spreads
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.sum_noise import SumNoise, sum_noise
 from utmost.publish.releases import WorkloadRelease

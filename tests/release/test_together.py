@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
-from utmost.doors.testing.seeded import SeededRandomness
+from utmost.doors.testing import SeededRandomness
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.gradual import joint_pmf

@@ -13,7 +13,7 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.joint_cells import RotatedPair
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM

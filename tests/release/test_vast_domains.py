@@ -8,15 +8,8 @@ import pytest
 from utmost import errors
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.exact import level
-from utmost.publish.promises.vast_domains import (
-    Texts,
-    Tuples,
-    least_threshold,
-    name_cells,
-    named_cells,
-    names_of_nobody,
-    tail,
-)
+from utmost.publish.promises.vast_domains import Tuples, least_threshold, named_cells, names_of_nobody, tail
+from utmost.publish.releases import Texts, name_cells
 
 HALF = level(alpha="1/2")
 

@@ -8,7 +8,7 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
-from utmost.laws.exact.linear_algebra import independent
+from utmost.laws.exact import independent
 from utmost.laws.noise import Combination, DiscreteStaircase, Geometric
 from utmost.laws.sampling import sample
 from utmost.publish.releases.complementary import Relations, complementary

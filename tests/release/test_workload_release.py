@@ -17,7 +17,7 @@ from utmost.doors.testing import SeededRandomness, seeded_workload_release
 from utmost.errors import BadTable, LittleProtection, NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import Combination, Geometric
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.workloads import Strategy, Workload, bins, hierarchy, strategy

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from utmost.design import leakage, local, optima
+from utmost.design.geometry import PowerField
 from utmost.design.geometry.power_channels import exact_mechanism
-from utmost.design.geometry.power_numbers import PowerField
 from utmost.design.local import BitResponse, ThresholdedLaplace, ThresholdedPair
 from utmost.design.spaces import Consumer, Policy, counts, losses, places, priors
 from utmost.design.types import PrivacyType
 from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, UtmostError
 from utmost.laws import gradual
-from utmost.laws.exact import level
-from utmost.laws.exact.kinds import possible_path
+from utmost.laws.exact import level, possible_path
 from utmost.laws.noise import Geometric, Laplace, Staircase
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.promises.turning import turned

@@ -189,3 +189,12 @@ def test_a_threshold_known_only_to_lie_around_zero_is_no_fault():
     for lookup in (False, True):
         drawn = Categorical(cuts, word_bits=16, lookup=lookup).draw(1 << 16, SeededRandomness(1))
         assert set(drawn.tolist()) == {1, 2}
+
+
+@pytest.mark.parametrize("lookup", [False, True])
+@pytest.mark.parametrize("count", [256, 257, 258])
+def test_the_last_index_fits_its_type(count, lookup):
+    """Of one index more than a byte has numbers, all are drawn."""
+    _, cuts = law_of([1] * count)
+    drawn = Categorical(cuts, word_bits=16, lookup=lookup).draw(20_000, SeededRandomness(3))
+    assert sorted(set(drawn.tolist())) == list(range(count))

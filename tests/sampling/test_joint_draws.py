@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
-from utmost.doors.testing.seeded import SeededRandomness
+from utmost.doors.testing import SeededRandomness
 from utmost.errors import OutOfRange
 from utmost.laws.noise import JointCells
 from utmost.laws.noise.norm_staircase import NormStaircase, norm_of, points_of
@@ -159,3 +159,15 @@ def test_wide_staircases_are_python_integers():
         wide = sample_joint_cells(law, 3, randomness=SeededRandomness(1))
         assert wide.dtype == object
         assert max(abs(int(x)) for x in wide.reshape(-1)) > 1 << 63
+
+
+@pytest.mark.parametrize("law", [JointCells(1, 2), NormStaircase(1, 2, 2, "range")])
+def test_wide_draws_have_the_law_too(law, monkeypatch):
+    """What is drawn as Python ints, where it need not be: of the same law, and int64 where it fits."""
+    monkeypatch.setattr(joint_draws, "_SUM_BITS", 0)
+    draws = sample_joint_cells(law, 6_000, randomness=SeededRandomness(9))
+    assert draws.dtype == np.int64
+    for x in ((0, 0), (1, 0), (1, 1), (-1, 1), (2, -1), (0, -2)):
+        share = float(law.pmf(x))
+        assert abs((draws == x).all(axis=1).mean() - share) < 6 * (share / 6_000) ** 0.5
+    assert abs(draws.mean()) < 6 * draws.std() / draws.size**0.5

@@ -14,9 +14,9 @@ import pytest
 from service.conftest import TABLE
 from service.visiting import Visitor
 from utmost import Unit, Workload
-from utmost.doors.service import Grant
+from utmost.doors.service import Grant, connect
 from utmost.doors.service.app import application
-from utmost.doors.service.client import RemoteLedger, connect
+from utmost.doors.service.client import RemoteLedger
 from utmost.doors.service.settings import Settings
 from utmost.doors.service.trail import check_lines
 from utmost.errors import (
@@ -30,7 +30,7 @@ from utmost.errors import (
     UtmostError,
 )
 from utmost.laws.exact import level
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.promises import Promise
 from utmost.publish.workloads import Domain, strategy
 

@@ -20,7 +20,7 @@ import pytest
 from postgres import fresh_database
 from service.test_serve import PATIENCE, served
 from utmost.doors.service import Grant, Service
-from utmost.doors.service.background import served as served_here
+from utmost.doors.service import served as served_here
 from utmost.doors.service.settings import Settings
 from utmost.publish.ledger import Ledger
 

@@ -8,9 +8,8 @@ import utmost as ut
 from service.conftest import ALL, TABLE, TERMS
 from service.test_client import Inside
 from service.visiting import Visitor
-from utmost.doors.service import Grant
+from utmost.doors.service import Grant, connect
 from utmost.doors.service.app import application
-from utmost.doors.service.client import connect
 from utmost.doors.service.held_releases import Brought
 from utmost.doors.service.settings import Settings
 from utmost.doors.service.terms import Terms

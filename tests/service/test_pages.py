@@ -24,7 +24,7 @@ from utmost.doors.service.pages import pages
 from utmost.doors.service.settings import Settings
 from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.statements import check_statement, statement_files
 from utmost.publish.statements.counted_files import COUNTED_FORM

@@ -18,13 +18,12 @@ from utmost.doors.service.settings import Settings
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.promises import Promise
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.statements import check_statement, statement_files
+from utmost.publish.statements import check_statement, read_workload, statement_files
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.promise_files import PROMISE_FORM
-from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.tables import files
 from utmost.publish.workloads import Domain, Strategy, bins, periods
 

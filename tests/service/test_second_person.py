@@ -28,8 +28,8 @@ from utmost.errors import (
     WrongKind,
 )
 from utmost.laws.exact import level
-from utmost.laws.privacy.unit import Unit
-from utmost.publish.counting.counted import CountedTable
+from utmost.laws.privacy import Unit
+from utmost.publish.counting import CountedTable
 from utmost.publish.promises.promise import Words
 from utmost.publish.workloads import Domain, Strategy
 

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from running import PLAIN, called
-from utmost.doors.service.client import connect
+from utmost.doors.service import connect
 from utmost.errors import NotAuthenticated, UtmostError
 from utmost.publish.ledger import Ledger
 

@@ -3,8 +3,9 @@
 A history is a few lives. In each of them processes run at once and are sent calls, twice or late or in another order,
 until they end, are killed in the middle of something, or lose their power; the disk may fail, or lie about what it has
 synced; clocks jump. Between two lives somebody may put an older store back, or cut its end off, or a process forks. The
-code is the library's as it ships, SQLite included: what is simulated is the disk, the clock, the operating system's
-randomness, the network, and whose turn it is. Everything follows from one number, so whatever is found is found again.
+code is the library's as it ships: what is simulated is the disk below SQLite, or the files above it (`places`), the
+clock, the operating system's randomness, the network, and whose turn it is. Everything follows from one number, so
+whatever is found is found again.
 """
 
 import os
@@ -19,9 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from disk import FULL, IO_ERROR_DELETE, IO_ERROR_SYNC, IO_ERROR_WRITE, Disk, Medium
 from simulation import raw
 from simulation.calls import DATASET, WIDE, Call, calls, noise
+from simulation.places import OnDisk, in_memory
 from simulation.processes import Processes
 from utmost.doors.service import Grant, Service
 from utmost.errors import (
@@ -39,14 +40,8 @@ from utmost.laws.sampling import random_bits
 from utmost.publish.ledger import Ledger, book
 
 KEY = bytes(range(32))
+STORE = "store/l.db"
 LIMITS = (None, None, 1, "3/2")
-CODES = {
-    "write": IO_ERROR_WRITE,
-    "truncate": IO_ERROR_WRITE,
-    "open": FULL,
-    "sync": IO_ERROR_SYNC,
-    "delete": IO_ERROR_DELETE,
-}
 PEOPLE = (("Ada", "curator"), ("Ada", "approver"), ("Grace", "approver"))
 FATES = ("quiet", "kills", "cut", "failing", "broken", "lying")
 CUTS = (
@@ -96,25 +91,27 @@ class History:
     Args:
         folder: where its files are; whatever is there is taken away.
         seed: from which all of it follows.
+        where: the kind of place that keeps its files.
 
     Attributes:
         answers: item to answer, of all that was answered and that no rollback has lost.
         happened: how often each kind of thing happened.
     """
 
-    def __init__(self, folder, seed):
+    def __init__(self, folder, seed, where=OnDisk):
         self.coin, self._entropy = random.Random(f"{seed} turns"), random.Random(f"{seed} bits")
         self.folder, self.clock, self.processes = Path(folder), Clock(), Processes(self.coin)
-        self.store, self.witness = self.folder / "store" / "l.db", self.folder / "witness" / "w"
+        self.place = where(self.folder, self._before, self._sleep)
+        self.store, self.witness = self.folder / STORE, self.folder / "witness" / "w"
         self.with_service, self.limit = self.coin.random() < 0.12, self.coin.choice(LIMITS)
         self.calls, self.tokens = calls(self.coin, self.with_service), {}
         self.answers, self.happened, self._tried, self._approved = {}, Counter(), set(), set()
         self._snapshots, self._is_rolled_back, self._fate, self._is_off = [], False, "quiet", False
-        self._operations, self._ends, self._left, self._waiting, self._child = 0, [], 0, [], None
+        self._operations, self._ends, self._left, self._waiting, self._is_child = 0, [], 0, [], False
 
     def run(self):
         """Live it; raise `Violation` where something breaks."""
-        with self._in_place(), Disk(self._before, self._sleep):
+        with self._in_place(), self.place.simulated():
             self._begin()
             for _ in range(self.coin.randrange(1, 4)):
                 self._life()
@@ -137,35 +134,30 @@ class History:
     def _before(self, operation):
         """What becomes of an operation of the disk."""
         process = self.processes.current
-        if self._child is not None:
-            self._child.append(operation)
-            return 0
         if process is not None:
             self._operations += 1
             is_broken = self._fate == "broken" and self._operations >= self._ends[0]
             if is_broken or (self._fate == "failing" and self.coin.random() < 0.01):
                 self.happened[f"{self._fate} disk"] += 1
-                return CODES[operation.kind]
+                return self.place.CODES[operation.kind]
             if self._operations in self._ends:
                 self._is_off, process.is_alive = self._fate in ("cut", "lying"), False
                 self.happened["power cut" if self._is_off else "kill"] += 1
             elif self.coin.random() < 0.1:
                 self.processes.pause()
             if self._is_off or not process.is_alive:
-                return CODES[operation.kind]
-            if (
-                self._fate == "lying"
-                and operation.kind == "sync"
-                and operation.path in (str(self.store), f"{self.store}-journal")
-            ):
+                return self.place.CODES[operation.kind]
+            is_of_store = operation.path in (str(self.store), f"{self.store}-journal")
+            if self._fate == "lying" and operation.kind == self.place.LIES and is_of_store:
                 self.happened["sync that was none"] += 1
+                self.place.lie(operation)
                 return 0
-        self._medium.note(operation)
+        self.place.note(operation)
         return 0
 
     def _sleep(self, microseconds):
         self.clock.seconds += microseconds / 1e6
-        if self._child is None:
+        if not self._is_child:
             self.processes.pause()
 
     def _opened(self, *, create=True):
@@ -178,26 +170,27 @@ class History:
             return
         shape = self.with_service, self.limit
         if shape not in begun:
+            own, self._entropy = self._entropy, random.Random(f"{shape} bits")  # the same, whoever comes first
             with self._opened() as ledger:
                 if self.limit is not None:
                     ledger.budget(DATASET, self.limit)
                 make = Service(ledger, clock=self.clock).bearers.make if self.with_service else None
                 for owner, role in PEOPLE if make else ():
                     self.tokens[owner, role] = make(None, f"{owner} {role}", owner, role, (Grant("*"),))[0]
-            begun[shape] = self._files(), self.tokens
+            begun[shape], self._entropy = (self.place.files(), self.tokens), own
         files, self.tokens = begun[shape]
         self._become(files)
 
     def _life(self):
         """Processes at once, until each has ended, whichever way."""
         self._fate, now = self.coin.choice(FATES), self._operations
-        ends = sorted(now + self.coin.randrange(1, 500) for _ in range(2))
+        ends = sorted(now + self.coin.randrange(1, self.place.LONG) for _ in range(2))
         self._ends = {"kills": ends, "cut": ends[:1], "broken": ends[:1], "lying": ends[1:]}.get(self._fate, [])
         self._left, self._waiting = self.coin.randrange(3, 9), list(self.calls)
         self.processes.run([self._live] * self.coin.randrange(1, 4))
         fate, is_off, self._fate, self._is_off, self._ends = self._fate, self._is_off, "quiet", False, []
         if is_off or fate == "lying":  # in the end a disk that lied has written everything, unless its power was cut
-            self._become(self._medium.after_power_cut(self.coin) if is_off else self._files())
+            self._become(self.place.after_power_cut(self.coin) if is_off else self.place.files())
         if fate == "lying":
             self._replace_what_is_damaged()
 
@@ -213,7 +206,8 @@ class History:
             try:
                 if ledger is None:
                     ledger = self._opened()
-                    service = Service(ledger, clock=self.clock) if self.with_service else None
+                if service is None and self.with_service:
+                    service = Service(ledger, clock=self.clock)
                 answer = self._asked(call, ledger, service)
             except UtmostError as error:
                 if process.is_alive and not self._is_off:
@@ -237,7 +231,7 @@ class History:
     def _between(self):
         """What happens while nobody lives."""
         self._check_accounts()
-        has_store = bool(raw.rows(self.store, raw.STORE)) and not self.store.with_name("l.db-journal").exists()
+        has_store = bool(self._rows(self.store, raw.STORE)) and self.place.is_whole(self.store)
         if self._is_rolled_back:
             self._resume()
         elif self._snapshots and self.coin.random() < 0.3:
@@ -246,27 +240,28 @@ class History:
             self._notice_rollback()
         elif has_store and self.coin.random() < 0.15:
             self._cut_the_end_off()
-        elif not self.with_service and self.coin.random() < 0.12:
+        elif not self.with_service and self.coin.random() < self.place.FORKS:
             self._fork()
         elif has_store:
-            self._snapshots.append(self.store.read_bytes())
+            self._snapshots.append(self.place.files()[STORE])
 
     def _end(self):
-        """Once nothing happens any more, every call has its answer, and all that was answered is answered again."""
+        """Once nothing happens any more, calls have their answers, and all that was answered is answered again."""
         if self._is_rolled_back:
             self._resume()
         with self._opened() as ledger:
             service = Service(ledger, clock=self.clock) if self.with_service else None
-            for call in self.calls:
+            last = [call for call in self.calls if call.item in self.answers or self.coin.random() < self.place.MORE]
+            for call in last:
                 self._answered(call, ledger, service)
-            again = {call.item for call in self.calls}
+            again = {call.item for call in last}
             for item in sorted(self.answers.keys() - again):
                 must(Call("view", *item).asked(ledger) == self.answers[item], item, "is not answered as before")
             if self.coin.random() < 0.2:
                 ledger.verify()
             must(ledger.status().quarantine is None, "an alarm for nothing")
             self._check_accounts(ledger)
-        used = raw.nonces(self.store)
+        used = raw.nonces(self.place, self.store)
         must(len(set(used)) == len(used), "a nonce was used twice")
         wide = [tuple(noise(*one)) for one in self.answers.items() if one[0][2] == WIDE]
         must(len(set(wide)) == len(wide), "two releases have one noise")
@@ -281,25 +276,19 @@ class History:
         self._take(call, answer)
         return answer
 
-    def _files(self):
-        return {str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.glob("*/*")}
+    def _rows(self, path, *tables):
+        return raw.rows(self.place, path, *tables)
 
     def _become(self, files):
         """Let the folder hold these files, by their paths, and nothing else; all of it for good."""
-        named = {self.folder / path: content for path, content in files.items()}
         for path in (self.store, self.witness):
             path.parent.mkdir(exist_ok=True)
-        for path in self.folder.glob("*/*"):
-            if path not in named:
-                path.unlink()
-        for path, content in named.items():
-            path.write_bytes(content)
-        self._medium = Medium({str(path): content for path, content in named.items()})
+        self.place.become(files)
 
     def _store_becomes(self, content):
-        files = self._files()
-        files.pop("store/l.db-journal", None)
-        self._become(files | {"store/l.db": content})
+        files = self.place.files()
+        files.pop(f"{STORE}-journal", None)
+        self._become(files | {STORE: content})
 
     def _replace_what_is_damaged(self):
         """A disk that lied may have left anything: where that is no ledger, the newest copy is put back."""
@@ -323,18 +312,18 @@ class History:
         """The ledger must find out whether it lacks something that its witness has settled."""
         if not (self.store.exists() and self.witness.exists()):
             return
-        there = set(raw.rows(self.store, raw.STORE))
-        self._is_rolled_back = not there.issuperset(raw.rows(self.witness, raw.SETTLED))
+        there = set(self._rows(self.store, raw.STORE))
+        self._is_rolled_back = not there.issuperset(self._rows(self.witness, raw.SETTLED))
         with self._opened() as ledger:
             reason = ledger.status().quarantine
         must((reason is not None) == self._is_rolled_back, "rolled back:", self._is_rolled_back, "and says:", reason)
 
     def _resume(self):
         """The curator ends the quarantine: whatever was ever drawn counts, exactly."""
-        spent = raw.Account(raw.rows(self.witness, raw.SETTLED, raw.PENDING)).spent
+        spent = raw.Account(self._rows(self.witness, raw.SETTLED, raw.PENDING)).spent
         with self._opened() as ledger:
             ledger.resume("put back")
-            account = raw.Account(raw.rows(self.store, raw.STORE))
+            account = raw.Account(self._rows(self.store, raw.STORE))
             must(account.spent == spent, "resumed at", account.spent, "where", spent, "was said")
             self.answers = {item: answer for item, answer in self.answers.items() if item in account.items}
             self._is_rolled_back = False
@@ -344,16 +333,17 @@ class History:
 
     def _cut_the_end_off(self):
         """Whoever can write the store takes something from its end: it is found out, or nothing has changed."""
-        content, before, cut = self.store.read_bytes(), raw.everything(self.store), self.coin.choice(CUTS)
+        content, before, cut = self.place.files()[STORE], raw.everything(self.place, self.store), self.coin.choice(CUTS)
         if cut is None:
             self._store_becomes(content[: -self.coin.choice((512, 4096, 5000))])
         else:
-            with closing(sqlite3.connect(self.store)) as connection, connection:
+            with closing(in_memory(content)) as connection:
                 connection.executescript(cut)
+                self._store_becomes(connection.serialize())
         try:
             with self._opened() as ledger:
                 ledger.verify()
-            must(raw.everything(self.store) == before, "an end that is not there was not missed:", cut)
+            must(raw.everything(self.place, self.store) == before, "an end that is not there was not missed:", cut)
         except (LedgerError, Unsupported):
             self.happened["end cut off"] += 1
         self._store_becomes(content)
@@ -370,10 +360,9 @@ class History:
                 self._report(child, ledger, send)
             os.close(send)
             with open(receive, "rb") as pipe:
-                answer, operations = pickle.load(pipe)
+                answer, done = pickle.load(pipe)
             os.waitpid(number, 0)
-            for operation in operations:
-                self._medium.note(operation)
+            self.place.heard(done)
             self._tried.add(child.item)
             if not isinstance(answer, BudgetExceeded):
                 must(isinstance(answer, list), "in a forked child:", repr(answer))
@@ -383,13 +372,14 @@ class History:
 
     def _report(self, call, ledger, send):
         """In the child: what was answered, and what the disk was asked for."""
-        self._child, self._entropy = [], random.Random(f"{self._entropy.random()} child")
+        self._is_child, self._entropy = True, random.Random(f"{self._entropy.random()} child")
+        self.place.forked()
         try:
             answer = call.asked(ledger)
         except BaseException as error:
             answer = error if isinstance(error, BudgetExceeded) else repr(error)
         with open(send, "wb") as pipe:
-            pickle.dump((answer, self._child), pipe)
+            pickle.dump((answer, self.place.sent()), pipe)
         os._exit(0)
 
     def _take(self, call, answer):
@@ -401,7 +391,7 @@ class History:
         before = self.answers.setdefault(call.item, answer)
         must(before == answer, "two answers for", call.item)
         try:
-            account = raw.Account(raw.rows(self.witness, raw.SETTLED))
+            account = raw.Account(self._rows(self.witness, raw.SETTLED))
         except sqlite3.OperationalError:  # who looks may die, too
             return
         is_witnessed = account.persons if call.verb == "respond" else call.item in account.items
@@ -417,21 +407,24 @@ class History:
             is_closed = self.happened["resumed"] and not self._is_open(call)
             must(self._is_rolled_back or is_closed, "an alarm for nothing:", repr(error))
         elif isinstance(error, BudgetExceeded):
-            drawn = {*raw.rows(self.store, raw.STORE), *raw.rows(self.witness, raw.PENDING)}  # what is pending counts
+            drawn = {
+                *self._rows(self.store, raw.STORE),
+                *self._rows(self.witness, raw.PENDING),
+            }  # what is pending counts
             account = raw.Account(sorted(drawn))
             more = max(Fraction(0), Fraction(call.epsilon) - account.largest(call.item[:2]))
             is_beyond = self.limit is not None and account.spent + more > Fraction(self.limit)
             must(is_beyond, "refused within the limit:", call)
         else:
             must(call.is_before_its_time(error), call, "failed:", repr(error))
-            account = raw.Account(raw.rows(self.store, raw.STORE)) if is_last else None
+            account = raw.Account(self._rows(self.store, raw.STORE)) if is_last else None
             if isinstance(error, NeedsTable) and is_last:
                 must(Fraction(call.epsilon) > account.largest(call.item[:2]), "has it already:", repr(error))
             elif isinstance(error, UnknownRelease) and is_last:
                 must(call.item[:2] not in account.levels, "is there:", repr(error))
 
     def _is_open(self, call):
-        account = raw.Account(raw.rows(self.store, raw.STORE))
+        account = raw.Account(self._rows(self.store, raw.STORE))
         if call.verb == "respond":
             return ("poll", 1) not in account.closed
         return call.item[:2] not in account.closed or Fraction(call.epsilon) <= account.largest(call.item[:2])
@@ -441,7 +434,7 @@ class History:
         if not self.store.exists():
             must(not self.answers, "the ledger is gone")
             return
-        account = raw.Account(raw.rows(self.store, raw.STORE))
+        account = raw.Account(self._rows(self.store, raw.STORE))
         if ledger is not None:
             spent = ledger.budget(DATASET).spent
             must(spent == account.spent, "spent:", spent, "and by its events:", account.spent)

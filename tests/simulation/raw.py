@@ -1,8 +1,6 @@
 """What a store and a witness hold, read by SQL and JSON alone: an account of it that is not the library's."""
 
 import json
-import sqlite3
-from contextlib import closing
 from fractions import Fraction
 
 from simulation.calls import DATASET
@@ -10,26 +8,26 @@ from simulation.calls import DATASET
 STORE, SETTLED, PENDING = "utmost_events", "utmost_witness", "utmost_pending"
 
 
-def rows(path, *tables):
+def rows(place, path, *tables):
     """Number, body and mac of the events that a file holds; none where it has no such table."""
-    if not path.exists():
-        return []
-    with closing(sqlite3.connect(path, timeout=60, isolation_level=None)) as connection:
+    with place.reading(path) as connection:
+        if connection is None:
+            return []
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         queries = (f"SELECT number, body, mac FROM {table} ORDER BY number" for table in tables if table in names)
         return [row for query in queries for row in connection.execute(query)]
 
 
-def everything(path):
+def everything(place, path):
     """All that a ledger reads of its store."""
-    with closing(sqlite3.connect(path)) as connection:
+    with place.reading(path) as connection:
         tables = ("utmost_events", "utmost_parts", "utmost_head")
         return [connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in tables]
 
 
-def nonces(path):
+def nonces(place, path):
     """The first bytes of whatever is stored of responses."""
-    with closing(sqlite3.connect(path)) as connection:
+    with place.reading(path) as connection:
         return [bytes(content[:12]) for (content,) in connection.execute("SELECT content FROM utmost_parts")]
 
 

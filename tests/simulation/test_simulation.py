@@ -1,79 +1,49 @@
 """Histories of a ledger, its clients and its service keep every promise; and each planted fault is found."""
 
 import os
+import sqlite3
 from collections import Counter
-from itertools import combinations
 
-import numpy as np
 import pytest
-from scipy import stats
 
 from disk import library
 from faults.test_planted_ledger_faults import _no_sampler_survives  # noqa: F401  (a fixture)
 from goodness import LEVEL
-from simulation.calls import FIRST, LEVELS, noise
 from simulation.history import History, Violation
+from simulation.law import Noise
+from simulation.places import InMemory, OnDisk
 from simulation.protocol_faults import FAULTS
 from utmost.errors import LedgerError
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
+from utmost.publish.ledger import sqlite_store
 
 pytestmark = [
     pytest.mark.skipif(library() is None, reason="SQLite is built into Python here"),
     pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
 ]
 HISTORIES = 40
-SPAN = 8
-"""Noise up to here is counted by value."""
+IN_MEMORY = 120
+ON_DISK = {"nothing_forced_to_the_disk", "the_folder_not_forced_to_the_disk", "fresh_noise_on_relax"}
+"""Faults that a disk alone shows, or larger tables sooner."""
 
 
-class Noise:
-    """The noise of each cell at two levels, over many histories."""
-
-    def __init__(self):
-        self.pairs = {pair: Counter() for pair in combinations(LEVELS[1:], 2)}
-
-    def take(self, history):
-        """All that one history answered."""
-        for name, version in {item[:2] for item in history.answers if item[0] in FIRST}:
-            for pair, seen in self.pairs.items():
-                items = [(name, version, epsilon) for epsilon in pair]
-                if all(item in history.answers for item in items):
-                    seen.update(zip(*(noise(item, history.answers[item]) for item in items), strict=True))
-
-    def p_value(self):
-        """The least of the p-values of chi-square tests against the joint law, one for each pair of levels."""
-        return min(self._p_value(*pair) for pair in self.pairs.items())
-
-    def _p_value(self, pair, seen):
-        count, axis = sum(seen.values()), np.arange(-SPAN, SPAN + 1)
-        if not count:
-            return 1.0
-        grid = np.meshgrid(axis, axis, indexing="ij")
-        expected = count * joint_pmf(grid, [level(epsilon) for epsilon in pair]).astype(float).ravel()
-        observed = np.array([seen[cell] for cell in zip(*(each.ravel().tolist() for each in grid), strict=True)])
-        often = expected >= 5
-        expected, observed = (np.append(each[often], count - each[often].sum()) for each in (expected, observed))
-        return stats.chisquare(observed, expected).pvalue if often.any() else 1.0
-
-
-def lived(folder, seeds, law):
+def lived(folder, seeds, law, where=OnDisk):
     """What happened in histories, all of them sound."""
     happened = Counter()
     for seed in seeds:
         try:
-            history = History(folder, seed).run()
+            history = History(folder, seed, where).run()
         except BaseException:
-            print(f"python tests/simulation --first {seed} --count 1")
+            print(f"python tests/simulation --first {seed} --count 1{' --memory' * (where is InMemory)}")
             raise
         law.take(history)
         happened += history.happened
     return happened
 
 
-def test_histories_keep_every_promise(tmp_path):
+@pytest.mark.parametrize(("where", "count"), [(OnDisk, HISTORIES), (InMemory, IN_MEMORY)], ids=["disk", "memory"])
+def test_histories_keep_every_promise(tmp_path, where, count):
     law = Noise()
-    happened = lived(tmp_path, range(HISTORIES), law)
+    happened = lived(tmp_path, range(count), law, where)
     assert law.p_value() > LEVEL
     kinds = (
         "kill",
@@ -84,34 +54,69 @@ def test_histories_keep_every_promise(tmp_path):
         "store put back",
         "resumed",
         "end cut off",
+        "fork",
+        "clock jump",
     )
-    assert all(happened[kind] for kind in (*kinds, "fork", "clock jump", "damaged by a disk that lied"))
+    assert all(happened[kind] for kind in kinds)
+    assert where is InMemory or happened["damaged by a disk that lied"]
 
 
-def test_a_history_is_lived_again(tmp_path):
-    """The same number, the same history: every answer, and every event."""
-    first, second = (History(tmp_path, 7).run() for _ in range(2))
-    assert first.answers == second.answers
-    assert first.happened == second.happened
+@pytest.mark.parametrize("where", [OnDisk, InMemory])
+def test_a_history_is_lived_again(tmp_path, where):
+    """The same number, the same history: every answer, and every event, whichever others were lived before."""
+    first = History(tmp_path, 7, where).run()
+    History(tmp_path, 8, where).run()
+    again = History(tmp_path, 7, where).run()
+    assert first.answers == again.answers
+    assert first.happened == again.happened
+
+
+def test_readers_see_what_is_committed_while_somebody_writes(tmp_path):
+    """As of a file of SQLite: one writes, others read what was there, and a commit waits for them."""
+    waited = []
+    place = InMemory(tmp_path, lambda step: 0, waited.append)
+    path = tmp_path / "store" / "l.db"
+    path.parent.mkdir()
+    place.become({"store/l.db": b""})
+    with place.simulated():
+        writer, reader, late = (sqlite_store._connected(path, 1, write=wanted) for wanted in (True, False, False))
+        reader.execute("BEGIN")
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("CREATE TABLE written (row)")
+        late.execute("BEGIN")
+        for session in (reader, late):
+            assert session.execute("SELECT name FROM sqlite_master").fetchall() == []
+        with pytest.raises(sqlite3.OperationalError):
+            writer.execute("COMMIT")
+        assert sum(waited) >= 1e6
+        for session in (reader, late):
+            session.close()
+        writer.execute("COMMIT")
+        writer.close()
+        reader = sqlite_store._connected(path, 1, write=False)
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT name FROM sqlite_master").fetchall() == [("written",)]
 
 
 @pytest.mark.slow
-def test_ten_thousand_histories(tmp_path):
+@pytest.mark.parametrize(("where", "part"), [(OnDisk, 10), (InMemory, 1)], ids=["disk", "memory"])
+def test_ten_thousand_histories(tmp_path, where, part):
     """UTMOST_HISTORIES in the environment sets another dose."""
-    count, law = int(os.environ.get("UTMOST_HISTORIES", "10000")), Noise()
-    print(lived(tmp_path, range(1000, 1000 + count), law))
+    count, law = int(os.environ.get("UTMOST_HISTORIES", "10000")) // part, Noise()
+    print(lived(tmp_path, range(1000, 1000 + count), law, where))
     assert law.p_value() > LEVEL
 
 
 @pytest.mark.parametrize(("fault", "first"), FAULTS.items(), ids=[fault.__name__ for fault in FAULTS])
 def test_a_fault_is_found(tmp_path, monkeypatch, fault, first):
     """By a violation, an error that nothing explains, or the law of the noise."""
+    where = OnDisk if fault.__name__ in ON_DISK else InMemory
     fault(monkeypatch)
     monkeypatch.setattr("simulation.history.begun", {})
     law = Noise()
     for seed in range(first, first + HISTORIES):
         try:
-            law.take(History(tmp_path, seed).run())
+            law.take(History(tmp_path, seed, where).run())
         except (Violation, LedgerError) as error:
             print(f"found in history {seed}: {error!r}")
             return

@@ -10,9 +10,9 @@ import pytest
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.costs import squared
-from utmost.laws.sampling.item_words import Identifiers, item_tags
-from utmost.publish.releases import engine_release, item_columns, release_table
-from utmost.publish.releases.item_release import ItemRelease
+from utmost.laws.sampling import Identifiers
+from utmost.laws.sampling.item_words import item_tags
+from utmost.publish.releases import ItemRelease, engine_release, item_columns, release_table
 from utmost.publish.releases.table import rehearse_table
 
 duckdb = pytest.importorskip("duckdb")

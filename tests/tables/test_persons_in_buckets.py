@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 from utmost.errors import BadTable
-from utmost.laws.sampling.item_words import Identifiers, compound_tags, item_tags
+from utmost.laws.sampling import Identifiers
+from utmost.laws.sampling.item_words import compound_tags, item_tags
 from utmost.publish.counting import count_keys, count_table
 from utmost.publish.tables.bounding import least_in_runs
 from utmost.publish.tables.persons_in_buckets import PersonsInBuckets

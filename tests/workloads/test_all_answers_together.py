@@ -12,11 +12,10 @@ from scipy.sparse import coo_matrix
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.laws.exact import level
 from utmost.laws.privacy import Amount, Unit
-from utmost.publish.workloads import Domain, Workload, bins, hierarchy, strategy
+from utmost.publish.workloads import Domain, Workload, bins, bounds_of, check_lower_bounds, hierarchy, strategy
 from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.bound_inequalities import Directions, answer_below, directions_below, variance_below
-from utmost.publish.workloads.workload_bounds import bounds_of
-from utmost.publish.workloads.workload_evidence import answers_below, check_lower_bounds, exact_spectrum
+from utmost.publish.workloads.workload_evidence import answers_below, exact_spectrum
 
 ONE = Unit(1, 1)
 TABLE = Domain(a=range(4), b=range(3))

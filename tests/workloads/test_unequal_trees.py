@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Domain, Workload, bins, hierarchy
+from utmost.publish.workloads import Domain, Workload, bins, bounds_of, hierarchy, tree_estimate, tree_variances
 from utmost.publish.workloads.blocks import Blocks, precision
-from utmost.publish.workloads.unequal_trees import (
-    TreeError,
-    UnequalTree,
-    least_tree_shares,
-    tree_estimate,
-    tree_variances,
-)
-from utmost.publish.workloads.workload_bounds import bounds_of
+from utmost.publish.workloads.unequal_trees import TreeError, UnequalTree, least_tree_shares
 
 ONE = Unit(1, 1)
 

@@ -16,7 +16,17 @@ from utmost.errors import PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import DiscreteStaircase, Geometric, Staircase, costs
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Domain, Strategy, Workload, bins, certified_shares, hierarchy, strategy
+from utmost.publish.workloads import (
+    Domain,
+    Strategy,
+    Workload,
+    bins,
+    bounds_of,
+    certified_shares,
+    check_lower_bounds,
+    hierarchy,
+    strategy,
+)
 from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.bound_inequalities import (
     ChordShares,
@@ -31,8 +41,7 @@ from utmost.publish.workloads.bound_inequalities import (
 )
 from utmost.publish.workloads.strategy_search import WeighedError
 from utmost.publish.workloads.unit_charge import charge_of
-from utmost.publish.workloads.workload_bounds import bounds_of
-from utmost.publish.workloads.workload_evidence import check_lower_bounds, exact_spectrum, matrix_parts
+from utmost.publish.workloads.workload_evidence import exact_spectrum, matrix_parts
 
 ONE = Unit(1, 1)
 DEPARTMENTS = Domain(department=list("ABCDEF"), sex=["men", "women"], outcome=["admitted", "rejected"])

@@ -320,7 +320,7 @@ def _star(kind: Kind, n: int) -> Rows:
 
 
 def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exactly: bool) -> Rows:
-    """The inequalities along essential edges that a matrix breaks: of each column and edge, the worst of its column."""
+    """The inequalities along essential edges that a matrix breaks: for each column and edge the worst of its column."""
     table = similarity.fractions if exactly else similarity.floats
     x, y = both.T
     gaps = table[similarity.kinds[x, y]][:, None] * matrix[y] - matrix[x]

@@ -197,7 +197,7 @@ def _without(sets: Sets, values: NDArray[np.int64]) -> Sets:
 
 
 def _chosen(pool: Sets, size: int, randomness: Randomness) -> Sets:
-    """Of each row so many members in uniformly random order: the first steps of a shuffle."""
+    """For each row, so many members in uniformly random order: the first steps of a shuffle."""
     rows, shuffled = np.arange(len(pool)), pool.copy()
     for at in range(size):
         other = at + uniform_integers(pool.shape[1] - at, len(pool), randomness)

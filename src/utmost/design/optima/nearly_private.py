@@ -64,7 +64,7 @@ def repair(
     (True, True)
     """
     near, names = _near_channel(channel, ptype.space.size, tolerance)
-    start = near if is_exact(near) else _rounded(near)
+    start = near if is_exact(near) else _shares(_units(near, _GRID), _GRID)
     breaks, largest = _breaks(ptype, start)
     repaired, share = _corrected(start, breaks, largest)
     rationals = as_rationals(near)
@@ -170,10 +170,6 @@ def _near_channel(matrix: Channel | object, rows: int, tolerance: float) -> tupl
     for x in np.flatnonzero(abs(near.sum(axis=1) - 1) > allowed)[:1]:
         raise NotAChannel(f"row {x} of the channel must sum to 1", came=str(near[x].sum()))
     return near, names
-
-
-def _rounded(near: Array) -> Array:
-    return _shares(_units(near, _GRID), _GRID)
 
 
 def _shares(units: Array, total: int) -> Array:

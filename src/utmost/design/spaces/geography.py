@@ -307,7 +307,7 @@ def places(
             else survey_of(table, name, latitude, longitude, in_metres=way == "metres")
         )
         surveyed = surveyed if among is None else _part(surveyed, among)
-        way = way or _way_of(surveyed)
+        way = way or ("metres" if surveyed.in_degrees is False else "great-circle")
         steps = _surveyed_steps(surveyed, way, step, counted)
     degrees = (
         way in ("great-circle", "geodesic") if surveyed.in_degrees is None and way != "roads" else surveyed.in_degrees
@@ -318,7 +318,8 @@ def places(
 
 def _way(table: Any, metric: Any) -> Way | None:
     """How distances are measured, as far as the kind of table decides it."""
-    if metric is not None and metric not in get_args(Way):
+    is_named = isinstance(metric, str) and metric in get_args(Way)
+    if metric is not None and not is_named:
         raise OutOfRange(f"metric must be one of {', '.join(get_args(Way))}", came=metric, where="places")
     network, cells = is_network(table), is_cells(table)
     if (metric == "roads") != network and (metric == "roads" or metric is not None):
@@ -329,10 +330,6 @@ def _way(table: Any, metric: Any) -> Way | None:
         raise OutOfRange("cells lie on the earth", came=metric, where="places")
     stated: Way | None = metric
     return stated or ("roads" if network else "cells" if cells else None)
-
-
-def _way_of(surveyed: Survey) -> Way:
-    return "metres" if surveyed.in_degrees is False else "great-circle"
 
 
 def _step(rounded: Number | None, unit: str) -> Fraction:

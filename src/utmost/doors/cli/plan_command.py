@@ -300,7 +300,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
 
 
 def _within(report: dict[str, Any]) -> list[list[str]]:
-    """Of each class of mechanisms, how many times its least error this error is at most."""
+    """For each class of mechanisms, how many times its least error this error is at most."""
     rows = []
     for bound in report["within"].values():
         times = bound["times"]

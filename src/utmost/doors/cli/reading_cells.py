@@ -197,7 +197,7 @@ class _Table:
             "margin": bars.alone(self.sure),
             "cells": count,
             "margin_together": together,
-            "relaxable": _relaxable(release),
+            "relaxable": bool(release.said["relaxable"]) or "name" in release.said,
             "columns": names,
             "labels": release.labels,
             "values": {name: [_plain(cell) for cell in release.cells[name]] for name in names},
@@ -273,10 +273,6 @@ class _Plan:
         other = WorkloadRelease(release.strategy, at, self.sure, release.measured, release.kind, release.part)
         alone = max(other.bars().values())
         return _bought(at, alone, None, None)
-
-
-def _relaxable(release: ReleasedTable) -> bool:
-    return bool(release.said["relaxable"]) or "name" in release.said
 
 
 def _head(sure: Fraction) -> dict[str, Any]:

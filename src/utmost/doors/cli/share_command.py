@@ -86,7 +86,7 @@ def share(
 
 
 def _counted_files(plans: list[Path], whole: Path | None) -> dict[str, Path]:
-    """Of each plan the file of its measure, as `utmost count --measures FILE --out counted.json` names it."""
+    """For each plan, the file of its measure, as `utmost count --measures FILE --out counted.json` names it."""
     names = [] if whole is None else [plan.stem for plan in plans]
     return {} if whole is None else {name: whole.with_name(f"{whole.stem}-{name}{whole.suffix}") for name in names}
 

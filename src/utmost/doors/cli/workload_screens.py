@@ -42,7 +42,7 @@ _MOST_BARS = 48
 
 
 def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = None) -> dict[str, int | float]:
-    """Of each wanted table the margin of its error bars, of the first 48; nothing is drawn, since they depend on the
+    """For each wanted table, the margin of its error bars, of the first 48; nothing is drawn, since they depend on the
     noise's law alone.
 
     Ranges, prefixes and single sums are no table, and have none.

@@ -399,4 +399,4 @@ CARDS: dict[str, Card] = {
     "ReleasedTable": _released,
     "AnsweredTable": _released,
 }
-"""Of each type the card, by the type's name: a room is loaded by whoever makes its values, and by no card."""
+"""For each type, the card, by the type's name: a room is loaded by whoever makes its values, and by no card."""

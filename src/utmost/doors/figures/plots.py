@@ -417,4 +417,4 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "ReleasedTable": _released,
     "BoundCosts": _costs,
 }
-"""Of each type its picture, by the type's name, as the cards are listed."""
+"""For each type, its picture, by the type's name, as the cards are listed."""

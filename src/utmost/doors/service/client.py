@@ -250,7 +250,7 @@ class RemoteLedger:
         """Publish several measures at one level that they share, in one transaction, as `Ledger.publish_shared`.
 
         Args:
-            proposals: of each measure its approved proposal, where the service asks for one.
+            proposals: for each measure, its approved proposal, where the service asks for one.
         """
         measures = shared_measures(tables, shared, epsilon, alpha)
         whose: dict[str, Any] = {"dataset": dataset, "independent": independent}

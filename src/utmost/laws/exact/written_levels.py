@@ -75,7 +75,7 @@ def level_of_text(text: Any) -> Level:
 
 def level_name(level: Level) -> str:
     """The level for people: epsilon as a short decimal where it is one, else the decimal just above it."""
-    above = _rounded_up(level)
+    above = _up(Fraction(round_up(settled(level.epsilon_interval))) if level.base else level.power, 4)
     if level.base is None:
         exactly = Fraction(above) == level.power
         return f"epsilon = {above if exactly else level.power}"
@@ -98,10 +98,6 @@ def factor_text(level: Level) -> str:
     wide = Context(prec=20, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
     above = wide.next_plus(wide.exp(wide.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))))
     return _text(Context(prec=3, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN).plus(above))
-
-
-def _rounded_up(level: Level) -> str:
-    return _up(Fraction(round_up(settled(level.epsilon_interval))) if level.base else level.power, 4)
 
 
 def _up(x: Fraction, digits: int) -> str:

@@ -141,7 +141,7 @@ class SignedCells(Shown):
 
     @checked
     def margins(self, confidence: Number = "0.95") -> tuple[int | float, ...]:
-        """Of each cell the least r that is certified to have P(|noise| <= r) >= confidence."""
+        """For each cell, the least r that is certified to have P(|noise| <= r) >= confidence."""
         return tuple(self.noise_of(cell).margin(confidence) for cell in range(self.cells))
 
     def __repr__(self) -> str:

@@ -88,7 +88,7 @@ def _drawn(law: BallMixture, rows: int, index: Categorical, geometric: ManyMarke
 
 
 def _in_ranges(n: Integers, cells: int, randomness: Randomness) -> Integers:
-    """Of each radius a point x that is uniform on its ball: x_i = z_i - z_0 for the z of {0, ..., N}^(k+1) that have a
+    """For each radius a point x that is uniform on its ball: x_i = z_i - z_0 for the z of {0, ..., N}^(k+1) that have a
     zero.
 
     One entry of z, drawn by lot, is 0 and the others are uniform; a z with m zeros comes from m of these choices, so it

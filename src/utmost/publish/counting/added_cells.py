@@ -55,7 +55,7 @@ class AddedCells:
         return whole
 
     def by_part(self, shape: tuple[int, ...], parts: int, tables: int) -> list[NDArray[Any] | FewCells]:
-        """Of each part its cells, in an array where they can be laid out.
+        """For each part, its cells, in an array where they can be laid out.
 
         Args:
             shape: of the cells of a part.

@@ -116,7 +116,7 @@ def _differences(
 
 
 def _rows(adapter: TableAdapter, table: Any, domain: Domain, nested: int | None) -> NDArray[np.int64]:
-    """Of each row its cell, over all axes but a nested one."""
+    """For each row, its cell, over all axes but a nested one."""
     cells: Any = 0
     for place, axis in enumerate(domain.axes):
         if place == nested:

@@ -174,7 +174,8 @@ def count_table(
     person, each_row, together = words.get("person"), words.get("each_row", False), words.get("together")
     domain, by, key = words.get("domain"), words.get("by"), words.get("key")
     neighbours, progress = words.get("neighbours", "add-remove"), words.get("progress")
-    named = read_measures(measures, MeasureWords.among(words), each_row=each_row)
+    summed: dict[str, Any] = {name: word for name, word in words.items() if name in SummedWords.__annotations__}
+    named = read_measures(measures, MeasureWords(**summed), each_row=each_row)
     is_bounded = all(measure.in_all is not None for measure in named.values())
     most = most_cells(person, words.get("at_most"), together, each_row=each_row, is_bounded=is_bounded)
     if any(measure.in_all is not None for measure in named.values()) and (each_row or together is not None):
@@ -331,7 +332,7 @@ class Kept:
         return self.plan.person or ""
 
     def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        """Of each event of a batch its cell, -1 outside the domain, and its amount."""
+        """For each event of a batch, its cell, -1 outside the domain, and its amount."""
         if not self._readers:
             self._readers.extend(map(reader_of, self.plan.labelled))
         rows = len(next(iter(batch.values())))
@@ -362,7 +363,7 @@ class Kept:
     def _amounts(
         self, measure: Measure, batch: Batch, before: int, inside: NDArray[np.bool_], times: Any
     ) -> list[NDArray[Any] | None]:
-        """Of each event its amount, None where each counts as one; for sums and counts together first the count."""
+        """For each event, its amount, None where each counts as one; for sums and counts together first the count."""
         amounts = measure.amounts(batch, before)
         if amounts is None:
             return [None if times is None else np.asarray(times)]
@@ -434,7 +435,7 @@ class Kept:
         return sums[low:high]
 
     def _within(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
-        """Of each person the pairs of one part, and of these no more than ``at_most``."""
+        """For each person, the pairs of one part, and of these no more than ``at_most``."""
         if self.plan.part is not None:
             pairs = in_one_part(pairs, self.plan.cells, texts, self.key)
         inner = Pairs(pairs.persons, pairs.cells % self.plan.cells, pairs.sums)

@@ -63,11 +63,6 @@ class MeasureWords:
     at_most: int | None = None
     in_all: Number | None = None
 
-    @classmethod
-    def among(cls, words: Mapping[str, Any]) -> "MeasureWords":
-        """The words of a measure among others."""
-        return cls(**{name: word for name, word in words.items() if name in SummedWords.__annotations__})
-
 
 def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureWords:
     """Events are counted, as one of the ``measures`` of `count_table`; there `count` itself may stand for `count()`.

@@ -114,7 +114,7 @@ class CountingPlan:
 
     @property
     def first_tables(self) -> list[int]:
-        """Of each measure the number of its first table; those of values come behind all sums."""
+        """For each measure, the number of its first table; those of values come behind all sums."""
         order = sorted(range(len(self.measures)), key=lambda at: self.measures[at].distinct is not None)
         firsts, start = [0] * len(order), 0
         for at in order:

@@ -18,7 +18,7 @@ _COMPACT = 1 << 22
 
 
 def few_values(pairs: Pairs, first: int, size: int, most: int, persons: Sequence[str], key: bytes) -> tuple[Pairs, int]:
-    """Of each person and cell the ``most`` values with the least hash of key, person and value, each once.
+    """For each person and cell, the ``most`` values with the least hash of key, person and value, each once.
 
     Args:
         pairs: in which cell number (first + v) * size + a is value v in cell a.
@@ -67,7 +67,7 @@ class ValuesSeen:
             yield batch.filter(arrow.array(cells < self._first))
 
     def counts(self, first: int, tables: int, size: int) -> NDArray[np.int64]:
-        """Of each cell how many of the values of some tables somebody has there.
+        """For each cell, how many of the values of some tables somebody has there.
 
         Args:
             first, tables: the number of the first table, and how many there are.

@@ -34,7 +34,7 @@ _MOST_SHARES = 10**6
 
 
 class KeyShares(dict[str, int]):
-    """Of each key the shares that persons gave it, with how many one person divides, so that nobody takes them as 1.
+    """For each key, the shares that persons gave it, with how many one person divides, so that nobody takes them as 1.
 
     Attributes:
         shares: of one person, over all keys.
@@ -128,7 +128,7 @@ class _Keys:
     texts: dict[str, int] = field(default_factory=dict)
 
     def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], None]:
-        """Of each event the number of its key; each counts once, whatever its weight."""
+        """For each event, the number of its key; each counts once, whatever its weight."""
         return _codes(batch[self.column], self.column, self.texts), None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:

@@ -42,7 +42,7 @@ class Measure:
 
 
 Answers = list[Response | None]
-"""Of each measure what is stored of it, or drawn; None where there is nothing yet."""
+"""For each measure, what is stored of it, or drawn; None where there is nothing yet."""
 
 
 class PublishingMeasures:

@@ -113,7 +113,7 @@ def together(spent: Iterable[tuple[Level, Part | None]]) -> Spending:
     meets those of its own part alone, so they cost what the part that costs most does; partitions add up.
 
     Args:
-        spent: of each release its largest level, and its part where it is of one.
+        spent: for each release, its largest level, and its part where it is of one.
 
     Source: parallel composition: [mcsherry2009], Theorem 4.
 

@@ -167,7 +167,7 @@ class NoiseByRuns:
     """The noise of cells that come in runs, one run after the other, each with noise of its own.
 
     Attributes:
-        runs: of each run, how many cells it has, and their noise.
+        runs: for each run, how many cells it has, and their noise.
         block_size: how many cells a block has; runs begin and end where they will.
     """
 

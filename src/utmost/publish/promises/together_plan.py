@@ -397,7 +397,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
-    """Of each group the signed rows, their shares, and what each change of one individual spends: the certificate."""
+    """For each group, the signed rows, their shares, and what each change of one individual spends: the certificate."""
     return [
         {
             "rows": [list(row) for row in law.rows],

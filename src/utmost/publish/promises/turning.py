@@ -160,7 +160,7 @@ def _halved(doubled: Integers) -> NDArray[Any]:
 
 
 def _parts(numerators: Integers, denominator: int) -> NDArray[Any]:
-    """Of each numerator the fraction."""
+    """For each numerator, the fraction."""
     if not numerators.size or (int(np.abs(numerators).max()) < _LARGEST and denominator < _LARGEST):
         return numerators.astype(np.float64) / denominator
     return objects(Fraction(int(x), denominator) for x in numerators)
@@ -173,7 +173,7 @@ def _tossed(doubled: Integers, randomness: Randomness) -> Integers:
 
 
 def _rounded(numerators: Integers, denominator: int, randomness: Randomness) -> Integers:
-    """Of each fraction the integer below or above, above with the chance of what it is above the one below: a uniform
+    """For each fraction, the integer below or above, above with the chance of what it is above the one below: a uniform
     number below the denominator is added, and the rest dropped.
     """
     if denominator == 1:

@@ -89,6 +89,7 @@ class Texts:
     @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "Texts":
         """The universe that `facts` wrote."""
+        _check_facts(facts, "alphabet", "most", "least")
         return cls(facts["alphabet"], facts["most"], facts["least"])
 
     def place(self, key: Any) -> int | None:
@@ -100,6 +101,11 @@ class Texts:
             number = number * base + self.alphabet.index(letter)
         shorter: int = sum(base**length for length in range(self.least, len(key)))
         return number + shorter
+
+
+def _check_facts(facts: Mapping[str, Any], *names: str) -> None:
+    if not facts.keys() >= {*names}:
+        raise OutOfRange(f"the facts of a universe must have {', '.join(names)}", came="others", where="of_facts")
 
 
 class Tuples:
@@ -138,6 +144,7 @@ class Tuples:
     @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "Tuples":
         """The universe that `facts` wrote."""
+        _check_facts(facts, "lists")
         lists = facts["lists"]
         return cls(*(range(*values["range"]) if isinstance(values, Mapping) else values for values in lists))
 

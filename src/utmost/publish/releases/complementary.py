@@ -23,7 +23,7 @@ from utmost.errors import Unsupported
 from utmost.publish.workloads.domain import Domain, Family, is_finer
 
 Shown = Mapping[Family, NDArray[np.bool_]]
-"""Of each group of a family, whether its cell is shown."""
+"""For each group of a family, whether its cell is shown."""
 
 MOST_UNKNOWN = 1500
 """So many cells that nobody is shown may be tied together by relations: they are eliminated exactly."""
@@ -34,9 +34,9 @@ class Relations:
     """The relations between the cells of some families: a coarse cell is the sum of the finer ones in it.
 
     Attributes:
-        places: of each family, the number of its first cell; the cells are numbered family by family.
-        totals: of each relation, the number of its coarse cell.
-        parts: of each relation, the numbers of the cells that add up to it.
+        places: for each family, the number of its first cell; the cells are numbered family by family.
+        totals: for each relation, the number of its coarse cell.
+        parts: for each relation, the numbers of the cells that add up to it.
     """
 
     places: Mapping[Family, int]
@@ -69,7 +69,7 @@ class Relations:
 
 
 def _coarse_groups(domain: Domain, fine: Family, coarse: Family) -> NDArray[np.intp]:
-    """Of each group of a family, in order, the group of a coarser family that it lies in."""
+    """For each group of a family, in order, the group of a coarser family that it lies in."""
     along = [
         axis.group_of(high)[axis.group_starts(low)] for axis, low, high in zip(domain.axes, fine, coarse, strict=True)
     ]
@@ -88,9 +88,9 @@ def complementary(
 
     Args:
         domain: the domain.
-        published: of each family of the tables, which cells are in its table.
+        published: for each family of the tables, which cells are in its table.
         shown: which of them satisfy the rule.
-        sizes: of each family the sizes of the noisy values, by which further cells are chosen.
+        sizes: for each family, the sizes of the noisy values, by which further cells are chosen.
 
     Raises:
         Unsupported: where more than `MOST_UNKNOWN` cells that nobody is shown hang together.

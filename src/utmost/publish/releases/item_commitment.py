@@ -115,7 +115,7 @@ class ItemCommitment:
 
     @property
     def columns(self) -> tuple[bytes | None, ...]:
-        """Of each column the number of its cells and the sum of their digests; None where that was not asked for."""
+        """For each column, the number of its cells and the sum of their digests; None where that was not asked for."""
         return tuple(row.astype("<i8").tobytes() if row[0] else None for row in self.sums[BLOCKS:])
 
     def without(self, columns: Iterable[int]) -> "ItemCommitment":

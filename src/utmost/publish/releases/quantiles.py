@@ -96,7 +96,7 @@ def quantile_bar(
 
 
 def cumulative_forms(domain: Domain, selection: ProductForm, level_name: str) -> list[ProductForm]:
-    """Of each group of a level, in order, the sum of a selection in it and all groups before it.
+    """For each group of a level, in order, the sum of a selection in it and all groups before it.
 
     Groups of missing values have no place in the order, and no form.
 

@@ -37,7 +37,7 @@ from utmost.publish.tables.file_pieces import Columns, FilePieces
 from utmost.publish.tables.set_aside import SetAside
 
 State = tuple[tuple[int, int, int], ...]
-"""Of each file its size, when it was written last, and which one it is."""
+"""For each file, its size, when it was written last, and which one it is."""
 
 _BUCKETS = 256
 _SHOWN = 100

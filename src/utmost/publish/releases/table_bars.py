@@ -32,12 +32,12 @@ def laws_of_groups(
     ratios: Mapping[Family, Level],
     noise: Callable[[ProductForm], Combination],
 ) -> tuple[NDArray[np.intp], dict[int, Combination]]:
-    """Of each group of a family the number of a law whose bars hold for its estimate, and these laws.
+    """For each group of a family, the number of a law whose bars hold for its estimate, and these laws.
 
     Args:
         reconstruction: least squares.
         family: whose sums are asked for.
-        ratios: of each measured family the level of one unit of its noise.
+        ratios: for each measured family, the level of one unit of its noise.
         noise: the exact law of an answer's error.
     """
     domain = reconstruction.domain
@@ -80,7 +80,7 @@ def _by_others(places: Sequence[tuple[int, ...]], along: int) -> dict[tuple[int,
 def _near_laws(
     terms: Sequence[tuple[Family, Floats, int]], ratios: Mapping[Family, Level], law: Callable[[int], Combination]
 ) -> tuple[NDArray[np.intp], list[Combination]]:
-    """Of each sum the number of a law whose bars hold for it, and these laws.
+    """For each sum, the number of a law whose bars hold for it, and these laws.
 
     Noises of one level are exchangeable, and so are their signs: coefficients are compared in the order of their sizes.
     """

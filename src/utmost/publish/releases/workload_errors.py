@@ -20,7 +20,7 @@ from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 
 FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
-"""Of each group of a family the number of its law, and the laws."""
+"""For each group of a family, the number of its law, and the laws."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,7 +29,7 @@ class AnswerErrors:
 
     Attributes:
         reconstruction: least squares from the measured families.
-        ratios: of each measured family the level of one unit of its noise.
+        ratios: for each measured family, the level of one unit of its noise.
         unit: what one individual changes; of distinct counts no answer adds cells up.
     """
 
@@ -73,7 +73,7 @@ class AnswerErrors:
         return dict(zip(("u", "v", "levels", "counts"), _columns(listed, 4), strict=True))
 
     def of_family(self, family: Family) -> FamilyLaws:
-        """Of each group of a family the number of its law, and the laws: one for each kind of groups that have one law.
+        """For each group of a family, the number of its law, and the laws: one for all groups that share it.
 
         Raises:
             NotDetermined: as `of`.
@@ -85,14 +85,14 @@ class AnswerErrors:
         return self._known[family]
 
     def by_group(self, by_kind: Mapping[int, Any], family: Family) -> NDArray[Any]:
-        """Of each group of a family, what was found for its law."""
+        """For each group of a family, what was found for its law."""
         kinds, _ = self.of_family(family)
         if len(by_kind) == 1:
             return np.full(kinds.size, next(iter(by_kind.values())))
         return np.array([by_kind[kind] for kind in kinds.tolist()])
 
     def widest(self, families: Iterable[Family], sure: Fraction, *, together: bool) -> dict[Family, int | float]:
-        """Of each family its largest margin.
+        """For each family, its largest margin.
 
         Args:
             sure: with which chance each sum lies within its margin; where ``together``, *all* sums of all families.

@@ -62,11 +62,11 @@ class WorkloadRelease(AlongAxis, Shown):
         strategy: the families that were measured and their shares, with domain and unit.
         level: what the whole release spent.
         confidence: of the margins that are shown unless another is asked for.
-        measured: of each measured family its noisy sums, integers of shape ``strategy.measured_shape``: all that
+        measured: for each measured family, its noisy sums, integers of shape ``strategy.measured_shape``: all that
             was said of the data. What else this class gives is computed from them.
         kind: of what kind the tables made of it are, as an adapter names it.
         part: where individuals were split into parts that share nobody, the partition and this part of it.
-        weights: of each measured family its weight in least squares; chosen by the noise when left out.
+        weights: for each measured family, its weight in least squares; chosen by the noise when left out.
     """
 
     _shown = ("domain", "spent", "confidence")

@@ -31,7 +31,7 @@ class Trend(Shown):
     """One sum in several releases.
 
     Attributes:
-        values: of each release the sum; all of the true sums lie within their bars at once, with ``confidence``.
+        values: for each release, the sum; all of the true sums lie within their bars at once, with ``confidence``.
         changes: from each release to the next; all of the true changes lie within theirs at once, with ``confidence``.
         confidence: of all values together, and of all changes together.
     """

@@ -85,7 +85,7 @@ READERS = {
     PROMISED_KIND: StatementReader(promised_in_words, check_promised),
     ANSWERS_KIND: StatementReader(answers_in_words),
 }
-"""Of each kind what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""
+"""For each kind, what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""
 
 
 def stated_release(said: Mapping[str, Any]) -> Facts:

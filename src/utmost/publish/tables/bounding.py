@@ -1,4 +1,4 @@
-"""Bounding what one person changes: of each person's cells the few with the least hash, exactly so many of them.
+"""Bounding what one person changes: for each person's cells, the few with the least hash, exactly so many of them.
 
 What is kept of a person is a function of the key and of that person's own rows: see docs/theory/counting.md.
 """
@@ -59,7 +59,7 @@ class Tally:
     _limit: int = _COMPACT
 
     def add(self, persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArray[Any] | None) -> None:
-        """Take a batch in: of each event its person, its cell (outside the domain where negative) and its amount."""
+        """Take a batch in: for each event, its person, its cell (outside the domain where negative) and its amount."""
         inside = cells >= 0
         if not inside.all():
             persons, cells, amounts = persons[inside], cells[inside], None if amounts is None else amounts[inside]
@@ -118,7 +118,7 @@ def least_hashed(
     runs: NDArray[np.int64] | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.bool_]:
-    """Which pairs are kept: of each person the ``most`` with the least hash, all where there are no more.
+    """Which pairs are kept: for each person, the ``most`` with the least hash, all where there are no more.
 
     Args:
         pairs: distinct, ordered by person.
@@ -162,7 +162,7 @@ def least_in_runs(
 
     Args:
         marks: in runs, one behind the other.
-        starts, sizes: of each run where it begins, and its length, above ``most``.
+        starts, sizes: for each run, where it begins, and its length, above ``most``.
 
     >>> marks = np.array([3, 1, 2, 5, 5, 5], dtype=np.uint64)
     >>> least_in_runs(marks, np.array([0, 3]), np.array([3, 3]), 2).tolist()
@@ -213,7 +213,7 @@ def pair_marks(secret: bytes, persons: Identifiers, counts: NDArray[np.int64], c
 
     Args:
         persons: texts; each has so many pairs as ``counts`` says, in a row.
-        cells: of each pair the tag of its cell under the secret: of its number, or of its text.
+        cells: for each pair, the tag of its cell under the secret: of its number, or of its text.
 
     Cost: 10 to 23 ns a pair, and 320 ns a person, as measured; the tags of the cells, 3 to 12 ns each, come before.
     """

@@ -141,12 +141,8 @@ def _batches(relation: Any) -> Generator[Any, None, None]:
         reader.close()
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _bytewise(name: str, kind: str) -> str:
-    quoted = _quoted(name)
+    quoted = '"' + name.replace('"', '""') + '"'
     text = kind in ("VARCHAR", "UUID") or kind.startswith("ENUM")  # to Arrow, a UUID is text
     return f"{quoted}::VARCHAR COLLATE C AS {quoted}" if text else quoted
 

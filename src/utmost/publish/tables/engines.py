@@ -55,7 +55,7 @@ class EventReader(Protocol):
     def placed(
         self, batch: Mapping[str, Any], weight: str | None, before: int
     ) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-        """Of each event of a batch its cell, -1 outside the domain, and its amount; None where each counts as one.
+        """For each event of a batch, its cell, -1 outside the domain, and its amount; None where each counts as one.
 
         Where several things are counted of an event, all events come once for each, one time behind the other.
         """

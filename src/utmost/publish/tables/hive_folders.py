@@ -32,7 +32,7 @@ class FolderColumns:
 
     Attributes:
         schema: the Arrow schema of the columns, integers or text, in the order of the folders.
-        cells: of each column an Arrow array with a cell for each file.
+        cells: for each column, an Arrow array with a cell for each file.
     """
 
     schema: Any

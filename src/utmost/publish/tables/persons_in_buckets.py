@@ -103,7 +103,7 @@ class PersonsInBuckets:
                 yield self._pairs(aside.tables(some), sum(int(aside.rows[bucket]) for bucket in some))
 
     def _laid(self, batches: Iterable[Batch]) -> Iterator[Any]:
-        """Of each batch the events inside the domain: whose they are, in which cell, how much they count."""
+        """For each batch, the events inside the domain: whose they are, in which cell, how much they count."""
         arrow, before = extra("pyarrow", "tables"), 0
         for batch in batches:
             persons = _checked_persons(batch[self.reader.person], self.reader.person)

@@ -46,8 +46,8 @@ class Axis(Shown):
     Attributes:
         levels: the names of its levels, the finest first. The finest names the column of events that holds the values;
             the empty text stands for the name that a domain gives.
-        labels: of each level, the labels of its groups, in order.
-        starts: of each level, where its groups begin among the values; a group ends where the next one begins.
+        labels: for each level, the labels of its groups, in order.
+        starts: for each level, where its groups begin among the values; a group ends where the next one begins.
         edges: of bins, their edges, ascending, one more than there are bins, the first and the last perhaps infinite;
             of periods in seconds of the clock, see `Clock`; None for other axes.
         other: the label that takes in what is not declared; None where that is dropped.
@@ -142,7 +142,7 @@ class Axis(Shown):
         return self.starts[level] if level < len(self.levels) else np.zeros(1, dtype=np.intp)
 
     def group_of(self, level: int) -> NDArray[np.intp]:
-        """Of each value, its group at a level."""
+        """For each value, its group at a level."""
         starts = self.group_starts(level)
         return np.repeat(np.arange(len(starts), dtype=np.intp), np.diff(starts, append=self.size))
 
@@ -294,7 +294,7 @@ def hierarchy(
     """An axis of values in groups, and groups in larger groups.
 
     Args:
-        branches: of each group its groups, or at the finest level its list of values; all equally deep.
+        branches: for each group, its groups, or at the finest level its list of values; all equally deep.
         names: the names of the levels, the coarsest first, as they are met on the way down.
         other: a label that takes in whatever else the data hold, a branch of its own at each level.
         missing: a label for missing cells, the last branch at each level; None, and they go to ``other``, or are

@@ -98,11 +98,7 @@ def _branches(axis: Axis, level: int, low: int, high: int) -> Any:
 
 
 def _edge(edge: Edge) -> int | str | None:
-    return _plain(edge) if isinstance(edge, Fraction) else None
-
-
-def _plain(number: Fraction) -> int | str:
-    return int(number) if number.denominator == 1 else str(number)
+    return (int(edge) if edge.denominator == 1 else str(edge)) if isinstance(edge, Fraction) else None
 
 
 def axis_of_facts(name: str, facts: Any) -> Any:

@@ -45,7 +45,7 @@ class AxisSums(Protocol):
         """The rows themselves; (rows, values)."""
 
     def gram(self, axis: Axis) -> Floats:
-        """The sum over the rows w of w w': of each two values, how many rows take both; (values, values)."""
+        """The sum over the rows w of w w': for each two values, how many rows take both; (values, values)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class Blocks(Shown):
     """The families and the eigenspaces of a domain, and how they lie to each other; made by `of`.
 
     Attributes:
-        chains: of each axis the sizes of its groups, by level and then for "all".
+        chains: for each axis, the sizes of its groups, by level and then for "all".
         families: S, the columns.
         eigenspaces: T, the rows.
         sizes: m_S, the cells in each group of S; (families,).
@@ -140,7 +140,7 @@ class Blocks(Shown):
 
 
 def chains_of(domain: Domain) -> tuple[Chain, ...]:
-    """Of each axis the sizes of its groups.
+    """For each axis, the sizes of its groups.
 
     Raises:
         Unsupported: where the groups of a level differ in size.

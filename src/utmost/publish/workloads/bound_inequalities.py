@@ -54,7 +54,7 @@ class MatrixRoots:
 
     Attributes:
         weights: q, positive integers; by value of the axes whose values are not alike, (n,).
-        roots: of each part of the matrix a symmetric integer matrix, (n, n); divided by 2^bits it is Z.
+        roots: for each part of the matrix, a symmetric integer matrix, (n, n); divided by 2^bits it is Z.
         bits: of each part.
     """
 

@@ -26,7 +26,7 @@ from utmost.publish.workloads.listed_keys import listed
 from utmost.publish.workloads.tents import DIFFERENCE, tent_spread, tent_sums
 
 Family = tuple[int, ...]
-"""Of each axis one level, 0 for the finest; the number of its levels is "all", and -s are the tents of spacing s."""
+"""For each axis, one level, 0 for the finest; the number of its levels is "all", and -s are the tents of spacing s."""
 
 Where = Mapping[str, Any]
 """Which cells a sum takes: of some levels, by name, a label, a list of labels, or of bins a slice of edges."""
@@ -206,7 +206,7 @@ class Domain(Shown):
         return sums
 
     def spread(self, groups: NDArray[Any], family: Family) -> NDArray[Any]:
-        """The transpose of `sums`: of each cell, the number of its group."""
+        """The transpose of `sums`: for each cell, the number of its group."""
         numbers = groups.reshape(self.group_shape(family))
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
             if level < 0:
@@ -216,7 +216,7 @@ class Domain(Shown):
         return numbers
 
     def selection(self, where: Where) -> tuple[NDArray[np.bool_], ...]:
-        """Of each axis which of its values a sum takes; all where nothing is said.
+        """For each axis, which of its values a sum takes; all where nothing is said.
 
         Args:
             where: by the name of a level, a label of it, a list of labels, or for bins and periods

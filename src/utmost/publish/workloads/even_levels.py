@@ -25,7 +25,7 @@ class EvenLevels:
 
     Attributes:
         workload: the same sums, over a domain without the other levels.
-        kept: of each axis the levels that are left, by their numbers in the whole domain, and "all".
+        kept: for each axis, the levels that are left, by their numbers in the whole domain, and "all".
         domain: the whole domain.
     """
 

@@ -31,7 +31,7 @@ class FewCells:
 
     Args:
         shape: the values of each axis.
-        places: of each axis, of every cell the place of its value there; (axes, cells).
+        places: for each axis, of every cell, the place of its value there; (axes, cells).
         numbers: integers, none of them 0; (cells,).
 
     Raises:

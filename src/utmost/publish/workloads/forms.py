@@ -27,7 +27,7 @@ class ProductForm:
 
     Attributes:
         domain: the domain.
-        factors: of each axis, an integer for each of its values.
+        factors: for each axis, an integer for each of its values.
         denominator: a positive integer.
     """
 
@@ -112,7 +112,7 @@ def numbers_of(axis: Axis, level: int, numbers: Any, name: str, taken: NDArray[A
     Args:
         axis, level, name: the level, and what it is called.
         numbers: as ``along`` of `selected` has them.
-        taken: of each value of the axis whether it is selected; a group that is not needs no midpoint, and has 0.
+        taken: for each value of the axis, whether it is selected; a group that is not needs no midpoint, and has 0.
 
     Raises:
         OutOfRange, NotANumber: for other than one number a group.

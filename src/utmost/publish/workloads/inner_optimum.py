@@ -30,7 +30,7 @@ class GroupSums:
     """Sums of groups of cells, and what they may be.
 
     Attributes:
-        groups: of each family the group (n,) of every cell.
+        groups: for each family, the group (n,) of every cell.
         lower, upper: of each the bounds of its groups' sums.
     """
 

@@ -33,7 +33,7 @@ _STEP = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class TangentLevels:
-    """Certificate: of each space in which a wanted answer lies, in order, the level at which its term is bounded."""
+    """Certificate: for each space in which a wanted answer lies, in order, the level at which its term is bounded."""
 
     levels: tuple[Fraction, ...]
 

@@ -42,7 +42,7 @@ class MarginalReconstruction:
 
     Args:
         domain: the domain.
-        weights: of each measured family a positive integer, proportional to the precision of its sums.
+        weights: for each measured family, a positive integer, proportional to the precision of its sums.
 
     Raises:
         OutOfRange: for no family, weights that are not positive integers, and too many families.
@@ -141,7 +141,7 @@ class MarginalReconstruction:
             raise not_determined(self.domain, form.family, self.weights)
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """Of each group of a family a number, equal for groups of one size on every axis: their errors have one law."""
+        """A number for each group of a family, equal where groups have one size on every axis: errors have one law."""
         numbers = np.zeros(1, dtype=np.intp)
         for axis, level in zip(self.domain.axes, family, strict=True):
             if axis.groups(level) > 1:
@@ -349,7 +349,7 @@ def _tells_apart(sums: Sequence[NDArray[Any]], at: int) -> bool:
 
 
 def _levels(axes: Sequence[tuple[int, int]], space: Space, last: Any) -> Iterator[tuple[int, int]]:
-    """Of each axis the level of a space; the last one where it averages the axis out."""
+    """For each axis, the level of a space; the last one where it averages the axis out."""
     inside = dict(space)
     for axis, _ in axes:
         yield axis, inside.get(axis, last(axis))

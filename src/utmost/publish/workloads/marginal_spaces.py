@@ -92,8 +92,8 @@ class MarginalSpaces:
     Attributes:
         domain: the domain.
         families: the measured families.
-        chains: of each axis its even levels.
-        measured_axes: of each family its axes, each with the place of its level, or None for a difference.
+        chains: for each axis, its even levels.
+        measured_axes: for each family, its axes, each with the place of its level, or None for a difference.
         sums: how many sums each family has.
         covers: of each space that lies in a family, the places of these families.
     """
@@ -156,9 +156,9 @@ class MarginalErrors:
         spaces: the measured families; see `MarginalSpaces`.
         names: the spaces in which some answer lies.
         wanted: of each of these mu_T, weighted; (spaces,).
-        parts: of each part of the workload its spaces and their mu_T.
+        parts: for each part of the workload, its spaces and their mu_T.
         rows, columns: pairs of a wanted space and a family that it lies in; (pairs,).
-        sizes: of each family its sums, as floats; (families,).
+        sizes: for each family, its sums, as floats; (families,).
     """
 
     spaces: MarginalSpaces
@@ -207,7 +207,7 @@ class MarginalErrors:
         return float(terms.sum()), -pulls * np.sinh(np.minimum(levels, 650.0)) / self.sizes
 
     def variances(self, levels: Floats) -> list[float]:
-        """Of each part the mean variance of its answers; inf where it is not determined."""
+        """For each part, the mean variance of its answers; inf where it is not determined."""
         with np.errstate(divide="ignore"):
             inverses = 1 / self.eigenvalues(precision(levels))
         return [float(squares @ inverses[own]) for own, squares in self.parts]

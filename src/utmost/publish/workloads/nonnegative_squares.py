@@ -61,7 +61,7 @@ def nonnegative_least_squares(
 
     Args:
         reconstruction: the domain and the weights; it must determine the cells.
-        measured: of each measured family its noisy sums.
+        measured: for each measured family, its noisy sums.
         tolerance: of the residual, and of the sums that are public, in units of a cell.
         facts: what is known of some sums.
 
@@ -328,7 +328,7 @@ class _Squares:
         return [hold.outside(x) != 0 for hold in self.holds]
 
     def _side(self, x: Floats, gradient: Floats) -> NDArray[np.int8]:
-        """Of each cell whether it stays at its lower bound (-1), at its upper one (1), or is free (0)."""
+        """For each cell, whether it stays at its lower bound (-1), at its upper one (1), or is free (0)."""
         at_lower, at_upper = (x <= self.lower) & (gradient >= 0), (x >= self.upper) & (gradient <= 0)
         return np.where(at_lower, -1, np.where(at_upper, 1, 0)).astype(np.int8)
 

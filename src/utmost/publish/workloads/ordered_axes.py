@@ -110,7 +110,7 @@ LabelOf = Callable[[Edge, Edge], Label]
 """From the edges of a group to its label."""
 
 Levels = Sequence[tuple[str, Sequence[Edge], LabelOf]]
-"""Of each level, the finest first: its name, its edges, and how a group between two of them is called."""
+"""For each level, the finest first: its name, its edges, and how a group between two of them is called."""
 
 
 def ordered_axis(levels: Levels, ends: Ends, *, whole: bool | None = None, clock: Clock | None = None) -> Axis:

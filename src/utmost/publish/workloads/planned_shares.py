@@ -164,7 +164,7 @@ def check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fract
 
 
 def part_variances(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], level: Level) -> dict[str, float]:
-    """Of each part the mean variance of its answers, by least squares from sums over groups, or tents, at a level."""
+    """For each part, the mean variance of its answers, by least squares from sums over groups, or tents, at a level."""
     loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_cells(unit, level).epsilon_float))))
     shares = {family: min(share, loudest) for family, share in shares.items()}
     largest = max(Fraction(1), *shares.values())  # precisions are computed over that of the largest level

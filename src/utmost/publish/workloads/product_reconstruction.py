@@ -39,7 +39,7 @@ class ProductReconstruction:
 
     Args:
         rows: what is measured.
-        weights: of each measured family a positive integer, proportional to the precision of its sums.
+        weights: for each measured family, a positive integer, proportional to the precision of its sums.
 
     Raises:
         OutOfRange: for weights of other families, and such that are not positive integers.
@@ -142,7 +142,7 @@ class ProductReconstruction:
             raise not_determined(self.domain, form.family, [self.rows.base])
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """Of each group of a family a number: each has an error of a law of its own."""
+        """For each group of a family, a number: each has an error of a law of its own."""
         return np.arange(math.prod(self.domain.group_shape(family)), dtype=np.intp)
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
@@ -195,7 +195,7 @@ class ProductReconstruction:
         return entering
 
     def _coefficients(self, form: ProductForm) -> list[NDArray[Any]]:
-        """Of each axis the coefficients of the measured entries in an answer, times 2^shift."""
+        """For each axis, the coefficients of the measured entries in an answer, times 2^shift."""
         coefficients = []
         for axis, squares, factor in zip(self.domain.axes, self._along, form.factors, strict=True):
             coefficients.append(squares.coefficients(factor[axis.group_starts(squares.listed.level)]))

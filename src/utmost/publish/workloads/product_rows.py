@@ -151,7 +151,7 @@ class ProductRows:
 
     Args:
         domain: the domain.
-        axes: of each axis its rows; of one at most signed rows, where one individual changes whole rows along it.
+        axes: for each axis, its rows; of one at most signed rows, where one individual changes whole rows along it.
 
     Raises:
         OutOfRange: for rows that are not of these axes, and more than 4096 measured families.
@@ -189,7 +189,7 @@ class ProductRows:
 
     @property
     def shares(self) -> dict[Family, Fraction]:
-        """Of each measured family, the product of the shares of its classes; in the order of families."""
+        """For each measured family, the product of the shares of its classes; in the order of families."""
         classes = [list(enumerate(listed.shares)) for listed in self.axes]
         shares = {
             tuple(class_code(number) for number, _ in chosen): prod((share for _, share in chosen), start=Fraction(1))
@@ -219,7 +219,7 @@ class ProductRows:
         return Fraction(max(spent.ravel().tolist()))
 
     def classes(self, family: Family) -> tuple[int, ...]:
-        """Of each axis the class that a measured family takes.
+        """For each axis, the class that a measured family takes.
 
         Raises:
             OutOfRange: for a family that takes none.
@@ -230,7 +230,7 @@ class ProductRows:
         return tuple(number for number in numbers if number is not None)
 
     def places(self, family: Family) -> list[NDArray[np.intp]]:
-        """Of each axis which entries a measured family takes, values first, rows behind."""
+        """For each axis, which entries a measured family takes, values first, rows behind."""
         return [listed.places[number] for listed, number in zip(self.axes, self.classes(family), strict=True)]
 
     def shape(self, family: Family) -> tuple[int, ...]:

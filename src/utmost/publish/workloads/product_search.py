@@ -75,7 +75,7 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
 def product_variances(
     workload: Workload, rows: ProductRows, shares: Mapping[Family, Fraction], level: float
 ) -> dict[str, float]:
-    """Of each part the mean variance of its answers.
+    """For each part, the mean variance of its answers.
 
     Raises:
         OutOfRange: where the rows do not determine some answer.
@@ -90,8 +90,8 @@ class _Problem:
 
     Attributes:
         workload: the sums that are wanted.
-        base: of each axis the level whose groups are measured by themselves.
-        grams: of each part and each axis the sum of w w' over its rows, in groups of the base.
+        base: for each axis, the level whose groups are measured by themselves.
+        grams: for each part and each axis, the sum of w w' over its rows, in groups of the base.
         signed: the axis that has signed rows, and these.
     """
 
@@ -198,7 +198,7 @@ class _Problem:
         return ProductRows(self.workload.domain, tuple(listed))
 
     def weighted(self, rows: ProductRows, shares: Mapping[Family, Fraction], level: float) -> list[float]:
-        """Of each part its weight times the mean variance of its answers."""
+        """For each part, its weight times the mean variance of its answers."""
         levels = np.empty([len(listed.places) for listed in rows.axes])
         for family, share in shares.items():
             levels[rows.classes(family)] = float(share) * level
@@ -226,7 +226,7 @@ class _Problem:
         return np.asarray(sum(weight * of[place] for weight, of in zip(weights, self.grams, strict=True)))
 
     def _traces(self, inverses: Mapping[int, Floats]) -> Floats:
-        """Of each part and each axis the error along it; (parts, axes)."""
+        """For each part and each axis, the error along it; (parts, axes)."""
         return np.array(
             [
                 [

@@ -22,7 +22,7 @@ MOST_NAMED = 6
 """So many facts a sentence names one by one."""
 
 Bounds = tuple[NDArray[Any], NDArray[Any]]
-"""Of each group of a family the least and the most that its sum may be; -inf and inf where nothing is known."""
+"""For each group of a family, the least and the most that its sum may be; -inf and inf where nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class PublicFacts:
 
     Attributes:
         domain: the domain.
-        bounds: of each family of which something is known, the bounds of its sums: integers or infinite, of shape
+        bounds: for each family of which something is known, the bounds of its sums: integers or infinite, of shape
             ``domain.group_shape``; of amounts in steps.
         amount: of sums what is summed.
     """
@@ -139,7 +139,7 @@ class PublicFacts:
         return "; ".join(lines)
 
     def facts(self) -> list[dict[str, Any]]:
-        """The facts as JSON values, which `of_facts` reads: of each sum its labels, the least and the most as text."""
+        """The facts as JSON values, which `of_facts` reads: for each sum its labels, the least and the most as text."""
         return [{"family": list(self.domain.level_names(family)), "sums": self._rows(family)} for family in self.bounds]
 
     def _rows(self, family: Family) -> list[list[Any]]:
@@ -216,7 +216,7 @@ def with_sums(
 
 
 def places_of_labels(domain: Domain, family: Family) -> dict[tuple[str, ...], int]:
-    """Of each group of a family its place, by its labels as text.
+    """For each group of a family, its place, by its labels as text.
 
     >>> places_of_labels(Domain(sex=["men", "women"], year=[1, 2]), (1, 0))
     {('1',): 0, ('2',): 1}

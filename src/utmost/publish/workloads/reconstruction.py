@@ -37,7 +37,7 @@ def precision_weights(levels: Mapping[Family, Level]) -> dict[Family, int]:
     """Integers proportional to the precisions of geometric noise, within 2^-25 relative, without common divisor.
 
     Args:
-        levels: of each family, the level of one unit of its noise: P(x + 1) = exp(-level) P(x). Beyond 100, where
+        levels: for each family, the level of one unit of its noise: P(x + 1) = exp(-level) P(x). Beyond 100, where
             noise is zero but once in e^100, it weighs as 100.
 
     >>> from utmost.laws.exact import level
@@ -75,7 +75,7 @@ class Reconstruction:
 
     Args:
         domain: the domain. Groups of a level that is measured must be of one size.
-        weights: of each measured family a positive integer, proportional to the precision of its sums.
+        weights: for each measured family, a positive integer, proportional to the precision of its sums.
 
     Raises:
         OutOfRange: for no family, and weights that are not positive.
@@ -120,7 +120,7 @@ class Reconstruction:
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """Of each axis the levels that the measured families use, and the finest."""
+        """For each axis, the levels that the measured families use, and the finest."""
         return self._chains
 
     def canonical(self, family: Family) -> Family:
@@ -141,7 +141,7 @@ class Reconstruction:
         return min(self._totals.values()), max(self._totals.values())
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """Of each group of a family a number, equal for groups of one size on every axis: their errors have one law."""
+        """A number for each group of a family, equal where groups have one size on every axis: errors have one law."""
         numbers: NDArray[Any] = np.zeros(1, dtype=np.intp)
         for axis, level in zip(self.domain.axes, family, strict=True):
             sizes = np.diff(axis.group_starts(level), append=axis.size)
@@ -153,7 +153,7 @@ class Reconstruction:
         """Least squares of all sums over the groups of a family: integers, and what they are to be divided by.
 
         Args:
-            measured: of each measured family its sums, integers of shape ``domain.group_shape``.
+            measured: for each measured family, its sums, integers of shape ``domain.group_shape``.
             family: which sums are asked for.
 
         Raises:
@@ -207,7 +207,7 @@ class Reconstruction:
             raise not_determined(self.domain, form.family, self.weights)
 
     def energies(self, form: ProductForm) -> dict[Family, Fraction]:
-        """Of each eigenspace, the squared length of what an answer has in it."""
+        """For each eigenspace, the squared length of what an answer has in it."""
         parts = []
         for a, chain in enumerate(self._chains):
             lengths = [*(form.energy(a, level) for level in chain), Fraction(0)]

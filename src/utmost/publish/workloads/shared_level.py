@@ -77,7 +77,7 @@ class SharedLevel(Shown):
 
     @checked
     def levels(self, level: Level) -> dict[str, Level]:
-        """Of each measure its level, where all together spend ``level``.
+        """For each measure, its level, where all together spend ``level``.
 
         >>> from utmost.laws.exact import level
         >>> from utmost.laws.privacy import Unit

@@ -29,7 +29,7 @@ class SignedAxis:
 
     Args:
         signed: integer rows of full rank.
-        parts_of_level: of each row its share of what a row of cells may spend; together they spend it exactly.
+        parts_of_level: for each row, its share of what a row of cells may spend; together they spend it exactly.
 
     Raises:
         OutOfRange: for rows that do not determine the values, and shares that spend more or less.

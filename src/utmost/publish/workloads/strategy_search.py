@@ -30,9 +30,9 @@ class WeighedError:
 
     Attributes:
         spectra: one or more, where one of them is not 0; (spectra, eigenspaces).
-        loads: of each family and eigenspace, the cells of a group where the family is nowhere coarser, else 0.
+        loads: for each family and eigenspace, the cells of a group where the family is nowhere coarser, else 0.
         level: of the noise at the largest share that a family may have.
-        free: of each family, what it has beside its share; (families,).
+        free: for each family, what it has beside its share; (families,).
     """
 
     spectra: Floats
@@ -70,7 +70,7 @@ class WeighedError:
         return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
 
     def each(self, eigenvalues: Floats) -> Floats:
-        """Of each spectrum its sum, (..., spectra), from eigenvalues of shape (..., eigenspaces)."""
+        """For each spectrum, its sum, (..., spectra), from eigenvalues of shape (..., eigenspaces)."""
         with np.errstate(divide="ignore", over="ignore"):
             inverses = 1 / eigenvalues
         sums = [inverses[..., spectrum > 0] @ spectrum[spectrum > 0] for spectrum in self.spectra]

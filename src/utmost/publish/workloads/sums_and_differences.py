@@ -31,7 +31,7 @@ from utmost.publish.workloads.workload import Part, Workload
 
 T = TypeVar("T")
 Shares = Mapping[Family, Fraction]
-"""Of each family its share of the level."""
+"""For each family, its share of the level."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +177,7 @@ def least_turned(axis: PairAxis, workload: Workload, least: Callable[[Workload],
 def turned_variances(
     axis: PairAxis, workload: Workload, shares: Shares, variances: Callable[[Workload, Shares], Mapping[str, float]]
 ) -> dict[str, float]:
-    """Of each part the mean variance of its answers, from the variances of sums and of differences.
+    """For each part, the mean variance of its answers, from the variances of sums and of differences.
 
     Args:
         variances: of the parts of a workload over rows, from shares over rows; inf where something is not determined.

@@ -32,7 +32,7 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
     """Which cells a sum takes, as `Domain.selection` reads it, from texts of the form ``LEVEL=LABEL,LABEL``.
 
     Args:
-        texts: of each level its labels with commas between, or of bins a range ``LOW..HIGH``; levels that are not
+        texts: for each level, its labels with commas between, or of bins a range ``LOW..HIGH``; levels that are not
             named are summed over.
 
     Raises:

@@ -91,8 +91,8 @@ class _ErrorSpace:
 
     Attributes:
         axis: of the tents.
-        rows: of each family the rows that it measures along the axis; 0 where it does not enter.
-        cells: of each family the cells of a group on the other axes.
+        rows: for each family, the rows that it measures along the axis; 0 where it does not enter.
+        cells: for each family, the cells of a group on the other axes.
         parts: sums along the axis, and how much their squares count.
     """
 
@@ -228,7 +228,7 @@ def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
 
 
 def tent_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
-    """Of each part the mean variance of its answers, over the variance of noise at the whole level."""
+    """For each part, the mean variance of its answers, over the variance of noise at the whole level."""
     read_shares = np.array([float(share) for share in shares.values()])
     return {
         part.name: float(TentErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))

@@ -37,7 +37,7 @@ class TentReconstruction:
 
     Args:
         domain: the domain. Groups of a level that is measured must be of one size.
-        weights: of each measured family a positive integer, proportional to the precision of its sums.
+        weights: for each measured family, a positive integer, proportional to the precision of its sums.
 
     Raises:
         Unsupported: for tents on two axes, a measured level whose groups differ in size, tents that are measured where
@@ -135,7 +135,7 @@ class TentReconstruction:
                 raise not_determined(self.domain, form.family, self.weights)
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """Of each group of a family a number, equal for groups whose errors have one law: those of one place along the
+        """A number for each group of a family, equal for groups whose errors have one law: those of one place along the
         axis, and of one size on the others."""
         frame = self._frame
         others = frame.rest_kinds(frame.others(family))
@@ -190,7 +190,7 @@ class TentReconstruction:
     def _columns(
         self, family: Family, forms: Sequence[ProductForm], along: Sequence[Sequence[Any]], keys: Sequence[Any]
     ) -> list[list[Fraction]]:
-        """Of each answer, the coefficients of a family's rows in groups of the other axes that lie in these classes."""
+        """The coefficients for each answer of a family's rows in groups of the other axes that lie in these classes."""
         frame, columns = self._frame, []
         rows = self.domain.axes[frame.place].groups(family[frame.place])
         for which, form in enumerate(forms):

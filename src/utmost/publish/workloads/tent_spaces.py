@@ -27,7 +27,7 @@ class TentSpace:
         size: of the axis.
         base: the values in each group of the finest measured level there; 0 where none is measured.
         weights: of each measured family that enters, its weight times the cells of a group on the other axes.
-        rows: of each of these the rows that it measures along the axis, see `row_sets`.
+        rows: for each of these, the rows that it measures along the axis, see `row_sets`.
         project: the projection on T times the number of cells of the other axes.
     """
 
@@ -46,7 +46,7 @@ class TentSpace:
 
     @property
     def totals(self) -> dict[int, int]:
-        """Of each row set the precision of what is known of it."""
+        """For each row set, the precision of what is known of it."""
         return {
             row_set: sum(self.weights[f] for f, rows in self.rows.items() if rows == row_set) for row_set in self.sets
         }
@@ -63,7 +63,7 @@ class TentSpace:
 
     @property
     def places(self) -> dict[Family, int]:
-        """Of each family the place of its row set in `sets`."""
+        """For each family, the place of its row set in `sets`."""
         sets = self.sets
         return {family: sets.index(rows) for family, rows in self.rows.items()}
 
@@ -72,7 +72,7 @@ class TentSpace:
         return Fraction(self.weights[family], self.totals[self.rows[family]] * self.cells[family])
 
     def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:
-        """Of each row set what an answer takes of it, times 2^shift: w - H' C H w of the base, C H w of the others."""
+        """For each row set what an answer takes of it, times 2^shift: w - H' C H w of the base, C H w of the others."""
         if not self.base:
             return []
         row = factor[:: self.base]
@@ -104,7 +104,7 @@ class TentSpace:
         """x^ of the groups of the base, times the divisor beside it and the number of cells of the other axes.
 
         Args:
-            lifted: of each family its sums, rows first, and of each cell of the other axes the sum that it is in.
+            lifted: for each family, its sums, rows first, and of each cell of the other axes the sum that it is in.
         """
         known: list[tuple[NDArray[Any], int]] = []
         for row_set in self.sets:

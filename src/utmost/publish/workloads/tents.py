@@ -72,7 +72,7 @@ def tent_sums(values: NDArray[Any], spacing: int, place: int = 0) -> NDArray[Any
 
 
 def tent_spread(tents: NDArray[Any], size: int, spacing: int, place: int = 0) -> NDArray[Any]:
-    """The transpose of `tent_sums`: of each value the sum of the numbers of its tents, by their weights.
+    """The transpose of `tent_sums`: for each value, the sum of the numbers of its tents, by their weights.
 
     >>> tent_spread(np.array([1, 1, 1]), 4, 2).tolist()
     [2, 2, 2, 2]
@@ -93,7 +93,7 @@ def tent_rows(size: int, spacing: int) -> NDArray[np.int64]:
 
 
 def _under(values: NDArray[Any], spacing: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Of each value the tent whose peak is the last one at or below it, and its weight in the next; the rest of s is
+    """For each value, the tent whose peak is the last one at or below it, and its weight in the next; the rest of s is
     in this one. The second peak stands half a spacing in, so that both ends lie alike: where it stands moves the error
     by a part in a thousand or less.
     """

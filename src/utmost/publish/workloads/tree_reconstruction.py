@@ -44,7 +44,7 @@ class TreeReconstruction:
 
     Args:
         domain: of one axis.
-        weights: of each measured level a positive integer.
+        weights: for each measured level, a positive integer.
 
     Cost: of all estimates, and of one answer's error, a few rationals for each group.
     """
@@ -123,7 +123,7 @@ class TreeReconstruction:
         return terms
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """Of each group of a level a number, equal for groups that some symmetry of the tree exchanges."""
+        """For each group of a level, a number, equal for groups that some symmetry of the tree exchanges."""
         shapes: list[list[int]] = [[0] * self._tree.groups[0]]
         for level in range(1, len(self._tree.groups)):
             children: list[list[int]] = [[] for _ in range(self._tree.groups[level])]
@@ -189,7 +189,7 @@ class LeastSquares(Protocol):
 
     @property
     def weights(self) -> Mapping[Family, int]:
-        """Of each measured family its weight."""
+        """For each measured family, its weight."""
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """All sums over a family: integers, and what they are to be divided by."""
@@ -204,7 +204,7 @@ class LeastSquares(Protocol):
         """Check that they determine every sum over a family."""
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """Of each group of a family a number, equal for groups whose errors have one law."""
+        """For each group of a family, a number, equal for groups whose errors have one law."""
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured families' noises: which coefficients, and how often each occurs."""

@@ -26,7 +26,7 @@ class TurnedReconstruction:
 
     Args:
         pair: the axis of two values, and its domain.
-        weights: of each measured family a positive integer.
+        weights: for each measured family, a positive integer.
     """
 
     pair: PairAxis
@@ -109,7 +109,7 @@ class TurnedReconstruction:
                 side.check_determined(half)
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """Of each group of a family a number, equal where errors have one law; the two cells of a row have one."""
+        """For each group of a family, a number, equal where errors have one law; the two cells of a row have one."""
         rows = next(side for side in self._sides if side is not None).kinds(self.pair.of_rows(family))
         shaped = rows.reshape(self.pair.rows.group_shape(self.pair.of_rows(family)))
         return np.repeat(shaped, self._needed(family), axis=self.pair.place).ravel()

@@ -45,8 +45,8 @@ class UnequalTree(Shown):
 
     Attributes:
         groups: how many groups each level has; the last level is "all".
-        firsts: of each level above the finest, the first child of each group, among the groups of the level below.
-        parents: of each level below "all", the parent of each group.
+        firsts: for each level above the finest, the first child of each group, among the groups of the level below.
+        parents: for each level below "all", the parent of each group.
     """
 
     groups: tuple[int, ...]
@@ -85,7 +85,7 @@ class UnequalTree(Shown):
         return _tree, (self.groups, self.firsts, self.parents)
 
     def added(self, values: Array, level: int) -> Array:
-        """Of each group of a level, the sum over its children of values of the level below."""
+        """For each group of a level, the sum over its children of values of the level below."""
         return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
 
 
@@ -101,7 +101,7 @@ def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array,
 
     Args:
         tree: whose groups are measured.
-        precisions: of each level, the precision of the noise on each of its groups (1/variance), 0 where it is not
+        precisions: for each level, the precision of the noise on each of its groups (1/variance), 0 where it is not
             measured; one number for a level, or an array with one for each group, all positive or all 0. Fractions
             give Fractions.
 
@@ -147,7 +147,7 @@ def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequen
 
     Args:
         tree: whose groups are measured.
-        measured: of each level the noisy sums, (groups,); None where it is not measured.
+        measured: for each level, the noisy sums, (groups,); None where it is not measured.
         precisions: as for `tree_variances`, 0 where ``measured`` is None.
 
     Returns:
@@ -193,7 +193,7 @@ class TreeError(Shown):
 
     Attributes:
         tree: whose groups are measured.
-        weights: of each level, the weight of each group's variance, (groups,).
+        weights: for each level, the weight of each group's variance, (groups,).
         level: of the noise at the largest share that a level may have.
         free: what the total, the first level of one group, has beside its share.
     """
@@ -329,7 +329,7 @@ def _levels(tree: UnequalTree, values: Sequence[Any], name: str) -> Sequence[Any
 
 
 def _read(tree: UnequalTree, precisions: Sequence[Any]) -> list[Array]:
-    """Of each level its precisions, all Fractions or all floats."""
+    """For each level, its precisions, all Fractions or all floats."""
     rows = [np.asarray(level_precisions) for level_precisions in _levels(tree, precisions, "precisions")]
     rational = not any(row.dtype.kind == "f" for row in rows)
     precisions_read = []

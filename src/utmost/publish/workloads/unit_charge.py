@@ -44,7 +44,7 @@ class Room:
     free: Fraction = Fraction(0)
 
     def free_of(self, totals: Iterable[bool]) -> Floats:
-        """Of each family what it has beside its share, before it is scaled: the first total has what is free."""
+        """For each family, what it has beside its share, before it is scaled: the first total has what is free."""
         free = np.array([float(self.free) * bool(total) for total in totals])
         free[int(free.argmax()) + 1 :] = 0
         return free

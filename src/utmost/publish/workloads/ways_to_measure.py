@@ -81,7 +81,7 @@ class Measurement(Protocol):
         """Check that every wanted answer follows from what is measured."""
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
-        """Of each wanted part the mean variance of its answers at a level."""
+        """For each wanted part, the mean variance of its answers at a level."""
 
     def reconstruction(self, weights: Mapping[Family, int]) -> LeastSquares:
         """The estimates from what is measured, by weights."""

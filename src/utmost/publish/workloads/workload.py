@@ -42,7 +42,7 @@ class Part(Shown):
     Attributes:
         name: of which groups, labels, ranges they are; the empty text for the total.
         weight: of their mean variance, > 0.
-        sums: of each axis the sums along it; an answer takes one of each.
+        sums: for each axis, the sums along it; an answer takes one of each.
         answers: how many answers there are.
     """
 
@@ -100,7 +100,7 @@ class Workload(Shown):
 
     Args:
         domain: the declared domain.
-        wanted: of each wanted family its weight, > 0. A family is named by its levels, and may be narrowed to a label
+        wanted: for each wanted family, its weight, > 0. A family is named by its levels, and may be narrowed to a label
             of a level: ``"department sex outcome=admitted"``, or ``("department", ("outcome", "not admitted"))`` where
             names or labels have spaces. The empty text is the total.
         per_answer: whether a weight is that of each answer's variance; else it is the weight of the family's mean
@@ -169,7 +169,7 @@ class Workload(Shown):
         """The sums of so many neighbouring values of an axis, wherever they begin; of several axes the boxes of a size.
 
         Args:
-            lengths: of each axis how many values, from 1 to its size.
+            lengths: for each axis, how many values, from 1 to its size.
 
         >>> from utmost.publish.workloads import bins
         >>> Workload.windows(Domain(day=bins(28)), {"day": 7})
@@ -194,10 +194,10 @@ class Workload(Shown):
         per_answer: bool = False,
         name: str = "rows",
     ) -> "Workload":
-        """The sums that integer matrices weigh: of each row of an axis' matrix the values times its entries.
+        """The sums that integer matrices weigh: for each row of an axis' matrix, the values times its entries.
 
         Args:
-            rows: of each axis a matrix, (rows, values), of integers below 2^31 in size, no row zero throughout; of
+            rows: for each axis, a matrix, (rows, values), of integers below 2^31 in size, no row zero throughout; of
                 several axes an answer takes one row of each.
             name: what the rows are called.
 
@@ -303,7 +303,7 @@ class Workload(Shown):
 
     @property
     def families(self) -> tuple[Family, ...]:
-        """Of each part the coarsest family that determines it, each family once."""
+        """For each part, the coarsest family that determines it, each family once."""
         return tuple(dict.fromkeys(part.family(self.domain) for part in self.parts))
 
     @property

@@ -79,7 +79,7 @@ class WorkloadBounds(Shown):
         any_integer_strategy: against independent geometric noise on any integer combinations of cells.
         these_families: against the families given.
         not_bounded: of each kind that is None, why.
-        parts: of each part of the workload, in order, the mean over its answers of the bound per answer.
+        parts: for each part of the workload, in order, the mean over its answers of the bound per answer.
         together: the axis along which one individual changes the cells of a row; None where ``unit`` says all.
     """
 
@@ -250,7 +250,7 @@ def is_whole(unit: Unit) -> bool:
 
 
 def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction]:
-    """Of each part the mean over its answers of what no mechanism is below."""
+    """For each part, the mean over its answers of what no mechanism is below."""
     whole = is_whole(unit)
     known: dict[int, Fraction] = {}
     means = []

@@ -53,7 +53,7 @@ class Strategy(Shown):
     Args:
         domain: the declared domain.
         unit: what one individual changes, in cells.
-        shares: of each measured family its share of the level, positive; together 1, or so that `charge` is 1. A
+        shares: for each measured family, its share of the level, positive; together 1, or so that `charge` is 1. A
             family may be named by its levels; on one axis it may measure tents, ``"age~16"``, beside the values, and
             of axes of two values the first less the second, ``"age sex-"``.
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
@@ -200,7 +200,7 @@ class Strategy(Shown):
 
     @checked
     def levels(self, level: Level) -> dict[Family, Level]:
-        """Of each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for tents of
+        """For each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for tents of
         spacing s at s times that.
 
         >>> from utmost.laws.exact import level
@@ -212,7 +212,7 @@ class Strategy(Shown):
 
     @checked
     def variances_at(self, level: Level) -> dict[str, float]:
-        """Of each wanted part the mean variance of its answers, by least squares from a release at this level.
+        """For each wanted part, the mean variance of its answers, by least squares from a release at this level.
 
         Of amounts it is in their own unit, while `value` and its bounds are in steps.
 
@@ -298,7 +298,7 @@ class Strategy(Shown):
         return integer_rows_bound(self.pair, _wanted(self), self.unit, _stated(self, self.level))
 
     def within(self) -> list[tuple[str, float]]:
-        """Of each class of mechanisms, how many times its least error this error is at most, rounded up."""
+        """For each class of mechanisms, how many times its least error this error is at most, rounded up."""
         bounds = self.lower_bounds
         lower = bounds.each()
         listed = [(lower[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
@@ -386,7 +386,7 @@ class Alternatives(Shown):
 
     @property
     def deviations(self) -> dict[str, dict[str, float]]:
-        """Of each strategy, by part the root of the mean variance."""
+        """For each strategy, by part, the root of the mean variance."""
         return {
             name: {part: sqrt(variance) for part, variance in strategy.variances.items()}
             for name, strategy in self.strategies.items()
