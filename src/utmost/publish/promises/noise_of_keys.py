@@ -24,10 +24,19 @@ from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.declared_columns import listed_names
-from utmost.publish.promises.keys import counted_keys, key_columns, keys_of_one, promise_of_keys, selected
+from utmost.publish.promises.drawing import Answering, Drawing
+from utmost.publish.promises.keys import (
+    counted_keys,
+    key_columns,
+    keys_held,
+    keys_of_one,
+    promise_of_keys,
+    selected,
+    shares_of_one,
+)
 from utmost.publish.promises.naming import NamingLaw, naming_law, read_delta
 from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response, said_of_noise
+from utmost.publish.promises.promised_noise import Noise, Response, said_of_noise
 from utmost.publish.tables.adapters import adapter_of, table_of
 from utmost.publish.tables.columns import integer_column
 
@@ -59,6 +68,11 @@ class NamingNoise(Noise):
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
         """The keys that are named, of keys in order with their counts."""
 
+    @property
+    def divided(self) -> int | None:
+        """How many shares one individual divides among their keys; None where each key counts once."""
+        return None
+
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
         """Check that the keys may be named.
 
@@ -69,7 +83,7 @@ class NamingNoise(Noise):
     @property
     def whom(self) -> str:
         """Who holds keys."""
-        return f"one individual, who holds at most {self.unit.many('key')}, each counted once"
+        return f"one individual, who holds at most {keys_held(self.unit.cells, self.divided)}"
 
     def check_served(self) -> None:
         """Check that no individual may hold so many keys that a level takes long to work out."""
@@ -187,11 +201,19 @@ class KeyNoise(NamingNoise):
 
     Attributes:
         chance: delta, of all keys together.
+        shares: how many one individual divides among their keys, and counts are in shares; None where each key counts
+            once.
     """
 
     kind: ClassVar[str] = "named keys"
 
     chance: Fraction
+    shares: int | None = None
+
+    @property
+    def divided(self) -> int | None:
+        """How many shares one individual divides among their keys; None where each key counts once."""
+        return self.shares
 
     @property
     def delta(self) -> Fraction:
@@ -215,12 +237,12 @@ class KeyNoise(NamingNoise):
             raise OutOfRange("a service names keys with a delta of 1e-30 at least", came="less", where="terms")
 
     def law(self, level: Level) -> NamingLaw:
-        """Of one key."""
-        return naming_law(level, self.delta, self.unit.cells)
+        """Of one key, or of one share."""
+        return naming_law(level, self.delta, self.unit.cells, self.shares)
 
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
         """As `select_keys` names them."""
-        keys = selected(counts, level, self.delta, self.unit.cells, bits)
+        keys = selected(counts, level, self.delta, self.unit.cells, bits, self.shares)
         return keys.keys, keys.noisy
 
     def margin(self, level: Level, confidence: Number) -> int:
@@ -239,10 +261,13 @@ class KeyNoise(NamingNoise):
 
     def drawn(self, level: Level) -> str:
         """The law of the thresholds."""
-        each = f"{level_name(level.scaled(Fraction(1, self.unit.cells)))} and delta = {self.delta / self.unit.cells}"
+        count, each = "count", f"delta = {self.delta / self.unit.cells}"
+        if self.shares is not None:
+            count, each = "count of shares", "the largest chance that keeps delta for all of them"
+        step = level_name(level.scaled(Fraction(1, self.shares or self.unit.cells)))
         return (
-            f"a key is named when its count reaches a random threshold, drawn for each key by itself, at {each}; with "
-            f"it stands its noisy count, which is above {self.law(level).threshold}, so that "
+            f"a key is named when its {count} reaches a random threshold, drawn for each key by itself, at {step} and "
+            f"{each}; with it stands its noisy count, which is above {self.law(level).threshold}, so that "
             "rare keys look more frequent than they are"
         )
 
@@ -253,11 +278,13 @@ class KeyNoise(NamingNoise):
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
-        return promise_of_keys(level, self.delta, self.unit.cells)
+        return promise_of_keys(level, self.delta, self.unit.cells, self.shares)
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""
-        about = {"kind": "keys", "columns": list(self.columns), "delta": str(self.delta)}
+        about: dict[str, Any] = {"kind": "keys", "columns": list(self.columns), "delta": str(self.delta)}
+        if self.shares is not None:
+            about["shares"] = self.shares
         return {**Noise.facts(self), "noise": about}
 
     @classmethod
@@ -265,19 +292,21 @@ class KeyNoise(NamingNoise):
     def of_facts(cls, facts: Mapping[str, Any]) -> "KeyNoise":
         """The noise that an event keeps."""
         about, unit = said_of_noise(facts, "columns", "delta"), Unit.of_facts(facts)
-        return key_noise(about["columns"], delta=about["delta"], keys=unit.cells)
+        return key_noise(about["columns"], delta=about["delta"], keys=unit.cells, shares=about.get("shares"))
 
 
-def key_noise(columns: Sequence[str], *, delta: Number, keys: int = 1) -> KeyNoise:
+def key_noise(columns: Sequence[str], *, delta: Number, keys: int = 1, shares: int | None = None) -> KeyNoise:
     """The noise of keys that nobody listed beforehand, named at epsilon and delta: see `select_keys`.
 
     Args:
         columns: of the key, or of its parts, and last that of the number of individuals who hold it.
         delta: the chance of naming a key that one individual alone holds, of all keys together.
         keys: how many keys one individual may hold, adding at most 1 to the count of each.
+        shares: counts are in shares, of which one individual divides so many among their keys, as
+            `count_keys(shares=...)` does: who holds few keys gives each more.
 
     Raises:
-        OutOfRange, NotANumber: for what is no such thing.
+        OutOfRange, NotANumber: for what is no such thing, and for fewer shares than keys.
 
     Cost: of a release some 50 microseconds a key, most of it to know the table again.
     Source: [desfontaines2022]; docs/theory/unknown-keys.md.
@@ -286,7 +315,10 @@ def key_noise(columns: Sequence[str], *, delta: Number, keys: int = 1) -> KeyNoi
     >>> key_noise(["word", "n"], delta="1e-9").margin(level(1), "0.95")
     3
     """
-    return KeyNoise(Unit(1, keys_of_one(keys)), None, named_columns(columns), read_delta(delta))
+    most = keys_of_one(keys)
+    divided = None if shares is None else shares_of_one(shares, most)
+    unit = Unit(1, most) if divided is None else Unit(divided, most, in_all=divided)
+    return KeyNoise(unit, None, named_columns(columns), read_delta(delta), divided)
 
 
 def named_columns(columns: Sequence[str]) -> tuple[str, ...]:
