@@ -64,7 +64,13 @@ def read_for(address, path, headers, seconds, process, write=None):
         with httpx.Client(base_url=address, headers=headers, timeout=60) as client:
             while time.monotonic() < until:
                 began = time.perf_counter()
-                assert client.get(path).status_code == 200
+                # A connection that idled for five seconds is closed by the server, of either kind: sent again, as by a
+                # client, and timed from the first try.
+                try:
+                    answer = client.get(path)
+                except httpx.RemoteProtocolError:
+                    answer = client.get(path)
+                assert answer.status_code == 200
                 took.append(time.perf_counter() - began)
 
     threads = [threading.Thread(target=work) for _ in range(READERS)]

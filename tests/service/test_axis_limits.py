@@ -90,3 +90,16 @@ def test_many_classes_of_rows_are_charged_in_no_time():
     promise = Terms.read({"strategy": listed([range(1, classes + 1)], 1 << 20)}).promise
     assert promise.noise.strategy.charge == 1
     assert time.process_time() - start < 5
+
+
+def test_the_families_of_a_strategy_are_counted_before_they_are_read():
+    """Names of axes are what reading them costs; pairs and triples of many axes stay far below."""
+    domain = Domain(**{f"a{at}": ["x", "y"] for at in range(12)})
+    strategy = json.loads(strategy_text(Strategy(domain, Unit(1, 1), {" ".join(f"a{at}" for at in range(12)): 1})))
+    check_listed(strategy | {"shares": [[["a0", "a1", "a2"], "1/10000"]] * 10_000})
+    start = time.process_time()
+    with pytest.raises(OutOfRange, match="at most 32768 axes together"):
+        Terms.read({"strategy": json.dumps(strategy | {"shares": [[["a0", "a1", "a2"], "1"]] * 11_000})})
+    assert time.process_time() - start < 1
+    for strange in (7, [7], [[7]], [["a", [1]]]):
+        check_listed(strategy | {"shares": strange})

@@ -49,6 +49,10 @@ SEEN = {
     "admin": (*RELEASES, "/verify", "/budgets", "/tokens", "/trail", *TOOLS),
 }
 UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = %s; })"
+SPILLED = """[...document.querySelectorAll('.card svg.chart text')].filter((text) => {
+  const [word, card] = [text, text.closest('.card')].map((one) => one.getBoundingClientRect());
+  return word.width > 0 && (word.left < card.left || word.right > card.right);
+}).map((text) => text.textContent)"""
 SCREENS = {
     "desk": {"width": 1280, "height": 900},
     "tablet": {"width": 800, "height": 1100},
@@ -122,6 +126,10 @@ class Screen:
         """By how many points the page is wider than the screen."""
         return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
+    def spilled(self):
+        """The words of charts that run out of their card."""
+        return self.page.evaluate(SPILLED)
+
     def has_stayed_home(self):
         return all(url.startswith((self.address, "data:")) for url in self.asked)
 
@@ -159,6 +167,7 @@ def test_every_page_of_a_role(screen, role):
                 )
                 for name, size in SCREENS.items():
                     seen.page.set_viewport_size(size)
+                    assert seen.spilled() == [], (path, name)
                     for scheme in ("light", "dark"):
                         seen.page.emulate_media(color_scheme=scheme)
                         assert seen.wider() <= 0, (path, name, scheme, unfolded)

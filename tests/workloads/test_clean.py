@@ -1,5 +1,6 @@
 """Clean tables: the least squares over x >= 0 are those of an outside solver; rounding moves no sum by a whole."""
 
+import os
 import time
 
 import highspy
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from running import PLAIN, python
 from utmost.errors import NotDetermined
 from utmost.laws.programs import solve
 from utmost.publish.workloads import Domain, bins, clean, hierarchy, whole_flows
@@ -178,6 +180,27 @@ def test_exchanges_of_four_leave_every_sum_and_cost_nothing(seed):
     assert ((after >= -1e-12) & (after <= 1 + 1e-12)).all()
     assert after[parts % 1 == 0].tolist() == parts[parts % 1 == 0].tolist()
     assert ((after > 1e-6) & (after < 1 - 1e-6)).sum() < 0.4 * (parts % 1 != 0).sum()
+
+
+ANY_PROCESSOR = """
+import hashlib
+import numpy as np
+from utmost.publish.workloads.inner_optimum import GroupSums
+draw = np.random.default_rng(3)
+part = draw.integers(0, 7, (60, 60)) / 7
+groups = [np.repeat(np.arange(60), 60), np.tile(np.arange(60), 60), np.zeros(3600, dtype=np.int64)]
+sums = [part.sum(axis=1), part.sum(axis=0), part.sum(keepdims=True).ravel()]
+least, most = ([end(each) for each in sums] for end in (np.floor, np.ceil))
+optimum = GroupSums(groups, least, most).inner_optimum(1 - 2 * part.ravel())
+print(*(hashlib.sha256(numbers.tobytes()).hexdigest() for numbers in optimum))
+"""
+
+
+def test_whoever_makes_a_clean_table_again_comes_to_the_same_optimum():
+    """Bit for bit, by the kernels of another processor: of many equal optima, a verifier must find that one."""
+    kinds = [{}, {"OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3"}]
+    said = {python("-c", ANY_PROCESSOR, env=os.environ | PLAIN | kind).stdout for kind in kinds}
+    assert len(said) == 1
 
 
 def test_a_three_way_table_reports_its_largest_move():

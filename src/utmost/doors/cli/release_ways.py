@@ -45,6 +45,9 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     if told.measures.measure:
         return several(source, told)
     refuse("needs --measure", told.measures)
+    if told.details.group is not None:
+        return detailed(source, told)
+    refuse("needs --group", told.details)
     if told.promised.is_remembered:
         remembered(source, told)
     elif told.promised.is_of_points:
@@ -70,6 +73,20 @@ def several(table: Path, told: ReleaseOptions) -> None:
     if memory.ledger is None:
         refuse("needs --ledger", memory)
     publish_several(table, told)
+
+
+def detailed(table: Path, told: ReleaseOptions) -> None:
+    """Sums of groups, and of each the breakdown that its noisy sum chooses; events are counted first."""
+    from utmost.doors.cli.two_stages import publish_detailed
+
+    promised = replace(told.promised, protected=Protected(neighbours=told.promised.protected.neighbours))
+    refuse("does not go with --group", replace(promised, protected=Protected()), told.once)
+    refuse("does not go with --group; publish both tables in a ledger, in turn", told.memory)
+    counted = _counted(table, told.people, told.promised.neighbours)
+    if counted is None:
+        remedy = "Count first, or here: --person, --at-most and --domain."
+        raise OutOfRange("details are of a counted table", came=table.name, where="--group", remedy=remedy)
+    publish_detailed(counted, told)
 
 
 def remembered(table: Path, told: ReleaseOptions) -> None:

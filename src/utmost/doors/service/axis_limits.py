@@ -19,6 +19,9 @@ MOST_PRODUCTS = 1 << 23
 """The values of an axis, or the rows where they are more, times the rows squared: what least squares multiplies in one
 and a half seconds; plans of `ut.strategy` have two thirds of it at most."""
 
+MOST_NAMES = 1 << 15
+"""The names of axes in all measured families together, over the wire: half a second of reading."""
+
 
 def check_axes(domain: Any) -> None:
     """Check that the axes of a domain, as JSON, have no more values together than a server makes for whoever asks.
@@ -49,7 +52,8 @@ def check_axes(domain: Any) -> None:
 
 
 def check_listed(strategy: Any) -> None:
-    """Check that a strategy, as JSON, has no axis too long, and lists no more rows than a server solves for.
+    """Check that a strategy, as JSON, has no axis too long, names no more families than a server reads for whoever
+    looks at it, and lists no more rows than it solves for.
 
     Raises:
         OutOfRange: for more.
@@ -59,6 +63,15 @@ def check_listed(strategy: Any) -> None:
     if not isinstance(strategy, Mapping):
         return
     check_axes(strategy.get("domain"))
+    shares = strategy.get("shares")
+    names = sum(len(part) for share in (shares if isinstance(shares, list) else ()) for part in _lists(share))
+    if names > MOST_NAMES:
+        raise OutOfRange(
+            f"the families over the wire must name at most {MOST_NAMES} axes together",
+            came=f"{names} of them",
+            where="strategy",
+            remedy="Measure fewer families; or publish it on the machine that has the ledger.",
+        )
     listed = strategy.get("rows")
     for axis in listed if isinstance(listed, list) else ():
         rows = axis.get("rows") if isinstance(axis, Mapping) else None
@@ -72,6 +85,10 @@ def check_listed(strategy: Any) -> None:
                 where="strategy",
                 remedy="List fewer rows; or publish it on the machine that has the ledger.",
             )
+
+
+def _lists(share: Any) -> list[list[Any]]:
+    return [part for part in share if isinstance(part, list)] if isinstance(share, list) else []
 
 
 def _length(axis: Mapping[str, Any]) -> int:

@@ -1,6 +1,7 @@
 """What a publication or an approval would do: error bars, the budget before and after, and what is unusual."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -16,6 +17,7 @@ _SURE, _MOST_BARS = "0.95", 12
 _STEPS = ("1/4", "1/2", "1", "2", "4")
 _LOOKING = 2.0  # seconds, after which no further level is looked at
 _MUCH = level(10)
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 _NOT_SHOWN = "Your token is for none of the releases that spend this dataset: its budget is not shown to you."
 
 
@@ -37,7 +39,14 @@ class Outlook:
     warnings: tuple[str, ...] = ()
 
 
-def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool], *, sees_all: bool = True) -> Outlook:
+def outlook(
+    ledger: Ledger,
+    proposal: Proposal,
+    may_know: Callable[[str], bool],
+    *,
+    sees_all: bool = True,
+    terms: Terms | None = None,
+) -> Outlook:
     """What a proposal would come to; where its terms cannot be carried out, why.
 
     Args:
@@ -45,6 +54,7 @@ def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool],
         proposal: which one.
         may_know: whether the budget of a dataset may be shown to whoever looks; of another nothing is said.
         sees_all: whether whoever looks is for all releases; else no dataset is named that a limit waits for.
+        terms: of the proposal, where they were read before.
 
     Cost: a dozen error bars at most; nothing is drawn or written.
     """
@@ -56,7 +66,7 @@ def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool],
             dataset, noise = release.dataset, release.noise
             after_it: dict[str, Any] = {"version": proposal.version}
         else:
-            terms = Terms.read(proposal.facts)
+            terms = Terms.read(proposal.facts) if terms is None else terms
             dataset, noise = terms.dataset or proposal.release, terms.promise.noise
             after_it = {
                 "dataset": terms.dataset,
@@ -71,14 +81,7 @@ def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool],
         after = ledger.rehearse(proposal.release, epsilon=proposal.level, **after_it)
     except UtmostError as error:
         return Outlook(bars, before, None, said_of(error), _unusual(proposal, bars))
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        MemoryError,
-        TypeError,
-        ValueError,
-    ):  # terms of another version
+    except UNREADABLE:  # terms of another version
         return Outlook(bars, before, None, "its terms cannot be read", _unusual(proposal, bars))
     return Outlook(bars, before, after, "", _unusual(proposal, bars))
 
@@ -101,11 +104,13 @@ def ladder(
     Args:
         ledger, proposal, may_know, sees_all: as for `outlook`.
 
-    Cost: five outlooks; none is begun after two seconds.
+    Cost: the terms are read once, for five outlooks, of which none is begun after two seconds.
     """
-    until, steps = monotonic() + _LOOKING, []
+    until, steps, terms = monotonic() + _LOOKING, [], None
+    with suppress(UtmostError, *UNREADABLE):  # an outlook says why
+        terms = None if proposal.verb == "relax" else Terms.read(proposal.facts)
     for factor in _STEPS:
         if factor == "1" or monotonic() < until:
             point = replace(proposal, level=proposal.level.scaled(factor))
-            steps.append((point.level, outlook(ledger, point, may_know, sees_all=sees_all)))
+            steps.append((point.level, outlook(ledger, point, may_know, sees_all=sees_all, terms=terms)))
     return tuple(steps)

@@ -173,7 +173,7 @@ def error_bars(title: str, rows: Sequence[tuple[str, float]], margin: float) -> 
     gap = float(margin)
     spare = 0.03 * (max(values) - min(values) + 2 * gap) or 1.0
     low, high = min(values) - gap - spare, max(values) + gap + spare
-    left = 16 + 7.5 * max(len(name[:_MOST_NAME]) for name, _ in rows)
+    left = 16 + 10.5 * max(len(name[:_MOST_NAME]) for name, _ in rows)  # letters are larger on a phone
     wide, tall = _WIDE - _RIGHT, _ROW * len(rows) + 34
 
     def x(value: float) -> float:

@@ -296,7 +296,7 @@ def trail_page(request: Request, service: Served, viewer: Viewer, after: After =
     known = ("time", "owner", "token", "done", "chain")
     rows = [(one, {name: fact for name, fact in one.items() if name not in known}) for _, one in found]
     following = found[-1][0] if len(found) == _A_PAGE else None
-    return render(request, "trail.html", viewer, rows=rows, following=following)
+    return render(request, "trail.html", viewer, rows=rows, after=after, following=following)
 
 
 def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from utmost.publish.promises.vast_domains import Texts as Texts
     from utmost.publish.promises.vast_domains import name_cells as name_cells
     from utmost.publish.releases.clean_release import CleanRelease as CleanRelease
+    from utmost.publish.releases.detailed_release import DetailRule as DetailRule
+    from utmost.publish.releases.detailed_release import release_detailed as release_detailed
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
     from utmost.publish.releases.gradual_release import path as path
     from utmost.publish.releases.item_commitment import ItemCommitment as ItemCommitment

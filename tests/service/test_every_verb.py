@@ -1,0 +1,88 @@
+"""The client has a verb for every request that the service knows, and threads of asyncio share one client."""
+
+import asyncio
+import contextlib
+import re
+
+import httpx
+
+from service.conftest import TABLE, publish
+from utmost import Unit
+from utmost.doors.service import Grant, served
+from utmost.doors.service.api import router
+from utmost.doors.service.client import RemoteLedger, connect
+from utmost.errors import UtmostError
+from utmost.laws.exact import level
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.workloads import Domain, Workload, share_level, strategy
+
+PROMISE = {"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1}
+
+
+def one_call_of_each_verb():
+    """The arguments of each verb."""
+    domain, at = Domain(sex=["men", "women"]), {"epsilon": 1}
+    tables = {name: CountedTable(domain, [1, 2], Unit(1, 1)) for name in ("a", "b")}
+    shared = share_level(
+        {name: strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1) for name in tables}, epsilon=1
+    )
+    name, known = ("n",), (("n", "approved"), {})
+    return {
+        "me": ((), {}), "levels": (name, {}), "view": (name, at), "statement": (name, at), "margin": (name, at),
+        "save": (("n", "never.csv"), at), "propose": (("relax", "n"), at), "proposals": ((), {}), "waiting": ((), {}),
+        "decide": known, "publish": (("n", TABLE), PROMISE | at), "relax": (("n", TABLE), at),
+        "publish_shared": ((tables, shared), at | {"dataset": "d"}), "relax_shared": ((tables, shared), at),
+        "rehearse": (name, at), "budgets": ((), {}), "history": ((), {}), "status": ((), {}), "verify": ((), {}),
+        "receipt": ((), {}), "check": (("utmost-receipt:x",), {}), "trail": ((), {}),
+        "export_trail": (("never.jsonl",), {}), "tokens": ((), {}), "make_token": (("Bo", "recipient"), {}),
+        "revoke": (name, {}), "offers": ((), {}), "offer": (("n", {1: 2}, "EUR"), {}), "close_offer": (name, {}),
+        "orders": ((), {}), "order": (name, at), "decide_order": known, "close": ((), {}),
+    }  # fmt: skip
+
+
+def test_every_request_of_the_service_has_a_verb():
+    """Each verb is called once before a server that refuses everything; what was asked for is every route."""
+    asked = {("GET", "/v1/trail/lines")}  # a download: `export_trail` writes the same lines, page by page
+
+    def refused(request):
+        asked.add((request.method, request.url.path))
+        return httpx.Response(403, json={"type": "NotAllowed", "title": "NotAllowed", "detail": "no", "status": 403})
+
+    ledger = connect("http://localhost", "utmost_none", transport=httpx.MockTransport(refused))
+    calls = one_call_of_each_verb()
+    verbs = {verb for verb in dir(RemoteLedger) if not verb.startswith("_")}
+    assert verbs == {*calls, "releases", "budget"}
+    for verb, (arguments, options) in sorted(calls.items(), key=lambda call: call[0] == "close"):
+        if verb == "close":
+            for more in (lambda: ledger.releases, lambda: ledger.budget("d"), lambda: ledger.budget("d", 2)):
+                with contextlib.suppress(UtmostError):
+                    more()
+            with contextlib.suppress(UtmostError):
+                ledger.history("n")
+        with contextlib.suppress(UtmostError):
+            getattr(ledger, verb)(*arguments, **options)
+    missing = [
+        (method, route.path)
+        for route in router.routes
+        for method in route.methods
+        if not any(
+            method == sent and re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", route.path), path) for sent, path in asked
+        )
+    ]
+    assert missing == []
+    assert len(asked) >= 30
+
+
+def test_threads_of_asyncio_share_one_client(service, who):
+    """There is no second client for `await`: `asyncio.to_thread` calls each verb of the one that there is."""
+    presented = service.bearers.make(None, "c", "Ada", "curator", (Grant("*"),))[1]
+    publish(service, who, level(1))
+    with served(service) as address, connect(address, presented) as ledger:
+
+        async def all_at_once():
+            calls = (asyncio.to_thread(ledger.view, "admissions", epsilon=1) for _ in range(8))
+            return await asyncio.gather(*calls)
+
+        views = asyncio.run(all_at_once())
+    assert len(views) == 8
+    assert all(view == views[0] for view in views)
