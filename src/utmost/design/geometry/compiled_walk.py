@@ -119,12 +119,15 @@ def _pivot_floats(
 ) -> None:
     n, m = old.shape[0], old.shape[1] - 1
     head, head_error, head_size = old[row, j], error[k, j], size[k, j]
+    # How far the pivot surely is from 0: where that is nothing, no later sign is known, and the fields decide alone.
     certain = abs(head) - head_error
     for i in range(j + 1, m + 1):
         f = old[row, i] / head
+        # The error of a quotient: those of its two terms over the least that the divisor may be, and its rounding.
         off = np.inf if certain <= 0 else (error[k, i] + abs(f) * head_error) / certain + ROUNDING * abs(f)
         grown = size[k, i] + head_size * abs(f)
         size[k + 1, i] = abs(f)
+        # Of value = old - factor * f below: the errors of all three, and four roundings of what they may grow to.
         bound = error[k, i] + head_size * off + head_error * (abs(f) + off) + 4 * ROUNDING * grown
         error[k + 1, i] = max(bound, off)
         new[row, i] = f
@@ -142,6 +145,7 @@ def _pivot_residues(
     old: NDArray[np.uint64], new: NDArray[np.uint64], p: np.uint64, inverse: np.uint64, j: int, row: int
 ) -> None:
     n, m = old.shape[0], old.shape[1] - 1
+    # Cross-multiplied, since an inverse in a field costs as much as thirty products: rows are known up to a factor.
     head = old[row, j]
     for other in range(n):
         factor = old[other, j]

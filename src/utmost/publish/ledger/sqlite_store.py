@@ -18,7 +18,10 @@ T = TypeVar("T")
 # The primary result codes of SQLite that say nothing about the content: busy, locked, out of memory, read-only,
 # interrupted, I/O error, full, cannot open, locking protocol, permission, authorisation.
 _UNAVAILABLE = {5, 6, 7, 8, 9, 10, 13, 14, 15, 3, 23}
+# A schema that somebody else wrote must call no function, and a damaged page must end in an error, not in a value.
 _READER = ("trusted_schema=OFF", "cell_size_check=ON")
+# No write-ahead log: SQLite before 3.51.3 could damage a file by it. EXTRA forces the folder to the disk, too, once the
+# journal is gone: a commit that was answered is still there after a power cut.
 _WRITER = (*_READER, "journal_mode=DELETE", "synchronous=EXTRA")
 # Numbers in the file's header that a ledger leaves alone.
 _UNUSED = ("user_version", "application_id", "auto_vacuum")
@@ -101,6 +104,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
     try:
         connection = _connected(path, timeout, write=write)
         try:
+            # Who writes takes the lock before reading: what the work has read is still so when it commits.
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             answer = work(connection)
             connection.execute("COMMIT")

@@ -49,6 +49,7 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
             check_free_name(path, overwrite=overwrite)
             aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~_umask())
         for path, temporary in reversed(aside.items()):
+            # Once more: writing may have taken hours, in which somebody else took the name.
             check_free_name(path, overwrite=overwrite)
             if path.exists():
                 before[path] = _kept_aside(path)
@@ -62,6 +63,7 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
         raise
     for saved in before.values():
         saved.unlink(missing_ok=True)
+    # A name is on the disk when its folder is; the content was forced before it had one.
     for directory in {path.parent for path in writers}:
         force(directory)
 
@@ -111,6 +113,7 @@ def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
             writer(file)
             file.flush()
             os.fsync(file.fileno())
+        # `mkstemp` makes files that nobody but their owner reads; who else may is decided once the content is whole.
         os.chmod(name, mode)
     except BaseException as error:
         os.unlink(name)
