@@ -151,8 +151,11 @@ def write_reference(papers: set[str]) -> None:
 
 
 def public_names(module: ast.Module) -> list[str]:
-    """The names of ``__all__``, or every public class of a file without."""
+    """The names that a room lists for readers, those of ``__all__``, or every public class of a file without."""
     for node in module.body:
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            imports = [part for part in node.body if isinstance(part, ast.ImportFrom)]
+            return [one.asname or one.name for part in imports for one in part.names]
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
             return [str(name) for name in ast.literal_eval(node.value)]
     return [node.name for node in module.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]

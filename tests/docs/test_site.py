@@ -1,10 +1,13 @@
 """The documentation site: every page is in its navigation and rewritten rightly, and a broken site is told."""
 
+import ast
 import runpy
 import tomllib
 from pathlib import Path
 
 import pytest
+
+import utmost as ut
 
 ROOT = Path(__file__).parents[2]
 site = runpy.run_path(str(ROOT / ".ci/build_site.py"))
@@ -28,6 +31,12 @@ def test_the_navigation_has_every_page_once_and_no_other():
     listed = {room.name for room in rooms if "__all__" in (room / "__init__.py").read_text(encoding="utf-8")}
     made = {f"reference/python/{room}.md" for room in listed | {"errors"}} | {"papers.md"}
     assert sorted(named) == sorted(written | made | set(site["BESIDE"].values()))
+
+
+def test_the_names_of_a_room_are_those_that_it_gives():
+    """Read from its file, without loading it."""
+    noise = ROOT / "src/utmost/laws/noise/__init__.py"
+    assert sorted(site["public_names"](ast.parse(noise.read_text(encoding="utf-8")))) == ut.noise.__all__
 
 
 def entries(part):

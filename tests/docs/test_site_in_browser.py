@@ -93,6 +93,7 @@ def test_the_words_of_the_trade_are_found(chromium, address):
     for words, wanted in WORDS.items():
         field.fill(words)
         page.wait_for_timeout(1000)
+        page.locator("[id$=results] a").first.wait_for(timeout=30_000)  # a busy machine reads the index for seconds
         shown = page.locator("[id$=results] a").all_inner_texts()[:FIRST]
         if not any(title in text for title in wanted for text in shown):
             missed.append((words, [text.split("\n")[:2] for text in shown]))
