@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from utmost.doors.cli.people_options import RoomNames
+from utmost.doors.cli.people_options import split_names
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.release_screen import give
 from utmost.doors.cli.table_options import check_fits
@@ -25,12 +25,12 @@ def publish_together(table: Path, told: ReleaseOptions) -> None:
     publish = rehearse_together if told.dry_run else release_together
     with long_work(f"Checking and noising {table.name}"):
         source = files.read(table)
-        check_fits(answer, source, released, RoomNames(columns.public or []))
+        check_fits(answer, source, released, split_names(columns.public or []))
         release = publish(
             source,
             columns=released,
-            public=RoomNames(columns.public or []),
-            drop=RoomNames(columns.drop or []),
+            public=split_names(columns.public or []),
+            drop=split_names(columns.drop or []),
             rows=columns.rows or "declared",
             id_column=columns.id_column,
             **promise,
