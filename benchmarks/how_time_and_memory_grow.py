@@ -80,7 +80,7 @@ def items(size):
     table = pa.table({"id": keys, "x": draw.integers(0, 100, size)})
     ledger = ut.Ledger.open(Path(tempfile.mkdtemp(dir=FOLDER)) / "l.db", create=True)
     say = {"columns": "x", "sensitivity": 1, "cells": 1, "epsilon": 1, "drop": "id", "id_column": "id"}
-    return lambda: ledger.publish("visits", table, **say, noise="items")
+    return lambda: ledger.publish("visits", table, **say, noise="items").table
 
 
 FOLDER = tempfile.gettempdir()

@@ -64,7 +64,7 @@ def answers(spark, folder, once=lambda work: work(), lossy=lambda frame: frame):
     """Published, evaluated twice, relaxed and viewed; in each of the first stages a process may be lost."""
     frame = lossy(on(spark, wards()))
     with ledger_of(folder) as ledger:
-        strict = once(lambda: ledger.publish("visits", frame, **PROMISE, epsilon="1/2", request="monday"))
+        strict = once(lambda: ledger.publish("visits", frame, **PROMISE, epsilon="1/2", request="monday").table)
         found = {"published": once(lambda: by_ward(strict)), "repartitioned": by_ward(strict.repartition(5))}
         loose = once(lambda: ledger.relax("visits", frame, epsilon=2))
         found["relaxed"] = by_ward(loose)
@@ -137,7 +137,7 @@ def die(what, when):
         frame = losses.frame(on(spark, wards()))
         with ledger_of(folder) as ledger:
             if what == "keep":
-                made = ledger.publish("visits", frame, **PROMISE, epsilon="1/2", request="monday")
+                made = ledger.publish("visits", frame, **PROMISE, epsilon="1/2", request="monday").table
             if when == "during":
                 losses.arm()
             elif what == "keep":

@@ -161,7 +161,7 @@ def items(folder: Path) -> Iterator[Ratio]:
 
     def published() -> Any:
         words = {"drop": "id", "id_column": "id", "noise": "items", "independent": True, **promise}
-        return ledger.publish(f"visits {next(numbers)}", rows, **words)
+        return ledger.publish(f"visits {next(numbers)}", rows, **words).table
 
     yield Ratio("publish by item, text", published, "NumPy sorts the texts", lambda: np.sort(np.array(rows["id"])), 20)
     table = {"x": rows["x"]}

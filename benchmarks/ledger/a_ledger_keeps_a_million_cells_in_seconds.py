@@ -36,7 +36,7 @@ def in_a_ledger(folder, table, promise):
     """The seconds of each call, and the bytes of the file."""
     with Ledger.open(folder / "l.db", create=True) as ledger:
         calls = {
-            "publish": lambda: ledger.publish("r", table, **UNIT, **promise, epsilon="1/2"),
+            "publish": lambda: ledger.publish("r", table, **UNIT, **promise, epsilon="1/2").table,
             "relax": lambda: ledger.relax("r", table, epsilon=2),
             "view, a level that is stored": lambda: ledger.view("r", epsilon=2),
             "view, a level in between": lambda: ledger.view("r", epsilon=1),

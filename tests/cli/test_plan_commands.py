@@ -408,6 +408,15 @@ REFUSED = {
 }  # fmt: skip
 
 
+def test_a_plan_has_no_level_that_no_release_could_have(run, tmp_path):
+    """Refused before minutes of search, and not by the release that would follow."""
+    domain = tmp_path / "domain.json"
+    domain.write_text(json.dumps({"estimate": ["low", "high"]}))
+    code, shown, err = run("plan", domain, "--want", "estimate", "--at-most", 1, "--epsilon", 1)
+    assert (code in (1, 2), shown) == (True, "")
+    assert "no level may have the name of a column that a release adds; got 'estimate'" in " ".join(err.split())
+
+
 @pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
 def test_wrong_questions_are_answered_with_what_to_do(run, counted, plan, release, words, said):
     places = {"COUNTED": counted, "PLAN": plan, "RELEASE": release, "DOMAIN": DOMAIN}

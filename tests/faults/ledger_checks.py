@@ -35,7 +35,7 @@ def refused(call, *arguments, **options):
 def noise_in_a_ledger(folder, order=(0, 2, 1), **options):
     """Noise of many cells at each of `LEVELS`, from a ledger asked in this order."""
     with Ledger.open(folder / "noise.db", create=True, **options) as ledger:
-        made = [ledger.publish("r", many(), **UNIT, epsilon=LEVELS[order[0]])["n"]]
+        made = [ledger.publish("r", many(), **UNIT, epsilon=LEVELS[order[0]]).table["n"]]
         made += [ledger.relax("r", many(), epsilon=LEVELS[i])["n"] for i in order[1:]]
     noise = np.empty((3, N), np.int64)
     noise[list(order)] = np.array(made) - many()["n"]
@@ -66,10 +66,10 @@ def changed_data_get_noise_of_their_own(folder):
     """Two versions of a release do not share their noise, derived or not."""
     for derived in (False, True):
         with Ledger.open(folder / f"{derived}.db", create=True, derived=derived) as ledger:
-            first = ledger.publish("r", many(), **UNIT, epsilon="1/2")["n"] - many()["n"]
+            first = ledger.publish("r", many(), **UNIT, epsilon="1/2").table["n"] - many()["n"]
             changed = many(1)
-            second = ledger.publish("r", changed, **UNIT, epsilon="1/2", version=2)["n"] - changed["n"]
-            other = ledger.publish("s", many(), **UNIT, epsilon="1/2", dataset="r")["n"] - many()["n"]
+            second = ledger.publish("r", changed, **UNIT, epsilon="1/2", version=2).table["n"] - changed["n"]
+            other = ledger.publish("s", many(), **UNIT, epsilon="1/2", dataset="r").table["n"] - many()["n"]
         if max(abs(np.corrcoef(first, second)[0, 1]), abs(np.corrcoef(first, other)[0, 1])) > 0.05:
             return False
     return True
@@ -103,7 +103,7 @@ def edited_responses_are_told(folder):
 def a_level_key_opens_its_level_alone(folder):
     place = folder / "l.db"
     with Ledger.open(place, create=True) as ledger:
-        strict = ledger.publish("r", many(), **UNIT, epsilon="1/2")["n"]
+        strict = ledger.publish("r", many(), **UNIT, epsilon="1/2").table["n"]
         ledger.relax("r", many(), epsilon=4)
         ledger.publish("s", many(), **UNIT, epsilon="1/2", dataset="r")
         key, loose = (ledger.level_key("r", epsilon=epsilon) for epsilon in ("1/2", 4))
@@ -158,7 +158,7 @@ def no_value_is_stored(folder):
     """Neither the values nor the noise stand in the files, in the ways in which they might."""
     value, place = 777_333_555_111_333_777, folder / "l.db"
     with Ledger.open(place, create=True, sealed=False) as ledger:
-        released = int(ledger.publish("r", {"n": [value] * 64}, **UNIT, epsilon="1e-17")["n"][0])
+        released = int(ledger.publish("r", {"n": [value] * 64}, **UNIT, epsilon="1e-17").table["n"][0])
     content = b"".join(path.read_bytes() for path in folder.iterdir())
     needles = [str(value).encode(), value.to_bytes(8, "little"), value.to_bytes(8, "big")]
     noise = (released - value) & (2**64 - 1)

@@ -115,7 +115,7 @@ def ledger_history(folder, derived, **promise):
         place = folder / f"{len(list(folder.iterdir()))}.db"
         given = {"columns": ["men", "women"], "public": "town", "dataset": "d", **UNIT, **promise}
         with ut.Ledger.open(place, create=True, key=KEY, witness=False, derived=derived) as ledger:
-            answers = [ledger.publish("towns", TABLE, **given, epsilon=order[0])]
+            answers = [ledger.publish("towns", TABLE, **given, epsilon=order[0]).table]
             answers += [ledger.relax("towns", TABLE, epsilon=level) for level in order[1:]]
             answers.append(ledger.view("towns", epsilon="3/4"))
             told.append([plain(answer) for answer in answers] + [str(ledger.spent("towns"))])
@@ -126,7 +126,7 @@ def ledger_items(folder):
     """Noise by item: a function of the key's secret, the identifier and the level alone."""
     with ut.Ledger.open(folder / "items.db", create=True, key=KEY, witness=False) as ledger:
         promise = {"columns": ["men", "women"], "public": "town", "id_column": "town", "noise": "items", **UNIT}
-        answers = [ledger.publish("towns", TABLE, **promise, epsilon="1/2", dataset="d")]
+        answers = [ledger.publish("towns", TABLE, **promise, epsilon="1/2", dataset="d").table]
         answers += [ledger.relax("towns", TABLE, epsilon=2), ledger.view("towns", epsilon=1)]
     return [plain(answer) for answer in answers]
 
@@ -135,7 +135,7 @@ def ledger_points(folder):
     """Points kept in a ledger."""
     with ut.Ledger.open(folder / "points.db", create=True, key=KEY, witness=False) as ledger:
         promise = {"columns": ["x", "y"], "per": 2, "dataset": "d"}
-        answers = [ledger.publish("places", POINTS, **promise, epsilon="1/2")]
+        answers = [ledger.publish("places", POINTS, **promise, epsilon="1/2").table]
         answers += [ledger.relax("places", POINTS, epsilon=level) for level in (2, 1)]
     return [plain(answer) for answer in answers]
 
@@ -145,7 +145,7 @@ def ledger_strategy(folder):
     counted = counted_table()
     strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"sex outcome": "1/2", "sex": "1/2"})
     with ut.Ledger.open(folder / "plan.db", create=True, key=KEY, witness=False) as ledger:
-        answers = [ledger.publish("sums", counted, strategy=strategy, epsilon="1/2", dataset="d")]
+        answers = [ledger.publish("sums", counted, strategy=strategy, epsilon="1/2", dataset="d").table]
         answers += [ledger.relax("sums", counted, epsilon=2), ledger.view("sums", epsilon=1)]
     return [plain(answer.facts()) if hasattr(answer, "facts") else plain(answer) for answer in answers]
 

@@ -60,7 +60,7 @@ def refuses_to_go_on(ledger):
 @pytest.mark.parametrize("change", SQLITE)
 def test_a_changed_file_is_refused(tmp_path, change):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        first = ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        first = ledger.publish("r", TABLE, epsilon=1, **PROMISE).table
         other = sqlite3.connect(tmp_path / "l.db")
         other.executescript(SQLITE[change])
         other.close()

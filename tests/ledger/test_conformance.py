@@ -21,7 +21,7 @@ from utmost.doors.service.settings import Settings
 from utmost.errors import BadTable, DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Ledger
+from utmost.publish.ledger import Ledger, Release
 from utmost.publish.promises import Promise, key_noise, named_cell_noise, noise_kinds, together_noise
 from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
@@ -154,8 +154,17 @@ def in_process(folder, promise, table, first):
 def in_book(folder, promise, table, first, **options):
     """Kept in a file, opened anew."""
     with Ledger.open(folder / "kept.db", create=True, key=KEY, **options) as ledger:
-        ledger.publish("r", table, promise, epsilon=first)
+        check_published(ledger.publish("r", table, promise, epsilon=first), ledger, first)
     return Ledger.open(folder / "kept.db", key=KEY)["r"]
+
+
+def check_published(release, memory, first):
+    """What publishing gives is the release that the memory has under the name, and has the first answer at hand."""
+    known = memory["r"]
+    assert type(release) is type(known) is Release
+    assert (release.name, release.version, release.levels) == (known.name, known.version, known.levels)
+    assert plain(release.table) == plain(known.table) == plain(known.at(first))
+    assert release.statement == known.statement
 
 
 def derived(folder, promise, table, first):
@@ -169,8 +178,9 @@ def remote(folder, promise, table, first):
     app = application(service, Settings(rate=1e6, burst=10**6))
     presented = service.bearers.make(None, "c", "curator", "curator", (Grant("*"),))[1]
     memory = connect("http://localhost", presented, transport=Inside(app))
-    memory.publish("r", table, promise, epsilon=first)
-    return memory["r"]
+    release = memory.publish("r", table, promise, epsilon=first)
+    check_published(release, memory, first)
+    return release
 
 
 REFUSED = {("points", "service")}
@@ -277,7 +287,9 @@ def test_the_answers_have_the_joint_law_in_every_order(tmp_path, noise, memory):
 def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
     """One file and one row: the promise is read back, the ledger audits it, the statement is the noise's own."""
     with Ledger.open(tmp_path / "kept.db", create=True, key=KEY) as ledger:
-        made = ledger.publish("r", {"n": [5, 7], "d": ["a", "b"]}, Promise("n", noise=DOUBLED, public="d"), epsilon=1)
+        made = ledger.publish(
+            "r", {"n": [5, 7], "d": ["a", "b"]}, Promise("n", noise=DOUBLED, public="d"), epsilon=1
+        ).table
         assert list(made) == ["n", "d", "n_margin"] or list(made) == ["n", "n_margin", "d"]
         said = ledger.save("r", tmp_path / "r.csv")
         margin = DOUBLED.margin(level(1), "0.95")

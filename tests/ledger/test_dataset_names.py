@@ -49,7 +49,7 @@ def test_no_door_takes_a_name_that_reads_as_a_dataset(ledger):
     ids = [Identifiers.of(["a"])]
     sums = ledger.items.commitment_key("r", columns="n", sensitivity=1, cells=1).committed(ids, {"n": [4]})
     doors = [
-        lambda **said: ledger.publish(twin, {"n": [4]}, epsilon=1, **said, **PROMISE),
+        lambda **said: ledger.publish(twin, {"n": [4]}, epsilon=1, **said, **PROMISE).table,
         lambda **said: ledger.items.publish("r", sums, id_column="id", epsilon=1, dataset=twin, **said, **PROMISE),
         lambda **said: ledger.respond("m", COIN, {"Ada": "yes"}, space=discrete(2), dataset=twin, **said),
         lambda **said: ledger.rehearse("r", epsilon=1, dataset=twin, **said),

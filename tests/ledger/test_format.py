@@ -127,7 +127,7 @@ def before_there_was_a_choice(monkeypatch):
             old.setattr(cell_noise.CellNoise, "facts", lambda self: real(self) | {"snapping": "floor"})
             make = cell_noise.cell_noise
             old.setattr(cell_noise, "cell_noise", lambda **words: make(**words).snapped_by("floor"))
-            return ledger.publish(*args, **options)
+            return ledger.publish(*args, **options).table
 
     return published
 
@@ -142,7 +142,7 @@ def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, 
     with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
         assert ledger.verify()
         assert ledger.releases[-1].noise.lattice.snapping == "floor"
-        assert ledger.publish("r", data, **options) == first, "asked again as it was"
+        assert ledger.publish("r", data, **options).table == first, "asked again as it was"
         assert ledger.relax("r", data, epsilon=900)["n"] == [0.0, -1.0, 7.0, 3.0]
         old = ledger.releases[-1].noise.margin(level(900), "0.95")
         ledger.publish("r", data, **options, version=2)

@@ -54,9 +54,9 @@ def test_the_order_of_the_rows_changes_no_answer(tmp_path, derived):
     for at, (first, then) in enumerate([(np.arange(N), SHUFFLED), (OTHER, np.arange(N))]):
         (tmp_path / str(at)).mkdir()
         with opened(tmp_path / str(at), derived=derived) as ledger:
-            strict = ledger.publish("r", table(first), **BY_ITEM, epsilon="1/2")
+            strict = ledger.publish("r", table(first), **BY_ITEM, epsilon="1/2").table
             assert strict["id"] == table(first)["id"], "the answer follows the table"
-            again = ledger.publish("r", table(then), **BY_ITEM, epsilon="1/2")
+            again = ledger.publish("r", table(then), **BY_ITEM, epsilon="1/2").table
             loose = ledger.relax("r", table(then), epsilon=2)
             assert loose["id"] == again["id"] == table(then)["id"]
             viewed = {e: ledger.view("r", epsilon=e) for e in (1, "1/4", "1/2")}
@@ -75,7 +75,7 @@ def test_both_doors_give_the_same_values(tmp_path):
     path = ["1/2", 3, 1, "1/4"]
     (tmp_path / "a").mkdir()
     with opened(tmp_path / "a") as ledger:
-        kept = [ledger.publish("r", table(), **BY_ITEM, epsilon=path[0])]
+        kept = [ledger.publish("r", table(), **BY_ITEM, epsilon=path[0]).table]
         kept += [ledger.relax("r", table(SHUFFLED), epsilon=e) for e in path[1:]]
         first_key = ledger.items.commitment_key("r")
         viewed = ledger.items.view("r", epsilon=3)
@@ -199,7 +199,7 @@ def test_releases_do_not_share_noise(tmp_path):
         with Ledger.open(tmp_path / str(at) / "l.db", create=True, key=key) as ledger:
             for name, version in (("r", 1), ("r", 2), ("s", 1)):
                 asks = BY_ITEM | {"name": name, "version": version, "dataset": "d"}
-                answer = ledger.publish(table=first, **asks, epsilon="1/10")
+                answer = ledger.publish(table=first, **asks, epsilon="1/10").table
                 found += [answer["n"] - first["n"], answer["m"]]
     for at, mine in enumerate(found):
         for other in found[:at]:
@@ -287,7 +287,7 @@ def test_many_blocks_of_rows_and_half_steps(tmp_path):
     asks = {"columns": "n", "id_column": "id", "public": "id", "noise": "items"}
     promise = {"sensitivity": 3, "cells": 1, "half_step": True}
     with opened(tmp_path) as ledger:
-        strict = ledger.publish("r", big, **asks, **promise, epsilon=1)
+        strict = ledger.publish("r", big, **asks, **promise, epsilon=1).table
         loose = ledger.relax("r", {name: column[order] for name, column in big.items()}, epsilon=2)
         assert not ((strict["n"][order] - loose["n"]) % 3).any()
         made = ledger.items.view("r", epsilon=2)
@@ -300,7 +300,7 @@ def test_frozen_releases(tmp_path):
     with opened(tmp_path) as ledger:
         small = {"id": ["a", "b", "c"], "n": [10, 20, 30]}
         asks = {"columns": "n", "id_column": "id", "public": "id", "noise": "items", "sensitivity": 1, "cells": 1}
-        found = [ledger.publish("r", small, **asks, epsilon="1/10")["n"]]
+        found = [ledger.publish("r", small, **asks, epsilon="1/10").table["n"]]
         found += [list(ledger.relax("r", small, epsilon=e)["n"]) for e in (1, "1/2", "1/100")]
     assert found == FROZEN
 

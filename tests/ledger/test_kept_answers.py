@@ -39,7 +39,7 @@ def frames(rows=40):
 @pytest.mark.parametrize("frame", list(frames()), ids=lambda frame: type(frame).__module__)
 def test_noise_beyond_64_bits_is_published_relaxed_and_viewed(ledger, frame):
     epsilons = "1/1000", "1/500", "1/400"
-    answers = [ledger.publish("n", frame, **ONE, epsilon=epsilons[0])]
+    answers = [ledger.publish("n", frame, **ONE, epsilon=epsilons[0]).table]
     answers += [ledger.relax("n", frame, epsilon=epsilon) for epsilon in epsilons[1:]]
     answers += [ledger.view("n", epsilon=epsilon) for epsilon in epsilons]
     answers.append(release_table(frame, **ONE, epsilon="1/1000").table)
@@ -73,7 +73,7 @@ def test_a_uuid_says_which_item_a_row_is(ledger):
     connection = duckdb.connect()
     connection.sql("CREATE TABLE wards AS SELECT uuid() AS ward, 5::BIGINT AS n FROM range(5)")
     promise = ONE | {"drop": "ward", "id_column": "ward", "epsilon": 40}
-    answer = ledger.publish("wards", connection.table("wards"), **promise)
+    answer = ledger.publish("wards", connection.table("wards"), **promise).table
     assert len(answer.fetchall()) == 5
 
 

@@ -23,10 +23,10 @@ PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
 
 def test_a_new_ledger_makes_a_key_file_that_is_its_owners_alone(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        first = ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        first = ledger.publish("r", TABLE, epsilon=1, **PROMISE).table
     assert (tmp_path / "l.db.key").stat().st_mode & 0o777 == 0o600
     with Ledger.open(f"sqlite:///{tmp_path}/l.db", create=True) as ledger:
-        assert ledger.publish("r", TABLE, epsilon=1, **PROMISE) == first
+        assert ledger.publish("r", TABLE, epsilon=1, **PROMISE).table == first
 
 
 def test_a_new_ledger_in_no_folder_says_what_to_do(tmp_path):

@@ -14,7 +14,7 @@ from utmost.errors import BadTable, KeyRefused, LedgerDamaged
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.events import read_event
 from utmost.publish.ledger.labels import Labels, label_parts, stored_labels
-from utmost.publish.promises.promised_noise import BLOCK
+from utmost.publish.promises.drawing import BLOCK
 
 KEY = bytes(range(32))
 PROMISE = {"sensitivity": 1, "cells": 1, "epsilon": 1}
@@ -103,7 +103,7 @@ def test_a_view_says_which_row_is_which(tmp_path):
     """Also of points, and of releases whose noise goes by item; in a sealed copy, without the ledger's key."""
     table = {"x": [1, 2], "department": ["A", "B"], "y": [3, 4], "secret": ["s", "t"]}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        first = ledger.publish("r", table, columns="x", public="department", drop=["y", "secret"], **PROMISE)
+        first = ledger.publish("r", table, columns="x", public="department", drop=["y", "secret"], **PROMISE).table
         assert list(first) == ["x", "x_margin", "department"]
         assert ledger.view("r", epsilon=1) == first
         more = {"id_column": "department", "noise": "items", "independent": True}

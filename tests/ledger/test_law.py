@@ -125,14 +125,14 @@ def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
     values = np.arange(200)
     promise = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": "1/4"}
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
-        noise = ledger.publish("r", {"n": values}, **promise)["n"] - values
+        noise = ledger.publish("r", {"n": values}, **promise).table["n"] - values
         others = [
-            ledger.publish("s", {"n": values}, dataset="r", **promise)["n"] - values,
-            ledger.publish("r", {"n": values}, version=2, **promise)["n"] - values,
+            ledger.publish("s", {"n": values}, dataset="r", **promise).table["n"] - values,
+            ledger.publish("r", {"n": values}, version=2, **promise).table["n"] - values,
         ]
     for number, (key, changed) in enumerate([(bytes(32), values), (KEY, values + (values == 3))]):
         with Ledger.open(tmp_path / f"{number}.db", create=True, key=key, derived=True) as ledger:
-            others.append(ledger.publish("r", {"n": changed}, **promise)["n"] - changed)
+            others.append(ledger.publish("r", {"n": changed}, **promise).table["n"] - changed)
     assert all(np.mean(noise == other) < 0.5 for other in others)
 
 

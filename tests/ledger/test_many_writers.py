@@ -106,7 +106,7 @@ def test_a_locked_ledger_says_so(tmp_path):
         holder.execute("ROLLBACK")
         holder.close()
         assert ledger.spent(dataset="r") is None
-        assert ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        assert ledger.publish("r", TABLE, epsilon=1, **PROMISE).table
 
 
 def test_a_server_out_of_reach_says_so(tmp_path):

@@ -35,7 +35,7 @@ def test_a_key_is_named_with_the_best_chance(tmp_path):
     rows, law = 4000, naming_law(level(1), Fraction(1, 10), 1)
     with opened(tmp_path) as ledger:
         table = {"word": [f"w{k}" for k in range(rows)], "n": np.full(rows, 3)}
-        named = ledger.publish("w", table, Promise(noise=NOISE), epsilon=1)
+        named = ledger.publish("w", table, Promise(noise=NOISE), epsilon=1).table
     chance = float(law.chance(3))
     assert 0.05 < chance < 0.95
     assert abs(len(named["word"]) - rows * chance) < 6 * (rows * chance * (1 - chance)) ** 0.5
@@ -90,7 +90,7 @@ def test_how_many_keys_there_are_shows_nowhere(tmp_path, noise):
         folder.mkdir()
         with opened(folder, sealed=True) as ledger:
             table = {"word": [f"w{k}" for k in range(many)], "n": [1] * many}
-            assert len(ledger.publish("w", table, Promise(noise=noise), epsilon=1)["word"]) == 0
+            assert len(ledger.publish("w", table, Promise(noise=noise), epsilon=1).table["word"]) == 0
             event = ledger.history()[-1]
             lengths = [
                 len(ledger._book.read(lambda page, at=at, number=event.number: page.rows.part(number, at)))
@@ -109,7 +109,7 @@ def test_a_ledger_that_was_put_back_repeats_itself(tmp_path):
     lists = []
     for file in ("l.db", "copy.db"):
         with Ledger.open(tmp_path / file, key=KEY, witness=False) as ledger:
-            lists.append(ledger.publish("w", table, Promise(noise=NOISE), epsilon=1))
+            lists.append(ledger.publish("w", table, Promise(noise=NOISE), epsilon=1).table)
     assert lists[0] == lists[1]
     assert 0 < len(lists[0]["word"]) < 300
 
@@ -118,10 +118,10 @@ def test_rows_in_another_order_are_the_same_table_and_parts_of_keys_are_columns(
     noise = key_noise(["place", "year", "n"], delta="1/10")
     table = {"place": ["b", "a", "a"], "year": [1, 2, 1], "n": [90, 80, 70]}
     with opened(tmp_path) as ledger:
-        first = ledger.publish("w", table, Promise(noise=noise), epsilon=1)
+        first = ledger.publish("w", table, Promise(noise=noise), epsilon=1).table
         again = ledger.publish(
             "w", {name: column[::-1] for name, column in table.items()}, Promise(noise=noise), epsilon=1
-        )
+        ).table
         assert first == again
         assert (first["place"], first["year"]) == (["a", "a", "b"], [1, 2, 1])
         assert ledger.verify().responses == 1
@@ -251,5 +251,5 @@ def test_an_earlier_version_refuses_the_event_by_its_format(tmp_path):
 def test_keys_are_named_to_the_last_digit_and_nul(tmp_path, keys):
     """NumPy drops the last NULs of texts, and makes floats of integers that no type of it holds."""
     with opened(tmp_path) as ledger:
-        named = ledger.publish("w", {"word": keys, "n": [4000, 5000]}, Promise(noise=NOISE), epsilon=1)
+        named = ledger.publish("w", {"word": keys, "n": [4000, 5000]}, Promise(noise=NOISE), epsilon=1).table
     assert list(named["word"]) == keys

@@ -31,11 +31,11 @@ def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
             assert [ratio for law in plan.way.laws for ratio in ratios_of(law)] == [
                 lattice.of(at) for lattice in noise.lattices.values()
             ]
-            assert noise.plan_at(at).margins == plan.margins
-        assert noise.guarantee(at, noise.columns) == noise.plan_at(at).guarantee
+            assert noise.plan(at).margins == plan.margins
+        assert noise.guarantee(at, noise.columns) == noise.plan(at).guarantee
         charged = [law.charge for law in noise.way.laws if hasattr(law, "charge")]
         assert all(charge <= 1 for charge in charged)
-        assert noise.margin(at, "0.95") == max(noise.plan_at(at).margins)
+        assert noise.margin(at, "0.95") == max(noise.plan(at).margins)
 
 
 @pytest.mark.parametrize("unit", [*UNITS, RAISED])
@@ -73,7 +73,7 @@ def test_a_table_changed_together_is_kept_and_read_back(tmp_path):
     promise = Promise(noise=together_noise(["a", "b", "c"], sensitivity=2, largest=10**18), public="d")
     assert Promise.of_facts(promise.facts()) == promise
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        first = ledger.publish("t", table, promise, epsilon=40)
+        first = ledger.publish("t", table, promise, epsilon=40).table
         assert ledger.view("t", epsilon=40) == first
         for name in "abc":
             assert all(abs(cell - true) < 9 for cell, true in zip(first[name], table[name], strict=True))

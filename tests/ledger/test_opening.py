@@ -130,11 +130,11 @@ def test_derived_noise_with_half_steps_and_its_check(tmp_path):
     """The place in the block is derived, too; stored noise that the key does not give is refused."""
     options = {"columns": "n", "sensitivity": 5, "cells": 1, "half_step": True}
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
-        one = ledger.publish("r", TABLE, epsilon=1, **options)
+        one = ledger.publish("r", TABLE, epsilon=1, **options).table
         far = ledger.relax("r", TABLE, epsilon=300)
         assert ledger.view("r", epsilon=2)
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY, derived=True) as ledger:
-        assert ledger.publish("r", TABLE, epsilon=300, **options) == far
+        assert ledger.publish("r", TABLE, epsilon=300, **options).table == far
         assert ledger.view("r", epsilon=1) == one
 
 

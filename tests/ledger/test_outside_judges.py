@@ -1,9 +1,10 @@
-"""Every noise in every memory before judges of others: StatDP's hypothesis test and DP-Auditorium's histogram tester.
+"""Every noise in every memory before judges of others: StatDP's hypothesis test, DP-Auditorium's histogram tester, and
+the attack of DP-Sniper made again, whose own code asks for PyTorch.
 
-Both are read from checkouts, since no package index has them: UTMOST_JUDGES names a folder in which `statdp` and
-`dp_auditorium` lie, as their repositories (cmla-psu/statdp, google/differential-privacy) have them, with `pip install
-etils tqdm`. `-s` prints what each found. A judge that finds nothing says little, so StatDP must refute the same draws
-at half of their level.
+The first two are read from checkouts, since no package index has them: UTMOST_JUDGES names a folder in which `statdp`
+and `dp_auditorium` lie, as their repositories (cmla-psu/statdp, google/differential-privacy) have them, with `pip
+install etils tqdm`. `-s` prints what each found. A judge that finds nothing says little, so StatDP must refute the same
+draws at half of their level.
 """
 
 import importlib
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ledger.doubled_noise import DoubledNoise
 from ledger.test_conformance import MEMORIES, NOISES, REFUSED, Promise, Texts, key_noise, named_cell_noise
@@ -25,6 +27,7 @@ CELLS = int(os.environ.get("UTMOST_DRAWS", "200000"))
 STRICT, LOOSE = "1/2", "1"
 EDGE = 5
 NOT_NAMED = -(10**6)
+SUREST = 0.01
 DIGITS = Texts("0123456789", most=6)
 
 pytestmark = [
@@ -110,12 +113,30 @@ def judge(judges, here, there, epsilon, size, about):
         cx, cy = int(judged[event].sum()), int(others[event].sum())
         return float(hypothesis(cx, cy, claim, half)) if event.any() else 1.0
 
+    def sniped():
+        """DP-Sniper's attack: of outcomes by their odds in one half the surest hundredth; in the other half, its power.
+
+        Bounds of Clopper and Pearson, each wrong once in 10^9. Counts are the best classifier that there is.
+        """
+        found = [
+            [np.bincount(part, minlength=size) for part in (events[:half], events[half:])] for events in (here, there)
+        ]
+        best = 0.0
+        for (first, judged), (other, others) in (found, found[::-1]):
+            order = np.argsort(-(first + 1e-9) / (other + 1))
+            event = order[: np.searchsorted(np.cumsum(first[order]), SUREST * half) + 1]
+            more, less = int(judged[event].sum()), int(others[event].sum())
+            low = stats.beta.ppf(1e-9, more, half - more + 1) if more else 0.0
+            best = max(best, np.log(max(low, 1e-300) / stats.beta.isf(1e-9, less + 1, half - less)))
+        return best / epsilon
+
     p_values = {claim: p_value(claim * epsilon) for claim in (1, 0.5)}
     deltas = {claim: auditorium(size, claim * epsilon).estimate_lower_bound(here, there, 1e-6) for claim in (1, 0.1)}
     print(
         f"\n{about}: p {p_values[1]:.2g}, at .5 {p_values[0.5]:.1g}; "
-        f"delta at least {deltas[1]:.3f}, at .1 {deltas[0.1]:.3f}"
+        f"delta at least {deltas[1]:.3f}, at .1 {deltas[0.1]:.3f}; sniped {sniped():.2f}"
     )
+    assert sniped() <= 1
     assert p_values[1] > 1e-6
     assert p_values[0.5] < 1e-6
     assert deltas[1] <= 0

@@ -60,7 +60,7 @@ def test_six_orders_are_one_path(tmp_path, derived):
         folder = tmp_path / str(at)
         folder.mkdir()
         with opened(folder, derived=derived) as ledger:
-            first = ledger.publish("homes", TABLE, **ASKED, epsilon=order[0])
+            first = ledger.publish("homes", TABLE, **ASKED, epsilon=order[0]).table
             answers = {order[0]: first} | {one: ledger.relax("homes", TABLE, epsilon=one) for one in order[1:]}
             assert ledger.verify().responses == 3
             said.append([points(answers[one]) for one in ("1/4", 1, 5)])
@@ -70,7 +70,7 @@ def test_six_orders_are_one_path(tmp_path, derived):
 
 def test_the_answers_are_those_of_a_planar_release_with_the_same_key(ledger):
     """Begun at epsilon = 1 for the distance, under the key of the release."""
-    answers = {"1/2": ledger.publish("homes", TABLE, **ASKED, epsilon="1/2")}
+    answers = {"1/2": ledger.publish("homes", TABLE, **ASKED, epsilon="1/2").table}
     answers |= {at: ledger.relax("homes", TABLE, epsilon=at) for at in (1, 7)}
     release = PlanarRelease(POINTS, per=200)
     release._key = path_key(ledger)
@@ -110,10 +110,10 @@ def test_other_points_versions_distances_and_names_have_other_paths(tmp_path):
         folder.mkdir()
         with opened(folder) as ledger:
             asked = ASKED | {"per": per}
-            first = ledger.publish(name, table, **asked, epsilon=1)
+            first = ledger.publish(name, table, **asked, epsilon=1).table
             found.add(tuple((points(first)[0] - POINTS[0]) / per))
             if at == 0:
-                again = ledger.publish(name, table, **asked, epsilon=1, version=2)
+                again = ledger.publish(name, table, **asked, epsilon=1, version=2).table
                 found.add(tuple((points(again)[0] - POINTS[0]) / per))
                 assert ledger.spent(name) == level(2)
     assert len(found) == 5
@@ -157,14 +157,14 @@ def test_changed_points_are_refused_to_the_last_digit(ledger):
         ledger.publish("homes", TABLE, **ASKED, grid=8, epsilon=1)
     written_otherwise = {**TABLE, "x": [Fraction(2605201, 4), 652900, Fraction(-1, 2)]}
     assert (
-        points(ledger.publish("homes", written_otherwise, **ASKED, epsilon=1))
+        points(ledger.publish("homes", written_otherwise, **ASKED, epsilon=1).table)
         == points(ledger.view("homes", epsilon=1))
     ).all()
 
 
 def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
     with opened(tmp_path) as ledger:
-        first = ledger.publish("homes", TABLE, **ASKED, epsilon=1)
+        first = ledger.publish("homes", TABLE, **ASKED, epsilon=1).table
         loose = ledger.relax("homes", TABLE, epsilon=4)
         keys = {at: ledger.level_key("homes", epsilon=at) for at in (1, 4)}
         ledger.backup(tmp_path / "copy.db")
@@ -182,7 +182,7 @@ def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
 
 def test_a_ledger_put_back_repeats_itself(tmp_path):
     with opened(tmp_path) as ledger:
-        first = ledger.publish("homes", TABLE, **ASKED, epsilon=1)
+        first = ledger.publish("homes", TABLE, **ASKED, epsilon=1).table
         shutil.copy(tmp_path / "l.db", tmp_path / "before.db")
         lost = ledger.relax("homes", TABLE, epsilon=3)
     with Ledger.open(tmp_path / "before.db", key=KEY) as ledger:
@@ -213,7 +213,7 @@ def test_what_cannot_be_published_as_points(ledger):
 def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, per):
     """One point on a line, n = 3, Fractions that are no floats; and cells fit the words that public facts give."""
     line = {"x": [Fraction(1, 3)]}
-    made = ledger.publish("line", line, columns="x", per=per, epsilon=epsilon)
+    made = ledger.publish("line", line, columns="x", per=per, epsilon=epsilon).table
     assert abs(made["x"][0] - 1 / 3) < 100 * ledger.margin("line", epsilon=epsilon)
     space = {name: [0, 0, 7] for name in "xyz"}
     ledger.publish("space", space, columns=list("xyz"), per=per, epsilon=epsilon, largest=10)

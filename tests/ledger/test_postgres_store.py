@@ -21,10 +21,10 @@ def ledger():
 
 def test_a_session_that_the_server_ended_is_begun_again(ledger):
     """Between two calls; nothing is lost, nothing said twice."""
-    first = ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    first = ledger.publish("r", TABLE, epsilon=1, **PROMISE).table
     with psycopg.connect(f"{server()}/postgres", autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-    assert ledger.publish("r", TABLE, epsilon=1, **PROMISE) == first
+    assert ledger.publish("r", TABLE, epsilon=1, **PROMISE).table == first
     assert ledger.relax("r", TABLE, epsilon=2)
 
 
@@ -72,7 +72,7 @@ def test_another_writer_is_waited_for_only_so_long():
         with Ledger.open(one, key=KEY, witness=False, timeout=0.1) as ledger, pytest.raises(LedgerUnavailable):
             ledger.publish("r", TABLE, epsilon=1, **PROMISE)
         with Ledger.open(other, create=True, key=KEY, witness=False, timeout=60) as ledger:
-            assert ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+            assert ledger.publish("r", TABLE, epsilon=1, **PROMISE).table
 
 
 def test_tables_that_are_gone_are_damage(ledger):

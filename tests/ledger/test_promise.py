@@ -17,7 +17,7 @@ from utmost.laws.sampling import Identifiers
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger
 from utmost.publish.promises import Promise
-from utmost.publish.promises.promise import Words, promise_of
+from utmost.publish.promises.promise import NoiseWords, Words, promise_of
 from utmost.publish.workloads import Domain, Strategy
 
 KEY = bytes(range(32))
@@ -62,7 +62,7 @@ def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
 def test_the_words_are_named_once():
     """What a door takes as keywords, what the promise takes, and what its JSON may say."""
     taken = inspect.signature(Promise.__init__).parameters
-    assert {*Words.__annotations__} == {*taken} - {"self"}
+    assert {*Words.__annotations__} == {*taken, *NoiseWords.__annotations__} - {"self", "words"}
     said = {name for words in KINDS.values() for name in Promise(**words).facts()}
     assert said == {*Words.__annotations__} - {"unit"}
 
@@ -108,8 +108,8 @@ def test_a_ledger_keeps_a_promise_as_its_words(tmp_path, kind):
         words = {name: word for name, word in words.items() if name != "part"}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         promise = Promise(**KINDS[kind])
-        first = ledger.publish("r", table, promise, epsilon=1)
-        again = ledger.publish("r", table, epsilon=1, **words)
+        first = ledger.publish("r", table, promise, epsilon=1).table
+        again = ledger.publish("r", table, epsilon=1, **words).table
         if kind == "strategy":
             assert first["sex"]["estimate"].tolist() == again["sex"]["estimate"].tolist()
         else:

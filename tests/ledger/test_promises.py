@@ -31,7 +31,7 @@ PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"
 
 def test_a_release_goes_through_levels_in_any_order(ledger):
     """Published, relaxed, viewed between and below: each level answers with one table, and the largest is spent."""
-    first = ledger.publish("admissions", TABLE, epsilon="1/2", **PROMISE)
+    first = ledger.publish("admissions", TABLE, epsilon="1/2", **PROMISE).table
     loose = ledger.relax("admissions", TABLE, epsilon=2)
     between = ledger.view("admissions", epsilon=1)
     strict = ledger.view("admissions", alpha="9/10")
@@ -46,8 +46,8 @@ def test_a_release_goes_through_levels_in_any_order(ledger):
 
 def test_the_same_request_gets_the_same_answer(ledger, reopened):
     """Also from another ledger object on the same store."""
-    one = ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
-    other = reopened().publish("admissions", TABLE, epsilon=1, **PROMISE)
+    one = ledger.publish("admissions", TABLE, epsilon=1, **PROMISE).table
+    other = reopened().publish("admissions", TABLE, epsilon=1, **PROMISE).table
     assert one["admitted"] == other["admitted"]
     assert len(ledger.history("admissions")) == 1
 
@@ -59,7 +59,7 @@ def test_changed_data_are_refused_and_named(ledger):
     for call in (
         lambda: ledger.relax("admissions", changed, epsilon=2),
         lambda: ledger.relax("admissions", changed, epsilon=1),
-        lambda: ledger.publish("admissions", changed, epsilon=1, **PROMISE),
+        lambda: ledger.publish("admissions", changed, epsilon=1, **PROMISE).table,
     ):
         with pytest.raises(DataChanged) as caught:
             call()
@@ -79,9 +79,12 @@ def test_a_new_version_is_asked_for_and_adds_up(ledger):
     """Changed data are a release of their own; a version is never begun in silence."""
     ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
     changed = {**TABLE, "admitted": [602, 370, 322]}
-    second = ledger.publish("admissions", changed, epsilon="1/2", version=2, **PROMISE)
+    second = ledger.publish("admissions", changed, epsilon="1/2", version=2, **PROMISE).table
     assert ledger.spent("admissions") == level("3/2")
-    assert ledger.publish("admissions", changed, epsilon="1/2", version=2, **PROMISE)["admitted"] == second["admitted"]
+    assert (
+        ledger.publish("admissions", changed, epsilon="1/2", version=2, **PROMISE).table["admitted"]
+        == second["admitted"]
+    )
     assert ledger.view("admissions", epsilon="1/2")["admitted"] == second["admitted"]
     assert ledger.view("admissions", epsilon=1, version=1) is not None
     with pytest.raises(OutOfRange, match="versions must follow"):
@@ -94,10 +97,10 @@ def test_a_new_version_is_asked_for_and_adds_up(ledger):
 
 def test_a_request_made_again_begins_no_version(ledger):
     """Under its name a request gets its own answer, though newer versions are there."""
-    first = ledger.publish("admissions", TABLE, epsilon=1, request="r1", **PROMISE)
+    first = ledger.publish("admissions", TABLE, epsilon=1, request="r1", **PROMISE).table
     changed = {**TABLE, "admitted": [602, 370, 322]}
     ledger.publish("admissions", changed, epsilon=1, version=2, request="r2", **PROMISE)
-    again = ledger.publish("admissions", TABLE, epsilon=1, request="r1", **PROMISE)
+    again = ledger.publish("admissions", TABLE, epsilon=1, request="r1", **PROMISE).table
     assert again["admitted"] == first["admitted"]
     with pytest.raises(AlreadyPublished, match="request"):
         ledger.publish("admissions", TABLE, epsilon=2, request="r1", **PROMISE)

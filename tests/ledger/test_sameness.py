@@ -21,7 +21,7 @@ def published(ledger, name, table, **options):
     """A release whose other columns are public."""
     released = options["columns"]
     others = [column for column in table if column not in ([released] if isinstance(released, str) else released)]
-    return ledger.publish(name, table, public=others, **options)
+    return ledger.publish(name, table, public=others, **options).table
 
 
 @pytest.fixture

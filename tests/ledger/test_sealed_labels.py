@@ -24,7 +24,7 @@ from utmost.publish.ledger.labels import (
 )
 from utmost.publish.ledger.store import Rows
 from utmost.publish.ledger.vault import Seal
-from utmost.publish.promises.promised_noise import BLOCK
+from utmost.publish.promises.drawing import BLOCK
 
 KEPT = Path(__file__).parents[1] / "documents" / "formats" / "0.2.0"
 KEY = bytes(range(32))

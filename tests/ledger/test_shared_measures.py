@@ -143,7 +143,7 @@ def test_what_was_published_alone_keeps_its_answer(place, tables, shared):
         own = shared.levels(ut.level(1))["visits"]
         alone = ledger.publish(
             "visits", tables["visits"], strategy=shared.strategies["visits"], epsilon=own, dataset="sales"
-        )
+        ).table
         together = ledger.publish_shared(tables, shared, dataset="sales")
         assert together["visits"].statement == alone.statement
         assert ledger.spent(dataset="sales").epsilon == 1

@@ -43,7 +43,7 @@ def plain(table):
 def test_each_kind_comes_back(ledger, make):
     """From publish, relax and view with all its columns and error bars."""
     table = MAKERS[make]()
-    released = ledger.publish("r", table, **PROMISE)
+    released = ledger.publish("r", table, **PROMISE).table
     relaxed = ledger.relax("r", table, epsilon=2)
     view = ledger.view("r", epsilon=1)
     assert type(released) is type(relaxed) is type(view) is type(table)
@@ -58,7 +58,7 @@ def test_csv_and_parquet_files_come_through(ledger, tmp_path):
     """A file's table is released as `release_table` releases it; a view of it is a dict."""
     pd.DataFrame(PLAIN).to_csv(tmp_path / "t.csv", index=False)
     table = files.read(tmp_path / "t.csv")
-    released = files.columns(ledger.publish("r", table, **PROMISE))
+    released = files.columns(ledger.publish("r", table, **PROMISE).table)
     assert released["who"] == PLAIN["who"]
     assert released["n"] == [int(x) for x in ledger.view("r", epsilon=1)["n"]]
     assert ledger.relax("r", PLAIN, epsilon=2)["who"] == PLAIN["who"]
@@ -158,7 +158,7 @@ def test_relaxing_publishes_no_column_that_was_not_public(ledger):
     """The ledger remembers which columns were declared public, and where the rows come from."""
     unit = {"columns": "n", "sensitivity": 1, "cells": 1}
     with pytest.warns(RowsObserved):
-        released = ledger.publish("r", PLAIN, public="who", drop="m", rows="observed", epsilon=1, **unit)
+        released = ledger.publish("r", PLAIN, public="who", drop="m", rows="observed", epsilon=1, **unit).table
     relaxed = ledger.relax("r", PLAIN | {"diagnosis": ["x", "y", "z"]}, epsilon=2)
     assert list(released) == list(relaxed) == ["who", "n", "n_margin"]
     (kept,) = ledger.releases

@@ -80,7 +80,7 @@ def seen(folder, table, *, sealed=True, place=None, **promise):
     place = place or folder / "l.db"
     with Ledger.open(place, create=True, key=KEY, witness=folder / "w", sealed=sealed) as ledger:
         given = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": "1/100"} | promise
-        said = [said_shape(ledger.publish("r", table, **given)), said_shape(ledger.relax("r", table, epsilon=12))]
+        said = [said_shape(ledger.publish("r", table, **given).table), said_shape(ledger.relax("r", table, epsilon=12))]
         said += [said_shape(ledger.view("r", epsilon=epsilon)) for epsilon in ("1/1000", 1)]
         ledger.backup(folder / "b.db")
         if sealed:
@@ -188,8 +188,8 @@ def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tm
         for wrong in (0, -1, "much", float("nan"), 1 << 4096, f"1/{1 << 4096}", 10**5000):
             with pytest.raises(ValueError, match="largest"):
                 ledger.publish("r", {"n": [100]}, largest=wrong, **promise)
-        assert ledger.publish("r", {"n": [-100, 100]}, largest=100, **promise)
-        assert ledger.publish("s", {"n": [10**40] * 5000}, largest=10**41, **promise)
+        assert ledger.publish("r", {"n": [-100, 100]}, largest=100, **promise).table
+        assert ledger.publish("s", {"n": [10**40] * 5000}, largest=10**41, **promise).table
         assert [release.noise.largest for release in ledger.releases] == [100, 10**41]
 
 

@@ -49,7 +49,7 @@ def test_a_rolled_back_ledger_says_nothing_new(here):
         for call in (
             lambda: ledger.relax("r", TABLE, epsilon=2),
             lambda: ledger.view("r", epsilon="1/4"),
-            lambda: ledger.publish("s", TABLE, epsilon=1, **PROMISE),
+            lambda: ledger.publish("s", TABLE, epsilon=1, **PROMISE).table,
             lambda: ledger.budget("r", limit=9),
         ):
             with pytest.raises(Quarantined, match="resume"):
@@ -262,7 +262,7 @@ def test_a_witness_of_another_ledger_is_refused(here):
 
 def test_a_backup_restores_everything_and_is_found_out(place, reopened, ledger, tmp_path):
     """From either store; the restored ledger says what was said, and nothing new before it is resumed."""
-    first = ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+    first = ledger.publish("r", TABLE, epsilon="1/2", **PROMISE).table
     ledger.backup(tmp_path / "backup.db")
     with pytest.raises(OutOfRange, match="new file"):
         ledger.backup(tmp_path / "backup.db")

@@ -124,3 +124,13 @@ def test_a_total_is_public_where_records_are_replaced_and_none_lowers_a_cell(pro
     assert Unit(1, 1, "change-one", nonnegative=True, exactly=True).exactly
     with pytest.raises(OutOfRange, match="a total is public"):
         Unit(1, 1, exactly=True, **promise)
+
+
+@pytest.mark.parametrize("parts", [(3, 2, "7/2"), ("1/2", 3, None), ("3/2", 1, None)])
+def test_everybody_is_counted_with_the_same_whole_number_where_the_total_is_public(parts):
+    """No sum of whole cells is 7/2: a promise that nobody can keep is no promise."""
+    sensitivity, cells, in_all = parts
+    whom = {"neighbours": "change-one", "nonnegative": True, "in_all": in_all}
+    assert Unit(sensitivity, cells, **whom).reach.denominator == 2
+    with pytest.raises(OutOfRange, match="whole number"):
+        Unit(sensitivity, cells, exactly=True, **whom)

@@ -89,7 +89,7 @@ def by_ledger(made, noise, unit, at, half_step, *, relaxed=False):
         where = {"columns": names, "drop": "id", "unit": unit, "half_step": half_step}
         where |= {"id_column": "id"} | ({"noise": noise} if noise else {})
         with Ledger.open(folder / "l.db", create=True, witness=False) as ledger:
-            found = ledger.publish("t", made(names), **where, epsilon=Fraction(at, 3) if relaxed else at)
+            found = ledger.publish("t", made(names), **where, epsilon=Fraction(at, 3) if relaxed else at).table
             if relaxed:
                 found = ledger.relax("t", made(names), epsilon=at)
             return columns_of(found, names), int(unit.sensitivity) if half_step else 1

@@ -12,8 +12,9 @@ from utmost.doors.testing import SeededRandomness
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
 from utmost.laws.exact import level
 from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
+from utmost.publish.promises import Promise
 from utmost.publish.releases import release_places
-from utmost.publish.releases.places import rehearse_places
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements import check_places
 from utmost.publish.statements.places_check import stated_places
 
@@ -54,6 +55,12 @@ def test_polars_frames_come_back_as_they_came():
     made = release_places(frame, columns=["x", "y"], public="n", alpha="1/2", grid="1/10")
     assert made.table.columns == ["x", "y", "x_y_margin", "n"]
     check_places(json.loads(json.dumps(made.sidecar)), made.table)
+
+
+def rehearse_places(table, *, per=1, **words):
+    """The rehearsal of what `release_places` is."""
+    call = {name: words.pop(name) for name in ("epsilon", "alpha", "confidence") if name in words}
+    return rehearse_table(table, Promise(per=per, **words), **call)
 
 
 @pytest.mark.parametrize(

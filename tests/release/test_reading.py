@@ -13,8 +13,8 @@ from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.laws.noise import Geometric, Laplace
 from utmost.laws.sampling.draw import CHUNK
 from utmost.laws.sampling.random_bits import SystemRandomness
+from utmost.publish.promises import values as values_file
 from utmost.publish.releases import add_noise
-from utmost.publish.releases import values as values_file
 
 COUNTS, REALS, SILENT = Geometric(epsilon=1), Laplace(epsilon=1, sensitivity=2.5), Geometric(epsilon=5000)
 

@@ -271,7 +271,7 @@ def test_a_rehearsal_promises_the_same_and_draws_nothing():
 def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
     """The last cell of the last column is bad: nothing is drawn, and the message says where."""
     monkeypatch.setattr(
-        import_module("utmost.publish.releases.table"),
+        import_module("utmost.publish.promises.plan"),
         "noised_by",
         lambda *_, **__: pytest.fail("drew before all was checked"),
     )
@@ -375,7 +375,7 @@ def test_a_release_travels_whole():
 
 
 @pytest.mark.parametrize(
-    "id_column", [5, ["row"], np.array(["row", "n"]), object()], ids=lambda value: type(value).__name__
+    "id_column", [5, ["row", "n"], np.array(["row", "n"]), object()], ids=lambda value: type(value).__name__
 )
 def test_an_identifier_must_be_named_by_text(id_column):
     with pytest.raises(OutOfRange, match="named by text"):

@@ -175,7 +175,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
     that of the loosest."""
     table = CountedTable(AGES, COUNTS, ONE)
     with seeded_ledger(tmp_path / "l.db", "tents", create=True) as ledger:
-        first = ledger.publish("ages", table, strategy=CHOSEN, epsilon="1/4")
+        first = ledger.publish("ages", table, strategy=CHOSEN, epsilon="1/4").table
         strict = ledger.view("ages", epsilon="1/8")
         loose = ledger.relax("ages", table, epsilon=1)
         assert ledger.spent("ages") == level(1)

@@ -117,7 +117,7 @@ def test_clean_cells_are_the_nearest_where_the_weights_allow():
 def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
     """Published at 1/4, viewed at 1/8, relaxed to 2: byte-equal views, one budget, the statement with the promise."""
     with seeded_ledger(tmp_path / "ledger.sqlite", seed=3) as ledger:
-        first = ledger.publish("stays", TABLE, strategy=TURNED, epsilon="1/4")
+        first = ledger.publish("stays", TABLE, strategy=TURNED, epsilon="1/4").table
         strict = ledger.view("stays", epsilon="1/8")
         loose = ledger.relax("stays", TABLE, epsilon=2)
         for at, said in (("1/4", first), ("1/8", strict), (2, loose)):

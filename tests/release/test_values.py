@@ -17,8 +17,8 @@ from utmost.errors import OutOfRange
 from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.laws.sampling import draw, sample
 from utmost.laws.sampling.draw import on_grid
+from utmost.publish.promises import values as values_file
 from utmost.publish.releases import add_noise
-from utmost.publish.releases import values as values_file
 
 COUNTS = Geometric(epsilon=1)
 SILENT = Geometric(epsilon=5000)  # noise other than 0 has a probability no test will live to see

@@ -24,6 +24,7 @@ from utmost.laws.sampling.grid import snapped
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.ledger import Ledger
 from utmost.publish.promises import level_steps
+from utmost.publish.promises import values as values_file
 from utmost.publish.releases import (
     GradualRelease,
     TrustRelease,
@@ -33,7 +34,6 @@ from utmost.publish.releases import (
     release_table,
     tighten,
 )
-from utmost.publish.releases import values as values_file
 from utmost.publish.releases.table import rehearse_table
 from utmost.publish.tables import csv_table, dataframes, files
 
@@ -188,7 +188,7 @@ def test_a_ledger_answers_neighbours_in_one_type(tmp_path):
         for side, column in enumerate((one, other)):
             options = {"columns": "n", "numbers": "reals" if at == 2 else "integers"} | PROMISE
             with Ledger.open(tmp_path / f"{at}{side}.db", create=True, key=bytes(range(32))) as ledger:
-                first = ledger.publish("r", {"n": column}, **options)
+                first = ledger.publish("r", {"n": column}, **options).table
                 loose, strict = ledger.relax("r", {"n": column}, epsilon=2), ledger.view("r", epsilon="1/2")
             answers.append([[*map(type, each["n"])] for each in (first, loose, strict)])
         assert answers[-1] == answers[-2]

@@ -40,7 +40,7 @@ def publish(ledger, item):
         sensitivity=1,
         cells=1,
         dataset="all",
-    )
+    ).table
 
 
 def ask(ledger, item, level, how):

@@ -255,7 +255,7 @@ def test_a_version_that_is_none_is_refused_by_name(tmp_path, numbers, version):
             lambda: ledger.view("r", epsilon=1, version=version),
             lambda: ledger.relax("r", GOOD, epsilon=2, version=version),
             lambda: ledger.levels("r", version),
-            lambda: ledger.publish("r", **call, version=version),
+            lambda: ledger.publish("r", **call, version=version).table,
         ):
             with pytest.raises(UtmostError):
                 ask()

@@ -15,5 +15,7 @@ def publish(arguments):
     place, number = arguments
     ledger = opened if opened is not None else Ledger.open(place, create=True, key=bytes(32))
     return list(
-        ledger.publish(f"w{number}", VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=WIDE, dataset="all")["n"]
+        ledger.publish(f"w{number}", VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=WIDE, dataset="all").table[
+            "n"
+        ]
     )

@@ -78,7 +78,7 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
     """A dataframe comes back a dataframe, and a view holds the values of its level."""
     frame = pd.DataFrame(TABLE)
     curator, reader = connected("curator"), connected("recipient", ("admissions", level("1/4")))
-    first = curator.publish("admissions", frame, **PROMISE, epsilon="1/4")
+    first = curator.publish("admissions", frame, **PROMISE, epsilon="1/4").table
     assert list(first.columns) == ["department", "admitted", "admitted_margin"]
     assert reader.view("admissions", epsilon="1/4")["admitted"] == first["admitted"].tolist()
     again = curator.relax("admissions", frame, epsilon=1)
@@ -97,13 +97,13 @@ def test_a_strategy_through_a_service(connected):
     plan = strategy(Workload(domain, {"sex": 1, "sex outcome": 1}), Unit(1, 1), epsilon=1)
     counted = CountedTable(domain, [[10, 20], [30, 40]], Unit(1, 1))
     curator = connected("curator")
-    made = curator.publish("applicants", counted, strategy=plan, epsilon=1)
+    made = curator.publish("applicants", counted, strategy=plan, epsilon=1).table
     seen = curator.view("applicants", epsilon=1)
     assert seen.total({"sex": "men"}).value == made.total({"sex": "men"}).value
     assert curator.relax("applicants", counted, epsilon=2).level == level(2)
     part = CountedTable(domain, [[1, 2], [3, 4]], Unit(1, 1), part=("town", "Bern"))
-    assert curator.publish("in Bern", part, strategy=plan, epsilon=1).part == ("town", "Bern")
-    alone = curator.publish("counts", part, epsilon=1, dataset="in Bern")
+    assert curator.publish("in Bern", part, strategy=plan, epsilon=1).table.part == ("town", "Bern")
+    alone = curator.publish("counts", part, epsilon=1, dataset="in Bern").table
     assert list(alone) == ["sex", "outcome", "count", "count_margin"]
     assert curator.relax("counts", part, epsilon=2)["sex"] == alone["sex"]
 
@@ -111,8 +111,8 @@ def test_a_strategy_through_a_service(connected):
 def test_an_answer_that_is_lost_on_its_way_is_asked_for_again(connected):
     """Three answers dropped: one publication, and the ledger was asked under one key."""
     curator = connected("curator", drop=3)
-    made = curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="tonight")
-    assert curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="tonight") == made
+    made = curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="tonight").table
+    assert curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="tonight").table == made
     assert len(curator.releases) == 1
     with pytest.raises(LedgerUnavailable):
         connected("auditor", drop=9).status()
@@ -145,7 +145,7 @@ def test_a_second_person_over_the_wire(opened):
         ada.publish("admissions", TABLE, **PROMISE, epsilon=1)
     proposal = ada.propose("publish", "admissions", epsilon=1, **PROMISE)
     grace.decide(proposal["name"], "approved")
-    assert len(ada.publish("admissions", TABLE, **PROMISE, epsilon=1, proposal=proposal["name"])["admitted"]) == 3
+    assert len(ada.publish("admissions", TABLE, **PROMISE, epsilon=1, proposal=proposal["name"]).table["admitted"]) == 3
 
 
 @pytest.mark.parametrize("as_object", [False, True])
@@ -165,7 +165,7 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened, as_object):
     assert proposal["facts"]["part"] == ["town", "Bern"]
     grace.decide(proposal["name"], "approved")
     table = CountedTable(domain, [3, 4], Unit(1, 1), part=("town", "Bern"))
-    made = ada.publish("in Bern", table, epsilon=1, dataset="people", proposal=proposal["name"], **said)
+    made = ada.publish("in Bern", table, epsilon=1, dataset="people", proposal=proposal["name"], **said).table
     assert made.part == ("town", "Bern")
     with pytest.raises(OutOfRange, match="terms belong to a publication"):
         ada.propose("relax", "in Bern", epsilon=2, **said)
@@ -270,7 +270,7 @@ def test_lists_longer_than_a_page_come_whole(people, monkeypatch):
 def test_the_lines_on_a_page_are_those_that_work(people, name, at, monkeypatch):
     """A shell takes the address apart into itself, and Python does as it is told, whatever the name and level."""
     ada, visitor = people("Ada", "curator"), people("Eve", "curator", kind=Visitor)
-    published = ada.publish(name, TABLE, **PROMISE, epsilon=at)
+    published = ada.publish(name, TABLE, **PROMISE, epsilon=at).table
     page = visitor.get(f"/release?{urlencode({'name': name})}").text
     curl, python = (
         unescape(line)

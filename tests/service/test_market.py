@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from service.conftest import relax
 from utmost.doors.service.market import Offer, read_offer
-from utmost.errors import NotAllowed, OutOfRange, UnknownRecord
+from utmost.doors.service.terms import Terms
+from utmost.errors import NotAllowed, OutOfRange, UnknownRecord, Unsupported
 from utmost.laws.exact import level
+from utmost.publish.promises import Promise, key_noise
 
 EIGHTH, QUARTER, HALF, ONE = level("1/8"), level("1/4"), level("1/2"), level(1)
 PRICES = {EIGHTH: 5, QUARTER: 10, ONE: 35}
@@ -81,6 +83,19 @@ def test_what_is_not_there_is_not_offered(service, who, published):
         service.market.offer(published, "o", "admissions", PRICES, "EUR")
     relax(service, who, ONE)
     assert service.market.offer(published, "o", "admissions", PRICES, "EUR").is_open
+
+
+def test_a_level_that_no_answer_leads_to_is_not_offered(service, who):
+    """Keys are named at one level: another is refused when it is offered, and not when somebody has paid for it."""
+    curator, approver = who("Ada", "curator"), who("Grace", "approver")
+    terms = Terms(Promise(noise=key_noise(["word", "n"], delta="1e-9")), "words")
+    proposal = service.proposals.propose(curator, "p", "publish", "words", ONE, terms=terms)
+    service.proposals.decide(approver, proposal.name, "approved")
+    table = {"word": ["a", "b"], "n": [90, 80]}
+    service.releases.publish(curator, "k", "words", table, ONE, terms, proposal=proposal.name)
+    with pytest.raises(Unsupported, match="one level"):
+        service.market.offer(curator, "o", "words", {HALF: 5, ONE: 10}, "EUR")
+    assert service.market.offer(curator, "o", "words", {ONE: 10}, "EUR").is_open
 
 
 def test_what_is_held_is_not_sold_again(service, who, published):

@@ -22,7 +22,7 @@ def calls(service, token, at):
         "view": lambda: releases.view(token, "admissions", at),
         "propose": lambda: proposals.propose(token, "key", "relax", "admissions", at),
         "decide proposals": lambda: proposals.decide(token, "0" * 24, "approved"),
-        "publish": lambda: releases.publish(token, "key", "other", TABLE, at, TERMS),
+        "publish": lambda: releases.publish(token, "key", "other", TABLE, at, TERMS).table,
         "relax": lambda: releases.relax(token, "key", "admissions", TABLE, at),
         "offer": lambda: market.offer(token, "key", "admissions", {at: 1}, "EUR"),
         "order": lambda: market.order(token, "key", "0" * 24, at),

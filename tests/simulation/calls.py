@@ -73,7 +73,9 @@ class Call:
         if self.verb == "publish":
             if self.version == 1:
                 del where["version"]
-            return cells(ledger.publish(self.name, table(self), **PROMISE, dataset=DATASET, **where, request=self.key))
+            return cells(
+                ledger.publish(self.name, table(self), **PROMISE, dataset=DATASET, **where, request=self.key).table
+            )
         if self.verb == "relax":
             return cells(ledger.relax(self.name, table(self), **where))
         return cells(ledger.view(self.name, **where))

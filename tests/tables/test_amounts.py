@@ -271,7 +271,7 @@ def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
     table, place = counted(), tmp_path / "a.db"
     words = {"strategy": Strategy(DOMAIN, table.unit, {"shop": 1})} if by_strategy else {}
     with Ledger.open(place, create=True) as ledger:
-        answers = [ledger.publish("paid", table, epsilon=1, **words)]
+        answers = [ledger.publish("paid", table, epsilon=1, **words).table]
     with Ledger.open(place) as ledger:
         assert [release.noise.unit for release in ledger.releases] == [table.unit]
         answers += [ledger.relax("paid", table, epsilon=8), ledger.view("paid", epsilon=4)]

@@ -212,7 +212,7 @@ def test_a_lake_is_released_whole_in_pieces_and_in_a_ledger_with_its_folders(tmp
     assert told(found) == rows
     assert told(release_table(root, epsilon=60, **SAY).table.to_arrow_table()) == rows
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        assert told(ledger.publish("a", root, epsilon=60, **SAY).to_arrow_table()) == rows
+        assert told(ledger.publish("a", root, epsilon=60, **SAY).table.to_arrow_table()) == rows
 
 
 def test_a_column_in_folders_is_declared_like_any_other(tmp_path):

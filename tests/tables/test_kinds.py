@@ -109,7 +109,7 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
     made = release_table(make(tmp_path / "once"), epsilon=1, **PROMISE, **more)
     answers = [made.table]
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
-        for at, ask in ((1, lambda t: ledger.publish("r", t, epsilon=1, **PROMISE, **more)), (2, lambda t: None)):
+        for at, ask in ((1, lambda t: ledger.publish("r", t, epsilon=1, **PROMISE, **more).table), (2, lambda t: None)):
             (tmp_path / str(at)).mkdir()
             table = make(tmp_path / str(at))
             if at == 1:
@@ -161,7 +161,7 @@ def test_columns_keep_names_that_are_no_text(what, tmp_path):
     made = release_table(table, columns=columns, epsilon=1, sensitivity=1, cells=1)
     assert list(made.table) == names
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        said = ledger.publish("r", table, columns=columns, epsilon=1, sensitivity=1, cells=1)
+        said = ledger.publish("r", table, columns=columns, epsilon=1, sensitivity=1, cells=1).table
         seen = ledger.view("r", epsilon=1)
         assert list(said) == names
         if isinstance(table, pd.DataFrame):
@@ -202,7 +202,7 @@ def test_a_geodataframe_keeps_its_reference_system(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         made = [
             release_table(frame, **promise).table,
-            ledger.publish("r", frame, **promise),
+            ledger.publish("r", frame, **promise).table,
             ledger.view("r", epsilon=1),
         ]
     for answer in made:

@@ -40,7 +40,7 @@ def kept(tmp_path):
     con = duckdb.connect()
     with opened(tmp_path) as ledger:
         folder = ResponseFolder(ledger, tmp_path / "responses")
-        folder.keep("visits", ledger.publish("visits", table(con), **SAY, epsilon=1), epsilon=1)
+        folder.keep("visits", ledger.publish("visits", table(con), **SAY, epsilon=1).table, epsilon=1)
         yield ledger, folder, con
 
 
@@ -48,7 +48,7 @@ def test_what_is_kept_is_what_was_answered_and_relaxes_without_the_values(kept):
     """From the files of one level the next, in either engine, as from the values; nothing is written twice."""
     ledger, folder, con = kept
     assert rows_of(folder.files("visits", epsilon=1)) == sorted(
-        ledger.publish("visits", table(con), **SAY, epsilon=1).project("id, n").fetchall()
+        ledger.publish("visits", table(con), **SAY, epsilon=1).table.project("id, n").fetchall()
     )
     assert folder.missing() == ()
     strict = con.read_parquet(folder.files("visits", epsilon=1))
@@ -85,7 +85,7 @@ def test_a_source_that_changed_after_publication_is_not_kept_and_what_is_kept_st
     frame, change = lazily_changed(engine, tmp_path)
     with opened(tmp_path) as ledger:
         folder = ResponseFolder(ledger, tmp_path / "responses")
-        strict = ledger.publish("visits", frame, **SAY, epsilon=1)
+        strict = ledger.publish("visits", frame, **SAY, epsilon=1).table
         folder.keep("visits", strict, epsilon=1)
         first = rows_of(folder.files("visits", epsilon=1))
         loose = ledger.relax("visits", frame, epsilon=2)
@@ -143,7 +143,7 @@ def test_a_folder_whose_manifest_is_gone_is_named(kept):
     (file,) = map(Path, folder.files("visits", epsilon=1))
     (file.parent / "manifest.json").unlink()
     with pytest.raises(LedgerDamaged, match=r"must have a manifest; got none\. Remove it"):
-        folder.keep("visits", ledger.publish("visits", table(con), **SAY, epsilon=1), epsilon=1)
+        folder.keep("visits", ledger.publish("visits", table(con), **SAY, epsilon=1).table, epsilon=1)
 
 
 def test_files_that_changed_are_found(kept):
@@ -231,7 +231,7 @@ def test_a_driver_that_is_killed_is_run_again_and_says_the_same(tmp_path, point)
     con = duckdb.connect()
     with opened(tmp_path / "there") as there:
         wanted = {
-            1: sorted(there.publish("visits", table(con), **SAY, epsilon=1).project("id, n").fetchall()),
+            1: sorted(there.publish("visits", table(con), **SAY, epsilon=1).table.project("id, n").fetchall()),
             2: sorted(there.relax("visits", table(con), epsilon=2).project("id, n").fetchall()),
         }
     opened(tmp_path, witness=None).close()
@@ -241,7 +241,7 @@ def test_a_driver_that_is_killed_is_run_again_and_says_the_same(tmp_path, point)
             folder = ResponseFolder(ledger, tmp_path / "responses")
             assert folder.verify() == ROWS * (at - 1 + (point == "after the rename"))
             if call == "publish":
-                made = ledger.publish("visits", table(con), **SAY, epsilon=1, request="monday")
+                made = ledger.publish("visits", table(con), **SAY, epsilon=1, request="monday").table
             else:
                 strict = con.read_parquet(folder.files("visits", epsilon=1))
                 made = ledger.relax("visits", strict, table_at=1, epsilon=2)

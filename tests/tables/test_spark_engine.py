@@ -156,9 +156,9 @@ def ledgers(tmp_path):
 def test_three_evaluations_on_spark_are_the_values_of_one_machine(ledgers):
     """On other partitions each, and in part: row by row the ledger's values on one machine."""
     here, there = ledgers
-    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
+    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
     wanted = dict(zip(first["ward"], first["visits"], strict=True))
-    made = there.publish("visits", on_spark(wards(), 2), **PROMISE, epsilon="1/2")
+    made = there.publish("visits", on_spark(wards(), 2), **PROMISE, epsilon="1/2").table
     assert type(made) is type(on_spark(wards(5)))
     assert by_ward(made) == by_ward(made.repartition(3)) == by_ward(made.filter("ward <> ''")) == wanted
 
@@ -243,8 +243,8 @@ def test_workers_lost_while_a_ledger_publishes_and_relaxes_change_no_value(ledge
     here, there = ledgers
     losses = Losses(tmp_path)
     frame = losses.frame(on_spark(wards()))
-    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
-    made = losses.once(lambda: there.publish("visits", frame, **PROMISE, epsilon="1/2"))
+    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
+    made = losses.once(lambda: there.publish("visits", frame, **PROMISE, epsilon="1/2").table)
     assert losses.once(lambda: by_ward(made)) == dict(zip(first["ward"], first["visits"], strict=True))
     loose = here.relax("visits", wards(), epsilon=2)
     again = losses.once(lambda: there.relax("visits", frame, epsilon=2))
@@ -258,8 +258,8 @@ def test_responses_of_spark_are_kept_whole_and_relaxed_from(ledgers, tmp_path):
     """Also where a worker is lost as they are written; another frame is refused, and nothing of it stays."""
     here, there = ledgers
     losses, kept = Losses(tmp_path), ResponseFolder(there, tmp_path / "responses")
-    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
-    made = there.publish("visits", losses.frame(on_spark(wards())), **PROMISE, epsilon="1/2")
+    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
+    made = there.publish("visits", losses.frame(on_spark(wards())), **PROMISE, epsilon="1/2").table
     with pytest.raises(DataChanged):
         kept.keep("visits", on_spark(wards()), epsilon="1/2")
     assert not list(kept.path.rglob("*.parquet"))
@@ -283,7 +283,7 @@ def noise_on_spark(tmp_path):
     rows, reach = 20_000, 6
     frame = session().range(0, rows, 1, 2).selectExpr("id AS ward", "id % 97 AS visits")
     with Ledger.open(f"{tmp_path}/there.db", create=True, key=KEY, witness=False) as there:
-        strict = there.publish("visits", frame, **PROMISE, epsilon="1/2")
+        strict = there.publish("visits", frame, **PROMISE, epsilon="1/2").table
         loose = there.relax("visits", frame, epsilon=2).selectExpr("ward", "visits AS y")
     pairs = strict.join(loose, "ward").selectExpr("visits - ward % 97 AS x", "y - ward % 97 AS y")
     seen = np.zeros((2 * reach + 1, 2 * reach + 1))

@@ -265,16 +265,14 @@ def publish_in_ledger(
     with memory.place.opened(create=memory.create) as opened:
         call: dict[str, Any] = {**question.call, "dataset": memory.dataset, "independent": memory.independent}
         with long_work("Publishing") as progress:
-            release = opened.publish(question.name, source, promise, **call, request=memory.request, progress=progress)
+            call |= {"request": memory.request, "progress": progress}
+            release = opened.publish(question.name, source, promise, **call).at(question.at)
         question.give(opened, release, signer, again=again)
 
 
 def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:
     if is_engine_frame(table):
-        words = promise.noise.words()
-        about: dict[str, Any] = {"columns": promise.columns, "public": promise.public, "drop": promise.drop}
-        about |= {"rows": promise.rows, "id_column": promise.id_columns, "epsilon": question.at, "relaxable": True}
-        rehearse_table(table, **about, unit=promise.unit, numbers=words["numbers"], grid=words["grid"])
+        rehearse_table(table, promise, epsilon=question.at)
     else:
         rehearse(table, promise, epsilon=question.at)
     if memory.create and not memory.place.is_there:

@@ -103,6 +103,10 @@ _MANNER: dict[str, Any] = {
 }
 
 
+_RENAMED = {"--per-atom": "--per-cell", "--radius": "--margin", "--relative-radius": "--relative-margin"}
+"""Options of earlier versions (docs/decisions/0034-names.csv), and what they are called now."""
+
+
 class _Commands(TyperGroup):
     """The commands by their names, each imported only when it is called: help is quick, and so is every command."""
 
@@ -128,6 +132,15 @@ class _Commands(TyperGroup):
 
 class _Command(TyperCommand):
     """A command whose help shows its options in groups: what is needed first, then its families, then the others."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        there = {name for parameter in self.params for name in parameter.opts}
+        for word in args:
+            name, _, _ = word.partition("=")
+            if name in _RENAMED.keys() - there:
+                remedy = f"Write {_RENAMED[name]}."
+                raise OutOfRange("an option must be called as it is in this version", came=name, remedy=remedy)
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
         return read_plainly(super().get_params(ctx))

@@ -18,6 +18,7 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Amount, Unit
+from utmost.publish.promises.sum_noise import check_level_names
 from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
@@ -114,6 +115,7 @@ def plan(
         level.read(),
         read_confidence(confidence),
     )
+    check_level_names(domain, unit)
     highest = None if up_to is None else level_of(up_to)
     with long_work("Searching for shares"):
         if share:

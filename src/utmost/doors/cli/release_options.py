@@ -53,6 +53,22 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True)
+class Details:
+    """Two stages: noisy sums of groups choose in how much detail each group is counted."""
+
+    title: ClassVar[str] = "In two stages"
+
+    group: Annotated[
+        str | None, option("LEVEL", "Release the sums of this level first; they choose the --detail of each group.")
+    ] = None
+    detail: Annotated[
+        list[str] | None,
+        option("NAMES=NUMBER", "A breakdown, and the noisy sum from which on a group has it: 'age sex=500'."),
+    ] = None
+    first: Annotated[str, option("SHARE", "The share of the level that the sums of groups have.")] = "1/8"
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseMemory(Memory):
     """The ledger that keeps a release, and a name for the run."""
 
@@ -72,6 +88,7 @@ class ReleaseOptions:
     level: options.AskedLevel
     people: People
     measures: Measures
+    details: Details
     once: Once
     memory: ReleaseMemory
     spelling: NumberSpelling

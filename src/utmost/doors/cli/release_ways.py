@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.doors.cli import options
 from utmost.doors.cli.options import refuse
-from utmost.doors.cli.people_options import People
+from utmost.doors.cli.people_options import People, split_names
 from utmost.doors.cli.promise_options import Columns, Protected
 from utmost.doors.cli.release_options import Once, ReleaseOptions
 from utmost.doors.cli.release_screen import give
@@ -15,6 +15,8 @@ from utmost.doors.documents.cost_files import cost_of
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy.unit import read_unit
+from utmost.publish.promises import Promise
 from utmost.publish.releases import release_table
 from utmost.publish.releases.streamed import streamed_release
 from utmost.publish.releases.table import rehearse_table
@@ -43,6 +45,9 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     if told.measures.measure:
         return several(source, told)
     refuse("needs --measure", told.measures)
+    if told.details.group is not None:
+        return detailed(source, told)
+    refuse("needs --group", told.details)
     if told.promised.is_remembered:
         remembered(source, told)
     elif told.promised.is_of_points:
@@ -70,6 +75,20 @@ def several(table: Path, told: ReleaseOptions) -> None:
     publish_several(table, told)
 
 
+def detailed(table: Path, told: ReleaseOptions) -> None:
+    """Sums of groups, and of each the breakdown that its noisy sum chooses; events are counted first."""
+    from utmost.doors.cli.two_stages import publish_detailed
+
+    promised = replace(told.promised, protected=Protected(neighbours=told.promised.protected.neighbours))
+    refuse("does not go with --group", replace(promised, protected=Protected()), told.once)
+    refuse("does not go with --group; publish both tables in a ledger, in turn", told.memory)
+    counted = _counted(table, told.people, told.promised.neighbours)
+    if counted is None:
+        remedy = "Count first, or here: --person, --at-most and --domain."
+        raise OutOfRange("details are of a counted table", came=table.name, where="--group", remedy=remedy)
+    publish_detailed(counted, told)
+
+
 def remembered(table: Path, told: ReleaseOptions) -> None:
     """A promise of a noise without words of its own: published in a ledger, or once, in the memory of the process."""
     from utmost.doors.cli.promised_once import publish_once
@@ -84,18 +103,17 @@ def remembered(table: Path, told: ReleaseOptions) -> None:
 
 def planar(table: Path, told: ReleaseOptions) -> None:
     """Columns that are the coordinates of one point, which is noised as a whole."""
-    from utmost.doors.cli.places_screen import publish_places
-
     refuse("does not go with --planar", told.once, told.people)
     if told.memory.ledger is not None:
         return keep(table, told, None)
     check_once(told)
-    publish_places(table, told.promised.of(), told)
+    give_once(table, told.promised.of(), told)
 
 
 def together(table: Path, told: ReleaseOptions) -> None:
     """Columns of which one individual changes the cells of one row, and no other cell."""
-    from utmost.doors.cli.together_release import publish_together
+    from utmost.publish.promises import Promise
+    from utmost.publish.promises.once_noise import once_together
 
     promised = told.promised
     cells = Protected(cells=promised.protected.cells)
@@ -103,7 +121,28 @@ def together(table: Path, told: ReleaseOptions) -> None:
     other = replace(promised, columns=Columns(), protected=cells)
     refuse("does not go with --together", other, told.memory, once, told.people)
     promised.check_columns("columns", "sensitivity")
-    publish_together(table, told)
+    columns, released = promised.columns, promised.columns.released or []
+    unit = read_unit(None, promised.protected.sensitivity, len(released), promised.neighbours, needs=("sensitivity",))
+    least: dict[str, Any] = {"unit": replace(unit, nonnegative=told.once.nonnegative), "cost": told.once.cost}
+    promise = Promise(
+        released,
+        public=split_names(columns.public or []),
+        drop=split_names(columns.drop or []),
+        rows=columns.rows or "declared",
+        id_column=columns.id_column,
+        noise=once_together(released, relaxable=told.once.relaxable, **least),
+    )
+    give_once(table, promise, told)
+
+
+def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
+    """Release a table once and for all as it is promised, or say what a release would promise, and show it."""
+    answer, publish = told.answer, rehearse_table if told.dry_run else release_table
+    answer.check_free(table)
+    signer = answer.signer
+    with long_work(f"Checking and noising {table.name}"):
+        release = publish(files.read(table), promise, epsilon=told.level.read(), confidence=answer.confidence)
+    give(release, answer, signer)
 
 
 def by_plan(table: Path, told: ReleaseOptions) -> None:

@@ -13,17 +13,18 @@ from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, few, screen
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.promises.older_words import margin_word
-from utmost.publish.promises.statement_kinds import CLEAN_KIND, WITHHELD_KIND
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, WITHHELD_KIND
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json
+from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, is_workload
+from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, is_workload, kind_of_document
 from utmost.publish.tables import files
 
 Release = Annotated[file_options.File, file_options.file_argument("RELEASE", "A released table; - for the pipe.")]
@@ -61,6 +62,9 @@ def verify(
     one file, which holds its statement. A clean table is made again from its release and compared. Of a table with
     withheld cells no shown one may break the rule; beside the release just the right ones must be missing.
     """
+    if kind_of_document(release) == DETAILED_KIND:
+        report = _detailed_report(release, public_key)
+        return answer.give(report, lambda: _show(report))
     if is_workload(release):
         if of is not None:
             raise OutOfRange("a clean table is compared with its release", came="a release", where=str(release))
@@ -100,6 +104,23 @@ def _other_report(
     statement_files.check_unchanged(release, statement)
     READERS[statement["kind"]].check(statement, release, spelled)
     return _report(release, statement, stated, path, public_key)
+
+
+def _detailed_report(release: Path, public_key: Path | None) -> dict[str, Any]:
+    """What was found of a release in two stages."""
+    document = read_json(release, "a release must")
+    detailed = check_detailed(document)
+    rule = detailed.rule.facts()
+    return {
+        "release": str(release),
+        "statement": "consistent",
+        "format": document["format"],
+        "signature": _signature(release, public_key),
+        "guarantee": document["guarantee"],
+        "law": f"that of two releases by a plan, {detailed.first.level} and then what is left, each checked",
+        "rule": f"each {rule['group']} has the detail that its released sum chooses: {rule['details']}",
+        "on_trust": list(ON_TRUST_OF_SUMS),
+    }
 
 
 def _clean_report(table: Path, statement: Path, release: Path, public_key: Path | None) -> dict[str, Any]:

@@ -204,7 +204,7 @@ class RemoteLedger:
         request: str | None = None,
         proposal: str | None = None,
         **terms: Any,
-    ) -> Any:
+    ) -> Release:
         """Publish columns of a table at a first level, as `Ledger.publish`.
 
         Args:
@@ -212,11 +212,12 @@ class RemoteLedger:
             proposal: the name of the approved proposal, where the service asks for one.
             terms: ``dataset`` and ``independent``, as for `Ledger.publish`.
         """
-        whose, words = apart(terms)
+        at, (whose, words) = level(epsilon, alpha), apart(terms)
         stated = Terms(promise_of(table, promise, words), **whose).facts()
-        body = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": stated}
+        body = {"name": name, "epsilon": level_text(at), "terms": stated}
         more = {"version": version, "proposal": proposal, **as_sent(table)}
-        return table_in(self._post("/v1/releases", request, {**body, **more}), table)
+        answer = table_in(self._post("/v1/releases", request, {**body, **more}), table)
+        return Release(self, name, self[name].version if version is None else version, table, (at, answer))
 
     def relax(
         self,

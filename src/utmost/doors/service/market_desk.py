@@ -56,6 +56,7 @@ class Market:
 
         Raises:
             OutOfRange: for a level beyond the loosest, which only the table could give.
+            Unsupported, NeedsTable: for a level that does not follow from those that are there.
             NotAllowed: where an offer of this release and version is open.
         """
         name = self._desk.name("offer", token, key)
@@ -70,6 +71,9 @@ class Market:
             remedy = "Relax the release first, with the table."
             required = f"what is offered must be there: levels up to {loosest}"
             raise OutOfRange(required, came=offer.prices[-1][0], where="prices", remedy=remedy)
+        for at, _ in offer.prices:
+            if at not in offered.levels:  # what is sold is made without the table
+                offered.noise.check_tightened(at, repr(release))
 
         def work(shelf: Shelf) -> Offer:
             record = self._desk.again(shelf, "offer", name, {**offer.kept(), "is_open": True})

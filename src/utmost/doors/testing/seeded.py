@@ -21,10 +21,10 @@ from utmost.laws.sampling.random_bits import KeyedRandomness
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import opened_book
+from utmost.publish.promises.values import noised
 from utmost.publish.releases import GradualRelease, PlanarRelease, WorkloadRelease
 from utmost.publish.releases.gradual_release import GradualWords
 from utmost.publish.releases.noised_workloads import checked_workload, noised_workload
-from utmost.publish.releases.values import noised
 from utmost.publish.workloads import Strategy
 
 
@@ -142,7 +142,7 @@ def seeded_ledger(
     >>> from tempfile import TemporaryDirectory
     >>> def published(seed):
     ...     with TemporaryDirectory() as here, seeded_ledger(f"{here}/ledger.db", seed) as ledger:
-    ...         return ledger.publish("n", {"n": [10, 20]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    ...         return ledger.publish("n", {"n": [10, 20]}, columns="n", epsilon=1, sensitivity=1, cells=1).table
     >>> published(7) == published(7)
     True
     """

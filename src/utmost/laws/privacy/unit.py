@@ -87,6 +87,9 @@ class Unit(Rebuilt):
         if exactly and (self.neighbours != "change-one" or not nonnegative):
             remedy = 'Pass neighbours="change-one" and nonnegative=True, too; or leave exactly= out.'
             raise OutOfRange("a total is public where records are replaced, and none lowers a cell", remedy=remedy)
+        if exactly and self.reach.denominator != 1:
+            required = "everybody is counted with the same whole number, where the total is public"
+            raise OutOfRange(required, came=str(self.reach), where="in_all", remedy="Count in smaller steps.")
 
     def __repr__(self) -> str:
         """What can be typed to have it again: whole numbers as they are, others as text, and nothing that is usual."""

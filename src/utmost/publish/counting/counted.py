@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Number, checked, checked_parts, frozen
 from utmost.laws.exact.shown import Shown, one_line
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.privacy.unit import Unit
 from utmost.provided import provided
-from utmost.publish.counting.laid import Laid
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.count_account import CountAccount
@@ -225,41 +224,6 @@ class CountedTable(ProvedTable, Shown):
         table = self.table(self.domain.finest if family is None else family)
         publication = Publication(table, self._said, document if family is None else None, owner_only=True)
         return saved(publication, path, format=format, overwrite=overwrite)
-
-    def _laid_out(
-        self,
-        columns: Any,
-        public: Any,
-        drop: Any,
-        unit: Unit | None,
-        words: tuple[Number | None, Number | None, str | None],
-    ) -> Laid:
-        """As `Laid.of` reads it: one column of counts, the labels public, the unit the proved one or a larger.
-
-        Args:
-            columns, public, drop, unit: as there; ``words`` are its sensitivity, cells and neighbours.
-        """
-        names = (self.column,) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
-        if len(names) != 1:
-            raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
-        if unit is None and None in words[:2]:
-            self.unit.check_each_cell("a table of cells")
-        sensitivity, cells, neighbours = words
-        proved = self.unit
-        if unit is None and words != (None, None, None):
-            unit = Unit(
-                proved.sensitivity if sensitivity is None else self.in_unit(sensitivity),
-                proved.cells if cells is None else cells,
-                proved.neighbours if neighbours is None else neighbours,
-                proved.amount,
-            )
-        promised = proved if unit is None else read_unit(unit)
-        self.check_covered(promised)
-        labels = self.domain.label_columns(self.domain.finest)
-        listed = {*((public,) if isinstance(public, str) else public)}
-        dropped = {*((drop,) if isinstance(drop, str) else drop)}
-        all_public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
-        return Laid(self.in_steps(names[0]), names, all_public, labels, promised, self.part)
 
     def _said(self, digest: Digest | None) -> dict[str, Any]:
         return {

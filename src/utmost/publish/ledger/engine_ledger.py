@@ -14,10 +14,10 @@ from utmost.errors import BadTable, UnknownRelease, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import Identifiers
-from utmost.publish.counting.laid import Laid
 from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.engine_release import PASSES, ReleasableFrame
@@ -28,7 +28,7 @@ from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.engines import engine_frame
 
 
-def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> Any:
+def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tuple[int, Any]:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
     Args:
@@ -37,15 +37,14 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> Any
         table: the frame.
 
     Returns:
-        A frame of the kind that came, with the released and the public columns, not evaluated yet.
+        The version, and a frame of the kind that came, with the released and the public columns, not evaluated yet.
 
     Raises:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
     """
     promise, noise = request.promise, request.promise.noise
     check_unstored(noise)
-    laid = Laid(table, promise.columns, promise.public, (), noise.unit)
-    frame = ReleasableFrame.of(laid, drop=promise.drop, id_column=promise.id_columns, numbers=noise.subject)
+    frame = ReleasableFrame.of(table, promise)
     frame.check_room(noise.by_item(), request.level)
     read = promise.as_read(frame.columns, frame.public, frame.identifiers)
     request = replace(request, promise=read, kind="items")
@@ -55,7 +54,10 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> Any
     checked = frame.checked_rows()
     check_size(noise.unit, checked.rows, len(frame.columns))
     committed = _committed(frame, items.key_of_request(request), checked.rows).without(checked.flat(noise.by_item()))
-    return frame.noised(items.published(request, committed), noise.margin(request.level, CONFIDENCE))
+    release = frame.noised(items.published(request, committed), noise.margin(request.level, CONFIDENCE))
+    known = items.release(request.name, request.version, request.request)
+    assert known is not None, "it was published"
+    return known.version, release
 
 
 def relax_frame(
@@ -163,8 +165,8 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     wanted = (*known.items.identifiers, *known.columns, *public)
     names = [name for name in names if name in wanted]
     drop = [name for name in names if name not in (*known.columns, *public)]
-    laid = Laid(brought.select(names).native, known.columns, public, (), known.noise.unit)
-    return ReleasableFrame.of(laid, drop=drop, id_column=known.items.identifiers, numbers=known.noise.subject)
+    again = Promise(known.columns, public=public, drop=drop, noise=known.noise, id_column=known.items.identifiers)
+    return ReleasableFrame.of(brought.select(names).native, again)
 
 
 def _committed(

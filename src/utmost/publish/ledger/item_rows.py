@@ -16,8 +16,9 @@ from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.source import Source, noise_secret
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.promised_noise import BLOCK, Noise
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.response_noise import check_derived
 from utmost.publish.releases.item_release import ItemRelease
 

@@ -34,7 +34,7 @@ from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import Rows
 from utmost.publish.ledger.vault import Seal
-from utmost.publish.promises.promised_noise import BLOCK
+from utmost.publish.promises.drawing import BLOCK
 
 Cells = Mapping[str, list[Any]]
 """Public columns by name, as lists of plain values."""

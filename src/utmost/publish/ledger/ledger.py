@@ -77,8 +77,8 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     promise = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
-    ...     strict = ledger.publish("admissions", table, **promise, epsilon="1/4")
-    ...     loose = ledger.relax("admissions", table, epsilon=1)
+    ...     strict = ledger.publish("admissions", table, **promise, epsilon="1/4").table
+    ...     loose = ledger["admissions"].at(1, table=table)
     ...     between = ledger.view("admissions", epsilon="1/2")
     ...     ledger.spent("admissions"), ledger.levels("admissions")
     (Level(epsilon=1), (Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)))
@@ -146,7 +146,7 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
         request: str | None = None,
         progress: Progress | None = None,
         **words: Unpack[Words],
-    ) -> Any:
+    ) -> Release:
         """Publish columns of a table at a first level.
 
         Published again with the same values and promise, at a level that is stored, it gives the same answer.
@@ -168,7 +168,7 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
             progress: called with the cells done and the cells in all.
 
         Returns:
-            The table of the kind that came, with the released and the public columns alone.
+            The release; its ``table`` is of the kind that came, with the released and the public columns alone.
 
         Raises:
             NotDeclared: for a column that is neither released, nor public, nor dropped.
@@ -183,16 +183,19 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
         wanted, native = PublishRequest.read(name, at, stated, **call), stated.rows_of(table)
         stated.noise.check()
         if (door := engine_door(native, "engine_ledger")) is not None:
-            return door.publish_frame(self.items, wanted, native)
+            version, frame = door.publish_frame(self.items, wanted, native)
+            return Release(self, name, version, table, (at, frame))
         wanted, source = read_request(wanted, native, self._look)
         stated.noise.warn(at)
         warn_of_rows(stated.rows)
-        response = self._book.answer(
+        answered = self._book.answer(
             lambda page: already_published(page, wanted, source, progress),
             lambda page: publish_new(page, wanted, source, self._randomness, progress),
             look=wanted.may_be_stored(self._book.seen),
         )
-        return answer_beside(source, wanted.promise.noise, at, wanted.kind, response, wanted.promise.part)
+        version, response = answered
+        noise, kind, part = wanted.promise.noise, wanted.kind, wanted.promise.part
+        return Release(self, name, version, table, (at, answer_beside(source, noise, at, kind, response, part)))
 
     @long_work("Relaxing")
     def relax(

@@ -23,7 +23,7 @@ from utmost.publish.ledger.store import Part, Rows, Store
 from utmost.publish.ledger.vault import handed_seal
 from utmost.publish.ledger.verification import verified
 from utmost.publish.ledger.witness import Witness
-from utmost.publish.promises.promised_noise import BLOCK
+from utmost.publish.promises.drawing import BLOCK
 
 _LONGEST_WAIT = 10**6
 

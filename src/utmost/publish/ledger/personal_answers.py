@@ -29,7 +29,7 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import Item, State
 from utmost.publish.ledger.store import Rows
 from utmost.publish.ledger.vault import Root, Seal, checked_parts, level_seal
-from utmost.publish.promises.promised_noise import BLOCK
+from utmost.publish.promises.drawing import BLOCK
 
 _TAG = 16
 _FORM = 2

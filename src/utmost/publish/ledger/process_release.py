@@ -57,8 +57,7 @@ def release(
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
     book = open_book(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened)
     memory = Ledger(book, bits)
-    memory.publish(NAME, table, promise, epsilon=at, **words)
-    return Release(memory, NAME, 1, table)
+    return memory.publish(NAME, table, promise, epsilon=at, **words)
 
 
 def rehearse(

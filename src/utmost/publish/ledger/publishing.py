@@ -20,11 +20,14 @@ from utmost.publish.promises.promised_noise import Response
 
 Parts = tuple[bytes, ...]
 
+Answered = tuple[int, Response]
+"""The version of a release, and a response of it."""
+
 
 def already_published(
     page: Page, request: PublishRequest, source: Source, progress: Progress | None
-) -> Response | None:
-    """The answer to a request that has been answered; None for a release that is yet to be made.
+) -> Answered | None:
+    """The version and answer of a request that has been answered; None for a release that is yet to be made.
 
     Raises:
         DataChanged, AlreadyPublished: where the release is there, and is not what is asked for.
@@ -34,7 +37,7 @@ def already_published(
     if release is None:
         return None
     order = _check_same(page, request, source, release)
-    return order.asked(stored_response(page, release, request.level, progress))
+    return release.version, order.asked(stored_response(page, release, request.level, progress))
 
 
 def asked_version(state: State, request: PublishRequest) -> Published | None:
@@ -64,8 +67,8 @@ def asked_version(state: State, request: PublishRequest) -> Published | None:
 
 def publish_new(
     page: Page, request: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
-) -> Response:
-    """Draw the first response of a release, and write it.
+) -> Answered:
+    """Draw the first response of a release, and write it; its version, and the response.
 
     Raises:
         BudgetExceeded, OutOfRange: where the dataset does not allow it.
@@ -113,7 +116,7 @@ def publish_new(
     before = committed, *tag_parts, *parts
     drawn, facts = new_response(page, item, request.level, source.columns, randomness, progress, before=before)
     page.append("published", about | facts)
-    return drawn
+    return version, drawn
 
 
 def _tags_of(page: Page, name: str, version: int, committed: bytes, source: Source) -> tuple[Tags | None, Parts]:

@@ -64,6 +64,7 @@ class Release(Shown):
         name, version: under which it is.
         table: the true values, where whoever asks has them at hand; without them no level beyond the loosest answered
             can be asked for, unless they are brought again.
+        answer: one that is at hand, with its level.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 
@@ -79,12 +80,14 @@ class Release(Shown):
     (Release(name='admissions', version=1, spent=Level(epsilon=2)), Level(epsilon=2), 1)
     """
 
-    __slots__ = ("_memory", "_table", "name", "version")
+    __slots__ = ("_answer", "_memory", "_table", "name", "version")
 
     _shown = ("name", "version", "spent")
 
-    def __init__(self, memory: Memory, name: str, version: int, table: Any = None) -> None:
-        self._memory, self._table, self.name, self.version = memory, table, name, version
+    def __init__(
+        self, memory: Memory, name: str, version: int, table: Any = None, answer: tuple[Level, Any] | None = None
+    ) -> None:
+        self._memory, self._table, self.name, self.version, self._answer = memory, table, name, version, answer
 
     def __repr__(self) -> str:
         try:
@@ -106,6 +109,8 @@ class Release(Shown):
             DataChanged: for other values than those released. BudgetExceeded: where the dataset's limit is in the way.
         """
         at = level_of(epsilon, alpha)
+        if table is None and self._answer is not None and at == self._answer[0]:
+            return self._answer[1]
         brought = self._table if table is None else table
         # An engine answers for its frame at every level: of its responses none is kept that could be viewed.
         if brought is None or (at in self.levels and not is_engine_frame(brought)):

@@ -87,7 +87,7 @@ class ResponseFolder:
     >>> promise = {"columns": "n", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     kept = ResponseFolder(ledger, f"{here}/responses")
-    ...     _ = kept.keep("visits", ledger.publish("visits", table, **promise, epsilon=1), epsilon=1)
+    ...     _ = kept.keep("visits", ledger.publish("visits", table, **promise, epsilon=1).table, epsilon=1)
     ...     strict = pl.scan_parquet(kept.files("visits", epsilon=1))
     ...     loose = ledger.relax("visits", strict, table_at=1, epsilon=2)
     ...     kept.missing(), kept.verify()

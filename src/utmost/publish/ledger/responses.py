@@ -19,9 +19,10 @@ from utmost.publish.ledger.labels import Labels, Named, label_key_under, label_s
 from utmost.publish.ledger.state import ByItem, Published
 from utmost.publish.ledger.store import Rows
 from utmost.publish.ledger.vault import Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
+from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.promised_noise import BLOCK, Blocks, Noise, ResponseNoise
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
 
 FORM = 2

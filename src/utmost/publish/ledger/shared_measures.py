@@ -125,7 +125,8 @@ class PublishingMeasures:
         loosest.promise.noise.warn(loosest.level)
 
         def stored(page: Page) -> Answers:
-            return [already_published(page, request, source, None) for request, source in requests]
+            answered = [already_published(page, request, source, None) for request, source in requests]
+            return [None if answer is None else answer[1] for answer in answered]
 
         def drawn(page: Page) -> Answers:
             answers = stored(page)
@@ -134,7 +135,7 @@ class PublishingMeasures:
             spent = [(request.level, request.promise.part) for request in new]
             check_budget(page.state, dataset, spending_with(page.state, dataset, spent))
             return [
-                publish_new(page, request, source, self._randomness, None) if answer is None else answer
+                publish_new(page, request, source, self._randomness, None)[1] if answer is None else answer
                 for (request, source), answer in zip(requests, answers, strict=True)
             ]
 

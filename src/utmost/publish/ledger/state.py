@@ -14,9 +14,10 @@ from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.publish.ledger.labels import Labels
 from utmost.publish.ledger.spending import Spending, together
+from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promise import Part
-from utmost.publish.promises.promised_noise import BLOCK, Noise
+from utmost.publish.promises.promised_noise import Noise
 
 Item = tuple[str, int]
 """A release: its name and version."""

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, get_args
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, exact, round_up
-from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.laws.sampling.grid import Snapping, reach, unsnapped
+from utmost.laws.sampling.grid import Snapping, unsnapped
+from utmost.publish.promises.drawing import Answering, Drawing, width_of
 from utmost.publish.promises.lattice import Lattice, lattice_of
-from utmost.publish.promises.plan import Plan, plan_of_answer, statement, warn_of_level
-from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response, width_of
+from utmost.publish.promises.plan import plan_of_answer
+from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.tables.columns import integer_column, real_column
 
@@ -27,7 +27,7 @@ _LARGEST_BITS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class CellNoise(Noise):
+class CellNoise(PlannedNoise):
     """Noise of its own for each cell: geometric, or the half-step staircase; both are lossless to relax.
 
     Attributes:
@@ -62,17 +62,6 @@ class CellNoise(Noise):
     def widest(self) -> Lattice:
         """The lattice of the largest noise."""
         return self.lattice
-
-    def margin(self, level: Level, confidence: Number) -> int | float:
-        """The least distance within which a released value lies of the true one, with this confidence."""
-        sure = read_confidence(confidence)
-        if self.half_step:
-            steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).margin(sure)
-        else:
-            steps = Geometric(self.widest.of(level)).margin(sure)
-        if self.grid is None:
-            return self.unit.margin(int(steps))
-        return round_up((steps + reach(self.lattice.snapping)) * self.grid)
 
     def per_step(self, level: Level) -> Level | None:
         """The level of one unit of a count; None for staircases and on a grid."""
@@ -124,10 +113,6 @@ class CellNoise(Noise):
         noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
         return width_of(2 + max(self.stored_bound(cells), noise).bit_length())
 
-    def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity))
-
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
         """The values of a column, in steps of the lattice."""
         read = integer_column if self.grid is None else real_column
@@ -146,7 +131,7 @@ class CellNoise(Noise):
             return {name: self.unit.numbers(steps) for name, steps in response.items()}
         return {name: unsnapped(steps, exponent) for name, steps in response.items()}
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> Plan:
+    def plan(self, level: Level, confidence: Number = "0.95") -> Any:
         """The plan by which a response at this level was drawn, whatever other levels were answered.
 
         >>> from utmost.laws.exact import level
@@ -160,22 +145,6 @@ class CellNoise(Noise):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
         return promise(level, self.unit, "the released columns", "released cell")
-
-    def statement(
-        self,
-        at: Level,
-        confidence: Fraction,
-        released: Sequence[str],
-        public: Sequence[str],
-        rows: int,
-        *,
-        rows_from: str,
-        digest: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
-        """The statement of a table release."""
-        return statement(
-            self.plan(at, confidence), list(released), list(public), rows, rows_from=rows_from, digest=digest
-        )
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""

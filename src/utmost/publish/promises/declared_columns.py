@@ -9,7 +9,7 @@ from utmost.laws.privacy.unit import Unit
 from utmost.publish.tables.adapters import check_there, named
 
 
-def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: str | None) -> tuple[str, ...]:
+def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: Any) -> tuple[str, ...]:
     """The columns to release: at least one, each in the table, none twice, none an identifier.
 
     Raises:

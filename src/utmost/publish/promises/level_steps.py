@@ -118,8 +118,8 @@ def tighten(
     Args:
         response: at ``loose``, as it was released: a number, list or array.
         strict, loose: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
-        unit: what one individual changes; or sensitivity and cells instead, 1 where left out.
-        sensitivity, cells, numbers, grid, half_step: as the response was released with.
+        unit: what one individual changes; or the words sensitivity and cells instead, 1 where left out.
+        numbers, grid, half_step, words: as the response was released with.
         randomness: the operating system's if left out.
         method: "constant" or "table".
 
@@ -161,7 +161,7 @@ def relax(
     Args:
         noise: response minus value, at ``strict``; a number, list or array.
         strict, loose: epsilons or levels; ``strict`` at most ``loose``.
-        unit, sensitivity, cells, numbers, grid, half_step, randomness, method: as for `tighten`.
+        unit, numbers, grid, half_step, randomness, method, words: as for `tighten`.
 
     Raises:
         OutOfRange: when ``strict`` is looser than ``loose``, and for noise that is not on the grid.
@@ -198,7 +198,7 @@ def bridge(
         low: the response at ``strict`` (or the noise there).
         high: the response at ``loose`` (or the noise there).
         strict, at, loose: epsilons or levels, with strict <= at <= loose.
-        unit, sensitivity, cells, numbers, grid, half_step, randomness, method: as for `tighten`.
+        unit, numbers, grid, half_step, randomness, method, words: as for `tighten`.
 
     Raises:
         OutOfRange: when the levels are out of order, the two responses differ in shape, or cannot come from one

@@ -24,6 +24,7 @@ from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.declared_columns import listed_names
+from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.keys import (
     counted_keys,
     key_columns,
@@ -35,7 +36,7 @@ from utmost.publish.promises.keys import (
 )
 from utmost.publish.promises.naming import NamingLaw, naming_law, read_delta
 from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response, said_of_noise
+from utmost.publish.promises.promised_noise import Noise, Response, said_of_noise
 from utmost.publish.tables.adapters import adapter_of, table_of
 from utmost.publish.tables.columns import integer_column
 

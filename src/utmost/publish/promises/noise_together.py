@@ -8,9 +8,8 @@ what is handed out is read off them: fractions are kept.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from numpy.typing import NDArray
 
@@ -18,12 +17,13 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.privacy.unit import RowWords, Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.publish.promises.cell_noise import CellNoise, cell_noise
 from utmost.publish.promises.declared_columns import listed_names
+from utmost.publish.promises.drawing import Answering, Blocks, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.promised_noise import Answering, Blocks, Drawing, Noise, Response, said_of_noise
+from utmost.publish.promises.promised_noise import Noise, Response, said_of_noise
 from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.promises.together_plan import (
     TogetherPlan,
@@ -31,7 +31,7 @@ from utmost.publish.promises.together_plan import (
     plan_of_way,
     plan_together,
     rows_facts,
-    together_statement,
+    unit_of_row,
     way_of_facts,
 )
 from utmost.publish.promises.turning import columns_of, one_of, ratios_of, sums_of
@@ -63,7 +63,7 @@ class TogetherNoise(CellNoise):
         """Columns changed together."""
         return "columns changed together"
 
-    def plan_at(self, level: Level, confidence: Number = "0.95") -> TogetherPlan:
+    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherPlan:
         """The plan by which a response at this level was drawn, whatever other levels were answered."""
         way = self.way.at(level, self._whom)
         return plan_of_way(self.columns, level, self._whom, way, halves="keep", confidence=confidence, cost=self.cost)
@@ -84,19 +84,9 @@ class TogetherNoise(CellNoise):
         """The lattice of the least share."""
         return min(self.lattices.values(), key=lambda lattice: lattice.share)
 
-    def margin(self, level: Level, confidence: Number) -> int | float:
-        """The largest of the columns' error bars."""
-        return self.plan_at(level, confidence).margin
-
-    def column_bars(
-        self, level: Level, columns: Sequence[str], confidence: Number
-    ) -> dict[str, tuple[str, int | float]]:
-        """A margin behind each column."""
-        return self.plan_at(level, confidence).bars(columns)
-
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bar of each column."""
-        return tuple(zip(self.columns, self.plan_at(level, confidence).margins, strict=True))[:most]
+        return tuple(zip(self.columns, self.plan(level, confidence).margins, strict=True))[:most]
 
     def per_step(self, level: Level) -> Level | None:
         """None: what a column says of a count is no geometric law."""
@@ -139,21 +129,7 @@ class TogetherNoise(CellNoise):
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
-        return self.plan_at(level).guarantee
-
-    def statement(
-        self,
-        at: Level,
-        confidence: Fraction,
-        released: Sequence[str],
-        public: Sequence[str],
-        rows: int,
-        *,
-        rows_from: str,
-        digest: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
-        """The statement of columns changed together."""
-        return together_statement(self.plan_at(at, confidence), public, rows, rows_from=rows_from, digest=digest)
+        return self.plan(level).guarantee
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it: of signed sums, which a search has found, the rows."""
@@ -212,19 +188,17 @@ class SumsOfColumns:
 def together_noise(
     columns: Sequence[str],
     *,
-    unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    neighbours: str | None = None,
     noise: TogetherKind | None = None,
     cost: CellCost = "absolute",
     tuned_at: Number | Level = 1,
     largest: Number | None = None,
+    **words: Unpack[RowWords],
 ) -> TogetherNoise:
     """The noise of columns of which one individual changes the cells of one row, and no other cell, to be relaxed.
 
     Args:
         columns: at least two columns of integers; pairs are taken in this order.
-        unit, sensitivity, neighbours, cost: as for `plan_together`.
+        cost, words: as for `plan_together`.
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
         tuned_at: the level of all cells of a row at which the noise is to be least; it is relaxed from every level.
         largest: a public bound on the size of any true value, as for `Promise`.
@@ -239,7 +213,7 @@ def together_noise(
     ('rotated', 8.0)
     """
     names = listed_names(columns, "columns")
-    whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
+    whom = unit_of_row(names, words)
     for name, times in Counter(names).items():
         if times > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Unpack
 
+from numpy.typing import NDArray
+
 from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
 from utmost.laws.exact import Level, Number, checked, level, round_up
 from utmost.laws.exact.shown import Shown
@@ -16,9 +18,11 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling.draw import on_grid
 from utmost.laws.sampling.grid import declared_exponent, reach
+from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.lattice import Lattice, read_numbers
 from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
 from utmost.publish.promises.table_statements import law_parameters, promise, taken_for_granted
+from utmost.publish.promises.values import noised_by
 from utmost.version import __version__
 
 
@@ -95,6 +99,10 @@ class Planned(Protocol):
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
         ...
 
+    def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
+        """The columns with noise, each as it is published; of cells as `cells` of the noise reads them."""
+        ...
+
     def statement(
         self,
         released: Sequence[str],
@@ -154,6 +162,13 @@ class Plan(Shown):
     def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
         """What is said publicly about a release of columns."""
         return statement(self, released, public, rows, **about)
+
+    def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
+        """Each cell with noise of its own."""
+        noisy = {
+            name: noised_by(column, self.drawn, self.exponent, randomness=randomness) for name, column in cells.items()
+        }
+        return {name: self.unit.numbers(column) for name, column in noisy.items()}
 
     @property
     def theorem(self) -> str:
@@ -257,12 +272,13 @@ def plan_release(
 
     Args:
         epsilon, alpha: what the whole release spends, one of the two.
-        unit: what one individual changes; or sensitivity, cells and neighbours instead, see `Unit`.
+        unit: what one individual changes; or instead the words sensitivity, cells and neighbours of `Unit`.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         numbers: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
         confidence: of the stated margin.
         grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
+        words: the numbers of a unit, in place of it.
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.

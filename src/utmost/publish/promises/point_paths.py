@@ -25,8 +25,9 @@ from utmost.laws.exact import Level, level, objects
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.laws.sampling.integers import Integers, narrowed
+from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness
+from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.promises.promised_noise import BLOCK
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,3 +99,13 @@ class PointAnswer:
         """One column, block by block; it is known already, and nothing else is looked at."""
         for start in range(0, rows, BLOCK):
             yield self.cells[column][start : start + BLOCK]
+
+
+def drawn_points(points: NDArray[Any], law: PlanarLaw, randomness: Randomness) -> NDArray[Any]:
+    """The cells of points at the one level of a law, in steps of its grid; shape (rows, dimensions).
+
+    Args:
+        points: coordinates, point by point in one row.
+    """
+    bits, at = PathBits(randomness.words(KEY_BYTES // 8, 64).tobytes()), law.level.scaled(1 / law.per)
+    return HiddenPaths(bits, at, law.dimensions).cells(GridPoints(points, law.dimensions, law.grid), at)

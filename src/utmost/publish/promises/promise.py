@@ -9,17 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Unpack
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
+from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy import Amount, Unit
+from utmost.laws.privacy.unit import UnitWords, read_unit
 from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
+from utmost.publish.promises.once_noise import once_cells
 from utmost.publish.promises.promised_noise import Noise
 
 if TYPE_CHECKING:
@@ -31,32 +34,48 @@ Part = tuple[str, str]
 _MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
 
 
-class TableWords(TypedDict, total=False):
+class TableWords(UnitWords, total=False):
     """The words that a promise shares with a table that is released once: see `release_table`."""
 
     columns: str | Sequence[str] | None
     public: str | Sequence[str]
     drop: str | Sequence[str]
     rows: str
-    unit: Unit | None
-    sensitivity: Number | None
-    cells: Number | None
-    neighbours: str | None
     numbers: str
     grid: Number | None
     id_column: str | Sequence[str] | None
 
 
-class Words(TableWords, total=False):
-    """The words of a promise, as keyword arguments: see `Promise`."""
+class OnceWords(TableWords, total=False):
+    """The words of a table that is released once: see `release_table`."""
 
+    cost: str | Cost
+    relaxable: bool
+
+
+class NoiseWords(UnitWords, total=False):
+    """The words of a promise that say its noise, in place of ``unit`` and ``noise``: see `Promise`."""
+
+    numbers: str
+    grid: Number | None
     amount: Amount | Mapping[str, Any] | None
     strategy: "Strategy | None"
     per: Number | None
     largest: Number | None
     half_step: bool
+
+
+class Words(TableWords, NoiseWords, total=False):
+    """The words of a promise, as keyword arguments: see `Promise`."""
+
     noise: str | Noise
     part: Part | None
+
+
+_NO_NOISE_WORDS: dict[str, Any] = dict.fromkeys(NoiseWords.__annotations__) | {
+    "numbers": "integers",
+    "half_step": False,
+}
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -120,36 +139,21 @@ class Promise(Shown):
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
         rows: str = "declared",
-        unit: Unit | None = None,
-        sensitivity: Number | None = None,
-        cells: Number | None = None,
-        neighbours: str | None = None,
-        amount: Amount | Mapping[str, Any] | None = None,
-        strategy: "Strategy | None" = None,
-        per: Number | None = None,
-        numbers: str = "integers",
-        grid: Number | None = None,
-        largest: Number | None = None,
-        half_step: bool = False,
         noise: str | Noise = "rows",
         id_column: str | Sequence[str] | None = None,
         part: Part | None = None,
+        **words: Unpack[NoiseWords],
     ) -> None:
         chosen = () if columns is None else listed_names(columns, "columns")
         identifiers = () if id_column is None else _identifiers(id_column)
-        words: dict[str, Any] = {
-            "unit": unit,
-            "sensitivity": sensitivity,
-            "cells": cells,
-            "neighbours": neighbours,
-            "amount": amount,
-        }
-        words |= {"columns": columns, "public": public, "drop": drop, "id_column": id_column, "half_step": half_step}
-        words |= {"strategy": strategy, "per": per, "numbers": numbers, "grid": grid, "largest": largest}
-        read = noise_of_words(chosen, {**words, "noise": noise})
+        about: dict[str, Any] = {**_NO_NOISE_WORDS, **words}
+        if unknown := about.keys() - _NO_NOISE_WORDS.keys():
+            raise TypeError(f"Promise() got an unexpected keyword argument {min(unknown)!r}")
+        about |= {"columns": columns, "public": public, "drop": drop, "id_column": id_column}
+        read = noise_of_words(chosen, {**about, "noise": noise})
         released = read.released(chosen)
         by_item = noise == "items"
-        _check_addressed(noise, identifiers, per)
+        _check_addressed(noise, identifiers, about["per"])
         published, dropped = listed_names(public, "public"), listed_names(drop, "drop")
         self._set(released, published, dropped, rows_origin(rows), identifiers, by_item, read, _part(part))
 
@@ -281,7 +285,7 @@ class Promise(Shown):
         if counted is None or self.noise.needs_counted:
             return
         counted.check_covered(self.unit)
-        unsaid = {*counted.domain.label_columns(counted.domain.finest)} - {*self.public, *self.drop}
+        unsaid = {*counted_labels(counted)} - {*self.public, *self.drop}
         if unsaid or len(self.columns) != 1:
             required = "the promise must say all that is promised of a counted table"
             remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
@@ -364,10 +368,34 @@ def _completed(table: Any, words: Words) -> Words:
         if wide is not None:
             parts["sensitivity"] = table.in_unit(wide)
         completed |= {name: proved[name] if part is None else part for name, part in parts.items()}  # type: ignore[typeddict-item]
-    labels = table.domain.label_columns(table.domain.finest)
+    labels = counted_labels(table)
     listed, dropped = {*listed_names(words.get("public", ()), "public")}, {*listed_names(words.get("drop", ()), "drop")}
     public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
     return {**completed, "columns": names, "public": public}
+
+
+def counted_labels(table: Any) -> tuple[str, ...]:
+    """The columns of a counted table that were declared with its domain; none of another table."""
+    counted: Any = table if isinstance(table, ProvedTable) else None
+    return () if counted is None else tuple(counted.domain.label_columns(counted.domain.finest))
+
+
+def promise_once(table: Any, promise: Promise | None, words: OnceWords) -> Promise:
+    """The promise that is given, found to fit a table; or that of words, with the noise that is least at its level.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: as `promise_of`.
+    """
+    if promise is not None:
+        return promise_of(table, promise, words)  # type: ignore[arg-type]
+    completed: dict[str, Any] = {**words}
+    least = {name: completed.pop(name) for name in ("cost", "relaxable", "numbers", "grid") if name in completed}
+    if isinstance(table, ProvedTable):
+        completed = {**_completed(table, completed)}  # type: ignore[arg-type]
+    numbers = {name: completed.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours", "amount")}
+    stated = Promise(noise=once_cells(read_unit(**numbers), **least), **completed)
+    stated.check(table)
+    return stated
 
 
 def _check_addressed(noise: str | Noise, identifiers: tuple[str, ...], per: Number | None) -> None:

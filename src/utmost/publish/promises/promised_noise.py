@@ -5,10 +5,10 @@ plane (`point_noise`). Ledger, service and command line know this protocol and n
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,98 +18,21 @@ from utmost.laws.exact import Level, Number, wrong_kind
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import check_size
+from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
 from utmost.publish.promises.table_statements import assumed_line, taken_for_granted
 from utmost.publish.tables.adapters import brought
 from utmost.version import __version__
-
-if TYPE_CHECKING:
-    from utmost.publish.promises.level_steps import Step
 
 CONFIDENCE = Fraction(19, 20)
 """Of the error bars of a response, unless another is asked of it."""
 
 Response = dict[str, Integers]
 """A response in steps, by column."""
-
-BLOCK = 1 << 16
-"""How many cells are stored together."""
-
-WORD_WIDTHS = (1, 2, 4, 8)
-
-
-def width_of(bits: int) -> int:
-    """The bytes of a word for so many bits: 1, 2, 4, or a multiple of 8.
-
-    >>> [width_of(bits) for bits in (8, 9, 33, 64, 65)]
-    [1, 2, 8, 8, 16]
-    """
-    return next((width for width in WORD_WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)
-
-
-Blocks = Callable[[str], Iterator[Integers]]
-"""From a column's name to the blocks of a stored response."""
-
-
-class ResponseNoise(Protocol):
-    """The noise of one step, block by block, in steps of the geometric part."""
-
-    def place(self, column: str, block: int, count: int) -> Integers | None:
-        """Places in the uniform block, for a release that has none yet; None where there are no blocks."""
-        ...
-
-    def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level, given that at the stricter neighbour, if there is one."""
-        ...
-
-    def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """V_to - V_loose, given V_strict - V_loose if there is a stricter neighbour."""
-        ...
-
-
-class Answering(Protocol):
-    """How the blocks of a new response are made, from the stored ones at the neighbours of its level."""
-
-    @property
-    def known(self) -> tuple[Level | None, Level | None]:
-        """The stricter and the looser level whose responses are looked at."""
-        ...
-
-    def blocks(
-        self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
-    ) -> Iterator[Integers]:
-        """The new response of one column, block by block."""
-        ...
-
-
-class Drawing(Protocol):
-    """One new response of a release, and where its noise comes from."""
-
-    @property
-    def step(self) -> "Step":
-        """From the levels that are stored to the new one."""
-        ...
-
-    def derived(self, *purpose: str) -> bytes:
-        """32 bytes for one purpose, from the key of whatever remembers the release."""
-        ...
-
-    @property
-    def about(self) -> tuple[str, int, bytes]:
-        """The release's name and version, and the commitment to its values."""
-        ...
-
-    def bits(self, *run: str) -> Randomness:
-        """Random bits of its own: drawn, or derived from the key, as the ledger says."""
-        ...
-
-    def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
-        """Noise on a lattice: drawn, or derived from the key or from each row's item, as ledger and release say."""
-        ...
 
 
 def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
@@ -173,6 +96,15 @@ class Noise(ABC):
     def snapping(self) -> str | None:
         """The rule by which reals get to the grid; None where there is none."""
         return None
+
+    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
+        """What an answer at a level promises and how it is drawn, whatever other levels are answered.
+
+        Raises:
+            Unsupported: for what is no table of columns and error bars.
+        """
+        remedy = "Release them with ut.release, or in a ledger."
+        raise Unsupported("a table that is released once has columns with noise", came=self.kind, remedy=remedy)
 
     @abstractmethod
     def margin(self, level: Level, confidence: Number) -> int | float:
@@ -431,6 +363,44 @@ class Noise(ABC):
     def snapped_like(self, other: "Noise") -> "Noise":
         """The same with the rule by which another gets reals to the grid."""
         return self
+
+
+class PlannedNoise(Noise):
+    """Noise of the columns of a table: what is said of an answer is what its plan says."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
+        """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
+
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The least distance within which a released value lies of the true one, with this confidence."""
+        return self.plan(level, confidence).margin
+
+    def column_bars(
+        self, level: Level, columns: Sequence[str], confidence: Number
+    ) -> dict[str, tuple[str, int | float]]:
+        """The columns of margins, with the column that each stands behind, and the margin."""
+        return self.plan(level, confidence).bars(columns)
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        self.plan(level).warn()
+
+    def statement(
+        self,
+        at: Level,
+        confidence: Fraction,
+        released: Sequence[str],
+        public: Sequence[str],
+        rows: int,
+        *,
+        rows_from: str,
+        digest: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The statement that the plan makes."""
+        return self.plan(at, confidence).statement(released, public, rows, rows_from=rows_from, digest=digest)
 
 
 def check_alone(words: Mapping[str, Any], fitting: Sequence[str], where: str, required: str) -> None:

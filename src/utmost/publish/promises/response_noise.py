@@ -29,9 +29,9 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.draw import Method
 from utmost.laws.sampling.integers import Integers, add, joined, minus
 from utmost.laws.sampling.random_bits import KeyedRandomness, Randomness
+from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.promised_noise import BLOCK, Blocks, ResponseNoise
 
 _TOP, _HALVINGS = 10, 12
 

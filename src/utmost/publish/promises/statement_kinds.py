@@ -9,6 +9,7 @@ TOGETHER_KIND, TOGETHER_FORMAT = "utmost release of cells changed together", 2
 PLACES_KIND, PLACES_FORMAT = "utmost places release", 3
 WORKLOAD_KIND, WORKLOAD_FORMAT = "utmost workload release", 2
 WORKLOAD_TABLE_KIND = "utmost workload table"
+DETAILED_KIND = "utmost release in two stages"
 CLEAN_KIND, CLEAN_FORMAT = "utmost clean table", 2
 WITHHELD_KIND = "utmost withheld table"
 KEYS_KIND, KEYS_FORMAT = "utmost named keys", 3

@@ -19,12 +19,14 @@ from utmost.laws.sampling.integers import Integers
 from utmost.provided import provided
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import CellNoise, cell_noise
+from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.older_words import MARGIN_WORDS
-from utmost.publish.promises.promised_noise import BLOCK, CONFIDENCE, Answering, Drawing, Noise, Response, check_alone
+from utmost.publish.promises.plan import warn_of_level
+from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, Response, check_alone
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.table_statements import assumed_line
-from utmost.publish.workloads import Strategy
+from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.measured_families import load_of
 from utmost.publish.workloads.reconstruction import precision_weights
 
@@ -68,6 +70,24 @@ class SumNoise(CellNoise):
         """The lattice of the family with the least share."""
         return min((lattice for _, lattice in self.runs), key=lambda lattice: lattice.share)
 
+    def plan(self, level: Level, confidence: Number = "0.95") -> Any:
+        """Refused: the sums are no columns of a table."""
+        return Noise.plan(self, level, confidence)
+
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The error bar of the family with the least share."""
+        return self._bar(self.widest.of(level), confidence)
+
+    def column_bars(
+        self, level: Level, columns: Sequence[str], confidence: Number
+    ) -> dict[str, tuple[str, int | float]]:
+        """One for all sums."""
+        return Noise.column_bars(self, level, columns, confidence)
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity))
+
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The widest error bars, each of one family."""
         families = zip(self.strategy.shares, self.runs, strict=True)
@@ -98,7 +118,7 @@ class SumNoise(CellNoise):
 
     def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
         """Check that the levels of the domain have names beside which the tables' columns can stand."""
-        check_level_names(self.strategy)
+        check_level_names(self.strategy.domain, self.strategy.unit)
 
     def by_item(self) -> Lattice:
         """Refused: one individual changes many sums."""
@@ -217,17 +237,17 @@ def read_strategy(written: Any) -> Strategy:
         raise OutOfRange("a strategy must be JSON text with a unit", where="strategy", remedy=remedy) from None
 
 
-def check_level_names(strategy: Strategy) -> None:
+def check_level_names(domain: Domain, unit: Unit) -> None:
     """Check, before anything is drawn, that no level has the name of a column that tables of a release add.
 
     Raises:
         OutOfRange: for a level that has such a name.
     """
-    levels = [name for axis in strategy.domain.axes for name in axis.levels]
-    added, amount = {"estimate"}, strategy.unit.amount
+    levels = [name for axis in domain.axes for name in axis.levels]
+    added, amount = {"estimate"}, unit.amount
     if set(MARGIN_WORDS) <= set(levels):  # beside a level called margin its margins have the older word
         added.add(MARGIN_WORDS[1])
-    if amount is not None and strategy.unit.is_shared:
+    if amount is not None and unit.is_shared:
         added |= {"count", "count_margin", f"{amount.name}_margin"}
     for name in levels:
         if name in added:

@@ -18,15 +18,19 @@ from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import SignedCells
+from utmost.laws.noise import DiscreteStaircase, Geometric, SignedCells
 from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.noise.norm_staircase import CellCost, NormStaircase
+from utmost.laws.noise.norm_staircase import BallMixture, CellCost, NormStaircase
 from utmost.laws.privacy.unit import RowWords, Unit, read_unit
+from utmost.laws.sampling import sample
+from utmost.laws.sampling.integers import Integers, add
+from utmost.laws.sampling.joint_draws import sample_joint_cells
+from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.plan import plan_release
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import promise_text, taken_for_granted
-from utmost.publish.promises.turning import Halves, one_of
+from utmost.publish.promises.turning import Halves, columns_of, one_of, ratios_of, sums_of
 from utmost.publish.workloads import ways_together
 from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence
 from utmost.publish.workloads.signed_search import MOST_CELLS
@@ -84,6 +88,26 @@ class TogetherPlan(Shown):
     def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
         """What is said publicly about a release, see `together_statement`."""
         return together_statement(self, public, rows, **about)
+
+    def noised(self, cells: Mapping[str, Integers], randomness: Randomness) -> dict[str, Any]:
+        """The columns with their noise, group by group."""
+        noised: list[Any] = []
+        for group, law in zip(
+            grouped([cells[name] for name in self.columns], self.way.groups), self.way.laws, strict=True
+        ):
+            rows = len(group[0])
+            if isinstance(law, BallMixture):
+                noise = sample_joint_cells(law, rows, randomness=randomness)
+                noised += [add(column, noise[:, i]) for i, column in enumerate(group)]
+            elif isinstance(law, DiscreteStaircase):
+                noised += [add(column, sample(law, rows, randomness=randomness)) for column in group]
+            else:
+                noisy = [
+                    add(sums, sample(Geometric(ratio), rows, randomness=randomness))
+                    for sums, ratio in zip(sums_of(law, group), ratios_of(law), strict=True)
+                ]
+                noised += columns_of(law, noisy, halves=self.halves, randomness=randomness)
+        return dict(zip(self.columns, noised, strict=True))
 
     @property
     def guarantee(self) -> str:
@@ -202,6 +226,7 @@ def plan_together(
         halves: for "rotated" and "signed", "toss" or "keep"; if left out they are kept where the release is to be
             relaxable.
         confidence: of the margins.
+        words: sensitivity and neighbours, in place of the unit.
 
     Raises:
         OutOfRange: for fewer than two columns, a unit of another number of cells, a sensitivity that is no integer,
@@ -213,8 +238,7 @@ def plan_together(
     ('rotated', (8.0, 8.0))
     """
     names, spent = tuple(columns), level_of(epsilon, alpha)
-    sensitivity, neighbours = words.get("sensitivity"), words.get("neighbours")
-    whom = words.get("unit") or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
+    whom = unit_of_row(names, words)
     check_changed(whom, names)
     ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable, cost=cost)}
     kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")
@@ -231,6 +255,16 @@ def plan_together(
     if relaxable and ends == "toss" and kind in ("rotated", "signed"):
         raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
     return plan_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
+
+
+def unit_of_row(columns: Sequence[str], words: RowWords) -> Unit:
+    """The unit of columns that are changed together, which changes the cells of one row in all of them.
+
+    Raises:
+        OutOfRange: where nothing says by how much.
+    """
+    sensitivity, neighbours = words.get("sensitivity"), words.get("neighbours")
+    return words.get("unit") or read_unit(None, sensitivity, len(columns), neighbours, needs=("sensitivity",))
 
 
 def check_changed(unit: Unit, columns: Sequence[str]) -> None:

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from utmost.publish.promises.plan import statement as statement
     from utmost.publish.promises.planar_law import planar_epsilon_for as planar_epsilon_for
     from utmost.publish.promises.tangent_plane import TangentPlane as TangentPlane
+    from utmost.publish.promises.values import add_noise as add_noise
     from utmost.publish.promises.vast_domains import Texts as Texts
     from utmost.publish.promises.vast_domains import name_cells as name_cells
     from utmost.publish.releases.clean_release import CleanRelease as CleanRelease
+    from utmost.publish.releases.detailed_release import DetailRule as DetailRule
+    from utmost.publish.releases.detailed_release import release_detailed as release_detailed
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
     from utmost.publish.releases.gradual_release import path as path
     from utmost.publish.releases.item_commitment import ItemCommitment as ItemCommitment
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from utmost.publish.releases.trust import TrustRelease as TrustRelease
     from utmost.publish.releases.trust import check_coalitions as check_coalitions
     from utmost.publish.releases.trust import levels_by_distance as levels_by_distance
-    from utmost.publish.releases.values import add_noise as add_noise
     from utmost.publish.releases.workload_answers import Answer as Answer
     from utmost.publish.releases.workload_release import WorkloadRelease as WorkloadRelease
 else:

@@ -5,7 +5,7 @@ twice, in part, on other machines or after a failure gives the same released val
 call of `release_table` is a second release, and spends again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,13 +15,12 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.sampling.item_words import SECRET_BYTES
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.counting.laid import Laid
+from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_size,
     chosen_columns,
     declared_columns,
-    rows_origin,
 )
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import Plan, warn_of_rows
@@ -40,39 +39,31 @@ PASSES = "pass 1 of 3", "pass 2 of 3", "pass 3 of 3"  # of all rows, before a re
 _RARE = 200  # noise passes so many times the inverse of its level with a chance below exp(-200)
 
 
-def release_frame(
-    laid: Laid,
-    plan: Plan,
-    *,
-    drop: str | Sequence[str],
-    rows_from: str,
-    id_column: str | Sequence[str] | None,
-    randomness: Randomness | None,
-) -> TableRelease:
+def release_frame(table: Any, promise: Promise, plan: Plan, randomness: Randomness | None) -> TableRelease:
     """The release of an engine's frame; its table is a frame of the same kind, not evaluated yet.
 
     Args:
-        laid, plan: what is released, and what is promised.
-        drop, rows_from, id_column: as for `release_table`; several columns may say together which item a row is.
+        table: the frame.
+        promise, plan: what is promised of it, and at this level; several identifiers may say together which item a
+            row is.
         randomness: from where the secret of the noise comes; None for a rehearsal.
 
     Raises:
         as `release_table`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
     """
-    origin, lattice = rows_origin(rows_from), lattice_of_plan(plan)
-    frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=plan.law.numbers)
+    lattice, frame = lattice_of_plan(plan), ReleasableFrame.of(table, promise)
     frame.check_room(lattice, plan.level)
     rows = frame.checked_rows().rows
     check_size(plan.unit, rows, len(frame.columns))
     plan.warn()
-    warn_of_rows(origin)
+    warn_of_rows(promise.rows)
     table = None
     if randomness is not None:
         release = ItemRelease(
             randomness.words(SECRET_BYTES // 8, 64).tobytes(), frame.columns, lattice, (plan.level,), plan.level
         )
         table = frame.noised(release, plan.margin)
-    return TableRelease(table, frame.columns, plan, rows, frame.public, origin)
+    return TableRelease(table, frame.columns, plan, rows, frame.public, promise.rows)
 
 
 def lattice_of_plan(plan: Plan) -> Lattice:
@@ -129,23 +120,21 @@ class ReleasableFrame:
     numbers: str
 
     @classmethod
-    def of(
-        cls, laid: Laid, *, drop: str | Sequence[str], id_column: str | Sequence[str] | None, numbers: str
-    ) -> "ReleasableFrame":
+    def of(cls, table: Any, promise: Promise) -> "ReleasableFrame":
         """The frame, with every check that needs no cell.
 
         Raises:
             NotDeclared, BadTable, OutOfRange, Unsupported: for what cannot be released so.
         """
-        frame = engine_frame(laid.table)
+        frame, numbers = engine_frame(table), promise.noise.subject
         schema = frame.schema()
         names = tuple(schema.names)
-        identifiers = _identifier_columns(id_column)
+        identifiers = _identifier_columns(promise.id_columns)
         check_there(identifiers, names)
         for name in identifiers:
             check_identifier(schema.field(name).type, name)
-        chosen = chosen_columns(laid.columns, names, None)
-        public, _ = declared_columns(names, chosen, laid.public, drop)
+        chosen = chosen_columns(promise.columns, names, None)
+        public, _ = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({f"{name}_margin": name for name in chosen}, names)
         for name in chosen:
             if name in identifiers:

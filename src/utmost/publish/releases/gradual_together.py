@@ -10,7 +10,7 @@ from utmost.errors import BadTable
 from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
-from utmost.laws.privacy.unit import Unit
+from utmost.laws.privacy.unit import RowWords
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_together, together_statement
@@ -29,7 +29,8 @@ class GradualTogether(Shown, ProcessMemory):
 
     Args:
         table: {column: integers}, at least two columns of one length; pairs are taken in this order.
-        unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours.
+        unit: what one individual changes; its cells must be as many as the columns. Or the words sensitivity and
+            neighbours.
         halves: "toss" or "keep"; coins are tossed once for each level.
         tuned_at: the level at which signed sums are chosen and have the least error, as epsilon or a `Level`.
         randomness: the operating system's if left out; a seeded source is refused.
@@ -51,22 +52,19 @@ class GradualTogether(Shown, ProcessMemory):
         self,
         table: Mapping[str, Any],
         *,
-        unit: Unit | None = None,
-        sensitivity: Number | None = None,
-        neighbours: str | None = None,
         halves: Halves = "toss",
         tuned_at: Number | Level = 1,
         randomness: Randomness | None = None,
+        **words: Unpack[RowWords],
     ) -> None:
+        unit = words.get("unit")
         signs = unit is not None and unit.nonnegative and len(table) > 2
         plan = plan_together(
             list(table),
             tuned_at,
-            unit=unit,
-            sensitivity=sensitivity,
-            neighbours=neighbours,
             noise="signed" if signs else "rotated",
             halves=halves,
+            **words,
         )
         cells = [whole_numbers(column, "column") for column in table.values()]
         if len({column.shape for column in cells}) != 1:

@@ -13,7 +13,7 @@ from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.promises.sum_noise import check_level_names
-from utmost.publish.releases.values import noised_by
+from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.workloads import Strategy
@@ -98,7 +98,7 @@ def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spe
     taken = strategy.unit, "columns:", None, strategy.together
     counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *taken)
     counted.check_fits(strategy)
-    check_level_names(strategy)
+    check_level_names(strategy.domain, strategy.unit)
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
     strategy.measurement.reconstruction(weights)

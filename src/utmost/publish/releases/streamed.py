@@ -10,26 +10,27 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable
+from utmost.errors import BadTable, Unsupported
+from utmost.laws.exact import Level, Number, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
 from utmost.laws.sampling.random_bits import Randomness, entropy, secure
-from utmost.publish.counting.laid import Laid
+from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_size,
     chosen_columns,
     declared_columns,
-    rows_origin,
 )
-from utmost.publish.promises.plan import Plan, plan_release, warn_of_rows
+from utmost.publish.promises.plan import Plan, warn_of_rows
+from utmost.publish.promises.promise import OnceWords, promise_once
+from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.table import TableRelease, copied, same_cells
-from utmost.publish.releases.values import noised_by
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.columns import integer_column, not_distinct, real_column
 from utmost.publish.tables.file_pieces import Columns, FilePieces
@@ -114,41 +115,40 @@ class StreamedTable:
 @long_work("Noising")
 def streamed_release(
     source: FilePieces,
+    promise: Promise | None = None,
     *,
-    columns: str | Sequence[str] | None,
-    public: str | Sequence[str] = (),
-    drop: str | Sequence[str] = (),
-    rows: str = "declared",
-    id_column: Any = None,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    confidence: Number = "0.95",
     randomness: Randomness | None = None,
     rehearsed: bool = False,
-    **promise: Any,
+    **words: Unpack[OnceWords],
 ) -> TableRelease:
     """The release of a file, checked in one pass; its table is drawn while it is written, see `StreamedTable`.
 
     Args:
         source: the file.
-        columns, public, drop, rows, id_column, randomness: as for `release_table`.
+        promise, epsilon, alpha, confidence, randomness, words: as for `release_table`.
         rehearsed: whether nothing is to be drawn.
-        promise: the remaining arguments of `release_table`.
 
     Raises:
         as `release_table`.
 
     Cost: memory for one piece; 16 bytes on the disk for each identifier.
     """
-    unit = {name: promise.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours")}
-    laid = Laid.of(source, columns, public, drop, **unit)
-    plan, origin = plan_release(unit=laid.unit, **promise), rows_origin(rows)
-    chosen = chosen_columns(laid.columns, tuple(source.names), id_column)
-    published, dropped = declared_columns(tuple(source.names), chosen, laid.public, drop)
+    stated = promise_once(source, promise, words)
+    plan, id_column = stated.noise.plan(level(epsilon, alpha), confidence), stated.id_column
+    if not isinstance(plan, Plan):
+        raise Unsupported("a file is noised piece by piece, cell by cell", came=stated.noise.kind, where="promise")
+    chosen = chosen_columns(stated.columns, tuple(source.names), stated.id_columns)
+    published, dropped = declared_columns(tuple(source.names), chosen, stated.public, stated.drop)
     check_margins_free({f"{name}_margin": name for name in chosen}, tuple(source.names))
     state, count = _state(source), _checked_rows(source, plan, chosen, published, id_column)
     check_size(plan.unit, count, len(chosen))
     plan.warn()
-    warn_of_rows(origin)
+    warn_of_rows(stated.rows)
     table = None if rehearsed else StreamedTable(source, chosen, dropped, plan, count, state, secure(randomness))
-    return TableRelease(table, chosen, plan, count, published, origin)
+    return TableRelease(table, chosen, plan, count, published, stated.rows)
 
 
 def _state(source: FilePieces) -> State:

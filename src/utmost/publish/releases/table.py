@@ -5,28 +5,26 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, Unsupported
-from utmost.laws.exact import Level, Number, checked
+from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness, secure
-from utmost.publish.counting.laid import Laid
+from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_size,
     chosen_columns,
     declared_columns,
-    rows_origin,
 )
-from utmost.publish.promises.plan import Planned, plan_release, warn_of_rows
+from utmost.publish.promises.plan import Planned, warn_of_rows
+from utmost.publish.promises.promise import OnceWords, counted_labels, promise_once
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.releases.values import noised_by
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of, engine_door
 from utmost.publish.tables.columns import check_distinct, integer_column, real_column
 from utmost.publish.tables.saving import SavedTable
@@ -130,24 +128,13 @@ class TableRelease(SavedTable):
 @long_work("Noising")
 def release_table(
     table: Any,
+    promise: Promise | None = None,
     *,
-    columns: str | Sequence[str] | None = None,
-    public: str | Sequence[str] = (),
-    drop: str | Sequence[str] = (),
-    rows: str = "declared",
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
-    unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    cells: Number | None = None,
-    neighbours: str | None = None,
-    cost: str | Cost = "absolute",
-    numbers: str = "integers",
-    relaxable: bool = False,
     confidence: Number = "0.95",
-    id_column: str | Sequence[str] | None = None,
-    grid: Number | None = None,
     randomness: Randomness | None = None,
+    **words: Unpack[OnceWords],
 ) -> TableRelease:
     """Noise every cell of the chosen columns, so that the whole table costs one level; publish no other unasked.
 
@@ -161,26 +148,15 @@ def release_table(
             then its labels are public, and its unit is the one that was proved. A frame that an engine evaluates
             (Polars' lazy frames, DuckDB's relations, Spark's dataframes) needs an ``id_column``, and gives a frame of
             its kind, not evaluated yet; each evaluation gives the same values.
-        columns: the columns to release; of a counted table the name of its counts, which if left out is that of the
-            amounts, or "count".
-        public: the columns to publish as they are. To name one here is to declare that none of its cells depends on
-            any individual: the names of departments, and not the number of those who applied to them.
-        drop: the columns to leave out. Each column is in one of the three lists.
-        rows: "declared" where the list of rows was fixed before anybody was counted; "observed" where it was found in
-            the data, so that the promise does not cover which rows there are. The statement says which.
+        promise: what is promised of it at every level, whose noise is drawn at this one; or its words instead.
         epsilon, alpha: what the whole table may spend, one of the two; alpha = exp(-epsilon).
-        unit: what one individual changes; or, instead of it, the three that follow. Never less than what was proved.
-        sensitivity: the most by which one individual changes one cell.
-        cells: how many of the released cells one individual changes, over all of ``columns``.
-        neighbours: "add-remove", or "change-one", under which the level is divided by twice the cells; see `Unit`.
-        cost: what an error costs: "absolute", "squared", "moment:3", or any even function nondecreasing in |x|.
-        numbers: "integers" (every released cell must be an integer) or "reals" (released on a grid).
-        relaxable: choose a law that can later be relaxed to a larger epsilon without loss.
         confidence: of the margin that stands beside each released column.
-        id_column: a column whose cells must all be there and distinct; published only if it is public, too. For a
-            frame of an engine also several columns, that are so together.
-        grid: for reals, the grid's width, a power of two; chosen by level and sensitivity when None.
         randomness: the operating system's when None; a seeded source is refused.
+        words: ``columns=``, ``public=``, ``drop=``, ``rows=``, ``id_column=``, ``unit=`` (or ``sensitivity=``,
+            ``cells=`` and ``neighbours=``) and ``numbers=`` as for `Promise`, each column in one of the three lists.
+            The noise is then the least at this level: for ``cost=``, which is "absolute", "squared", "moment:3" or any
+            even function nondecreasing in |x|; with ``relaxable=True`` only among what can be relaxed later without
+            loss; for reals on the ``grid=``, a power of two, that level and sensitivity choose where it is left out.
 
     Returns:
         The table of the kind that came in, with released values and margins in it, and its statement.
@@ -209,46 +185,23 @@ def release_table(
     >>> list(release.table), release.law, release.margin
     (['department', 'admitted', 'admitted_margin'], Geometric(alpha='1/2', sensitivity=1), 4)
     """
-    laid = Laid.of(table, columns, public, drop, unit, sensitivity, cells, neighbours)
-    plan = plan_release(
-        epsilon,
-        alpha=alpha,
-        unit=laid.unit,
-        cost=cost,
-        numbers=numbers,
-        relaxable=relaxable,
-        confidence=confidence,
-        grid=grid,
-    )
-    bits = secure(randomness)
-    door = engine_door(laid.table)
-    if door is not None:
-        asked: dict[str, Any] = {"drop": drop, "rows_from": rows, "id_column": id_column}
-        evaluated: TableRelease = door.release_frame(laid, plan, **asked, randomness=bits)
-        return evaluated
-    checked = CheckedTable.of(laid, plan, drop=drop, rows_from=rows, id_column=id_column)
-    noised = {
-        name: laid.unit.numbers(noised_by(cells, plan.drawn, plan.exponent, randomness=bits))
-        for name, cells in checked.cells.items()
-    }
-    return checked.released(noised)
+    at, stated = level(epsilon, alpha), promise_once(table, promise, words)
+    return _released(table, stated, stated.noise.plan(at, confidence), secure(randomness))
 
 
 def rehearse_table(
     table: Any,
+    promise: Promise | None = None,
     *,
-    columns: str | Sequence[str] | None = None,
-    public: str | Sequence[str] = (),
-    drop: str | Sequence[str] = (),
-    rows: str = "declared",
-    id_column: str | Sequence[str] | None = None,
-    **promise: Any,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    confidence: Number = "0.95",
+    **words: Unpack[OnceWords],
 ) -> TableRelease:
     """Everything that `release_table` does up to the first draw: the same checks, law, margin and statement, no table.
 
     Args:
-        table, columns, public, drop, rows, id_column: as for `release_table`.
-        promise: the remaining arguments of `release_table`.
+        table, promise, epsilon, alpha, confidence, words: as for `release_table`.
 
     Returns:
         A release whose ``table`` is None.
@@ -256,14 +209,19 @@ def rehearse_table(
     >>> rehearse_table({"n": [3]}, columns="n", epsilon=1, unit=Unit(1, 1)).margin
     3
     """
-    unit = {name: promise.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours")}
-    laid = Laid.of(table, columns, public, drop, **unit)
-    plan, door = plan_release(unit=laid.unit, **promise), engine_door(laid.table)
+    at, stated = level(epsilon, alpha), promise_once(table, promise, words)
+    return _released(table, stated, stated.noise.plan(at, confidence), None)
+
+
+def _released(table: Any, promise: Promise, plan: Planned, randomness: Randomness | None) -> TableRelease:
+    """A table with the noise of a plan, all checks first; without randomness the same and no table."""
+    rows = promise.rows_of(table)
+    door = engine_door(rows) if plan.is_apart else None
     if door is not None:
-        asked: dict[str, Any] = {"drop": drop, "rows_from": rows, "id_column": id_column}
-        rehearsed: TableRelease = door.release_frame(laid, plan, **asked, randomness=None)
-        return rehearsed
-    return CheckedTable.of(laid, plan, drop=drop, rows_from=rows, id_column=id_column).released(None)
+        evaluated: TableRelease = door.release_frame(rows, promise, plan, randomness)
+        return evaluated
+    checked = CheckedTable.of(rows, promise, plan, counted_labels(table))
+    return checked.released(None if randomness is None else plan.noised(checked.cells, randomness))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,30 +238,30 @@ class CheckedTable:
     rows: int
 
     @classmethod
-    def of(
-        cls, laid: Laid, plan: Planned, *, drop: str | Sequence[str], rows_from: str, id_column: Any
-    ) -> "CheckedTable":
-        """The table, with every check that a release makes before it draws."""
-        origin, table = rows_origin(rows_from), laid.table
+    def of(cls, table: Any, promise: Promise, plan: Planned, labels: Sequence[str] = ()) -> "CheckedTable":
+        """The table, with every check that a release makes before it draws.
+
+        Args:
+            labels: public columns that were declared before anybody was counted, whatever stands in them.
+        """
         adapter = adapter_of(table)
         names = tuple(adapter.names(table))
-        chosen = chosen_columns(laid.columns, names, id_column)
-        published, dropped = declared_columns(names, chosen, laid.public, drop)
-        kept = tuple(name for name in published if name not in laid.labels)
+        chosen = chosen_columns(promise.columns, names, promise.id_columns)
+        published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({margin: name for margin, (name, _) in plan.bars(chosen).items()}, names)
-        if id_column is not None:
-            check_distinct(adapter.column(table, id_column), id_column, lambda row: adapter.place(table, row))
+        place = partial(adapter.place, table)
+        for name in promise.identifiers:
+            check_distinct(adapter.column(table, name), name, place)
         read = integer_column if plan.numbers == "integers" else real_column
-        cells = {
-            name: read(adapter.column(table, name), name, lambda row: adapter.place(table, row)) for name in chosen
-        }
+        cells = {name: read(adapter.column(table, name), name, place) for name in chosen}
         rows = len(cells[chosen[0]])
         check_size(plan.unit, rows, len(chosen))
-        for name in kept:
-            check_no_copy(name, partial(adapter.column, table, name), cells)
+        for name in published:
+            if name not in labels:
+                check_no_copy(name, partial(adapter.column, table, name), cells)
         plan.warn()
-        warn_of_rows(origin)
-        return cls(table, adapter, cells, published, dropped, origin, plan, rows)
+        warn_of_rows(promise.rows)
+        return cls(table, adapter, cells, published, dropped, promise.rows, plan, rows)
 
     def released(self, noised: dict[str, NDArray[Any]] | None) -> TableRelease:
         """The release with these noised columns, or without a table."""

@@ -18,13 +18,16 @@ from utmost.laws.exact import wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.publish.promises.statement_kinds import (
     CLEAN_KIND,
+    DETAILED_KIND,
     TABLE_KIND,
     WORKLOAD_KIND,
 )
+from utmost.publish.releases.detailed_release import DetailedRelease
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements import codec, statement_files
+from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.statements.workload_files import check_workload
@@ -59,7 +62,7 @@ class PublishedTable(Shown):
         return str(self.statement["kind"])
 
 
-Published = ReleasedTable | WorkloadRelease | WithheldTable | PublishedTable
+Published = ReleasedTable | WorkloadRelease | DetailedRelease | WithheldTable | PublishedTable
 """What `read_release` returns."""
 
 
@@ -81,6 +84,7 @@ def read_release(
         By the kind of what was published:
 
         - a `WorkloadRelease` of a release by a plan, and of any table of it: sums, ratios, means, quantiles, tables;
+        - a `DetailedRelease` of one in two stages;
         - a `ReleasedTable` of a released table: cells, sums, ratios and means with error bars;
         - a `WithheldTable` of a table with withheld cells;
         - a `PublishedTable` of anything else.
@@ -103,7 +107,7 @@ def read_release(
         with TemporaryDirectory() as folder:
             fetched_path = fetched(str(path), Path(folder), alone=statement is not None)
             published = read_release(fetched_path, statement, separator=separator, encoding=encoding)
-            if isinstance(published, WorkloadRelease):
+            if isinstance(published, WorkloadRelease | DetailedRelease):
                 return published
             return replace(published, table=files.columns(published.table))  # the file goes when this ends
     file = path if isinstance(path, Path) else Path(path)
@@ -164,11 +168,11 @@ def _fetch(address: str, place: Path) -> None:
         raise Unsupported("the address must give the file", came=came, where=address[:200]) from None
 
 
-def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease:
-    """A release by a plan, which is one document."""
+def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease | DetailedRelease:
+    """A release by a plan, or in two stages, which is one document."""
     document = codec.read_json(file, "a release must")
     kind = document.get("kind") if isinstance(document, dict) else None
-    if kind != WORKLOAD_KIND:
+    if kind not in (WORKLOAD_KIND, DETAILED_KIND):
         remedy = "Give the table: its statement is found beside it."
         came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
         required = f"a .json file must be a release by a plan, of the kind {WORKLOAD_KIND!r}"
@@ -176,4 +180,4 @@ def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease:
     if statement is not None:
         remedy = "Leave it out: the release holds its statement."
         raise OutOfRange("a release by a plan is one file", came=str(statement), where="statement", remedy=remedy)
-    return check_workload(document)
+    return check_workload(document) if kind == WORKLOAD_KIND else check_detailed(document)

@@ -82,10 +82,16 @@ def _of_table(place: Path) -> WorkloadRelease:
 
 def is_workload(path: Path) -> bool:
     """Whether a file is named as JSON and says that it is a workload release."""
+    return kind_of_document(path) == WORKLOAD_KIND
+
+
+def kind_of_document(path: Path) -> str | None:
+    """Of which kind a file says to be that is named as JSON; None for another file, and a document of no kind."""
     if path.suffix.lower() != ".json":
-        return False
+        return None
     document = codec.read_json(path, "a release must")
-    return isinstance(document, Mapping) and document.get("kind") == WORKLOAD_KIND
+    kind = document.get("kind") if isinstance(document, Mapping) else None
+    return kind if isinstance(kind, str) else None
 
 
 def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRelease:

@@ -1,0 +1,62 @@
+"""`utmost release --group`: noisy sums of groups choose in how much detail each group is counted."""
+
+from rich.console import Group
+from rich.text import Text
+
+from utmost.doors.cli.published_screen import show_detailed
+from utmost.doors.cli.release_options import Details, ReleaseOptions
+from utmost.doors.cli.screen import DRY, facts, number, screen
+from utmost.doors.cli.workload_screens import check_document
+from utmost.doors.documents.reports import print_json
+from utmost.errors import OutOfRange
+from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.written_levels import level_text
+from utmost.publish.counting import CountedTable
+from utmost.publish.releases.detailed_release import DetailRule, rehearse_detailed, release_detailed
+
+
+def publish_detailed(counted: CountedTable, told: ReleaseOptions) -> None:
+    """Release a counted table in two stages, into one .json file.
+
+    Raises:
+        OutOfRange: for a breakdown without a bound, and a file of another ending.
+    """
+    answer, details = told.answer, told.details
+    check_document(answer.file, answer.sign)
+    if told.dry_run:
+        rule, level = DetailRule(str(details.group), read_details(details)), told.level.read()
+        share, margins = rehearse_detailed(counted, rule, level, details.first, answer.confidence)
+        report = {"dry_run": True, "level": level_text(level), "share": str(share), "margins": margins}
+        rows = {f"margin of {name}": f"± {number(margin)}" for name, margin in margins.items()}
+        shown = Group(Text(DRY, style="bold"), facts({"level": f"{level}, {share} of it first", **rows}))
+        return print_json(report) if answer.as_json else screen().print(shown)
+    with long_work("Noising"):
+        release = release_detailed(
+            counted,
+            str(details.group),
+            read_details(details),
+            epsilon=told.level.read(),
+            first=details.first,
+            confidence=answer.confidence,
+        )
+    if answer.file is not None:
+        release.save(answer.file, sign=answer.sign)
+    elif not answer.as_json:
+        print_json(release.facts())
+    show_detailed(release, as_json=answer.as_json, written="" if answer.file is None else str(answer.file))
+
+
+def read_details(details: Details) -> dict[str, str]:
+    """The breakdowns and their bounds, as people write them.
+
+    Raises:
+        OutOfRange: for a text that is none, and one breakdown twice.
+    """
+    bounds: dict[str, str] = {}
+    for text in details.detail or []:
+        names, sign, bound = text.rpartition("=")
+        if not (names and sign and bound) or names in bounds:
+            remedy = "Write --detail 'age sex=500', each breakdown once."
+            raise OutOfRange("a detail is written NAMES=NUMBER", came=repr(text), where="--detail", remedy=remedy)
+        bounds[names] = bound
+    return bounds

@@ -1,0 +1,136 @@
+"""Noise that is the least at one level: of a table that is released once, and remembered by nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NoReturn, Unpack
+
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+from utmost.laws.exact import Level, Number
+from utmost.laws.noise.costs import Cost
+from utmost.laws.noise.norm_staircase import CellCost
+from utmost.laws.privacy.unit import RowWords, Unit, read_unit
+from utmost.publish.promises.drawing import Answering, Drawing
+from utmost.publish.promises.lattice import read_numbers
+from utmost.publish.promises.plan import Planned, plan_release
+from utmost.publish.promises.promised_noise import PlannedNoise, Response
+from utmost.publish.promises.table_statements import promise
+from utmost.publish.workloads.cells_together import TogetherKind
+
+
+@dataclass(frozen=True, slots=True)
+class OnceNoise(PlannedNoise):
+    """Noise that is chosen for its level.
+
+    It leads to no other level, or only by its own law: no memory keeps it.
+
+    Attributes:
+        numbers: "integers" or "reals".
+        choose: from a level, and the ``confidence`` of the error bars, to the plan.
+    """
+
+    kind: ClassVar[str] = "columns with noise for one level"
+    is_relaxed: ClassVar[bool] = False
+
+    numbers: str
+    choose: Callable[..., Planned]
+
+    @property
+    def subject(self) -> str:
+        """ "integers" or "reals"."""
+        return self.numbers
+
+    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
+        """The least noise at a level."""
+        return self.choose(level, confidence=confidence)
+
+    def check(self) -> None:
+        """Refused: a memory keeps what can be asked at other levels."""
+        self._kept_nowhere()
+
+    def check_unit(self, counted: Any) -> None:
+        """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
+        if counted is None:
+            self.unit.check_plain()
+        self.unit.check_each_cell("columns")
+
+    def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
+        """Refused, as by `check`."""
+        self._kept_nowhere()
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        return promise(level, self.unit, "the released columns", "released cell")
+
+    def bound(self, cells: int) -> tuple[Any, str]:
+        """Refused, as by `check`."""
+        self._kept_nowhere()
+
+    def word(self, level: Level, cells: int) -> int:
+        """Refused, as by `check`."""
+        self._kept_nowhere()
+
+    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+        """Refused, as by `check`."""
+        self._kept_nowhere()
+
+    def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
+        """Refused, as by `check`."""
+        self._kept_nowhere()
+
+    def facts(self) -> dict[str, Any]:
+        """Refused: nothing would read them."""
+        self._kept_nowhere()
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "OnceNoise":
+        """Refused: nothing writes them."""
+        raise Unsupported("noise for one level is kept in no file", where="noise")
+
+    def _kept_nowhere(self) -> NoReturn:
+        remedy = "Promise columns and a unit, whose noise can be relaxed; or release it once, by ut.release_table."
+        raise Unsupported("what is remembered has noise for every level", came=self.kind, where="noise", remedy=remedy)
+
+
+def once_cells(
+    unit: Unit,
+    *,
+    cost: str | Cost = "absolute",
+    numbers: str = "integers",
+    relaxable: bool = False,
+    grid: Number | None = None,
+) -> OnceNoise:
+    """The noise of cells that is least at its level: the words of `plan_release`.
+
+    >>> from utmost.laws.exact import level
+    >>> once_cells(Unit(5, 1), cost="squared").plan(level(8)).law
+    DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
+    """
+    words: dict[str, Any] = {"cost": cost, "numbers": numbers, "relaxable": relaxable, "grid": grid}
+    plain = read_unit(unit)
+    return OnceNoise(plain, None, read_numbers(numbers), partial(plan_release, unit=plain, **words))
+
+
+def once_together(
+    columns: Sequence[str],
+    *,
+    noise: TogetherKind | None = None,
+    relaxable: bool = False,
+    cost: CellCost = "absolute",
+    halves: Any = None,
+    **words: Unpack[RowWords],
+) -> OnceNoise:
+    """The noise of columns changed together that is least at its level: the words of `plan_together`.
+
+    >>> from utmost.laws.exact import level
+    >>> once_together(["applicants", "admitted"], sensitivity=1).plan(level(1)).way.kind
+    'joint'
+    """
+    from utmost.publish.promises.together_plan import check_changed, plan_together, unit_of_row
+
+    whom = unit_of_row(columns, words)
+    check_changed(whom, columns)
+    about: dict[str, Any] = {"noise": noise, "relaxable": relaxable, "cost": cost, "halves": halves}
+    return OnceNoise(whom, None, "integers", partial(plan_together, tuple(columns), unit=whom, **about))

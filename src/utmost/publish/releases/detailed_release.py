@@ -1,0 +1,304 @@
+"""Groups in as much detail as their size bears: noisy totals first, then of each group the breakdown that they choose.
+
+A first release measures the sums of coarse groups at a share of the level. A public rule on its *noisy* sums chooses
+for each group a detail: no breakdown, a coarse one, a fine one. A second release measures the chosen breakdowns, each
+sum at all that is left of the level.
+
+*Claim.* Both together keep the whole level. *Proof.* Given the first noisy sums the rows of the second table are fixed:
+of each group the parts of one breakdown, so that each cell of the domain is in one row at most. Whatever one individual
+changes in the cells, by |d|_1 <= R in all and in k of them, changes the rows by no more than R in all, and at most k of
+them, each by at most R. So the second release keeps its level against the same individual *for every outcome of the
+first*, and adaptive composition adds the two. ∎ The rule may be any function of noisy sums.
+
+One plan cannot do this: where it measures several breakdowns they share the level, and where it measures the finest one
+alone a coarse part has the noise of all cells in it (docs/theory/workloads.md, "Two stages").
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.laws.exact import Level, Number, checked, exact, level
+from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.written_levels import level_facts
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy import Unit
+from utmost.laws.sampling.integers import narrowed
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.statement_kinds import DETAILED_KIND
+from utmost.publish.promises.table_statements import promise
+from utmost.publish.releases.noised_workloads import release_workload
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.workload_statements import noise_laws
+from utmost.publish.tables.saving import Publication, saved
+from utmost.publish.workloads import Domain, Strategy
+from utmost.publish.workloads.axes import label_text
+from utmost.publish.workloads.listed_keys import BETWEEN
+
+PART, DETAIL = "part", "detail"
+"""The columns of the second table beside that of the groups: the labels of a row, and the breakdown that it is of."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DetailRule(Shown):
+    """A public rule: which breakdown a group has, by its noisy sum.
+
+    Args:
+        group: the level whose groups are measured first.
+        details: of each breakdown the noisy sum from which on a group has it: ``{"sex": 100, "age sex": 500}``. Of
+            those that a sum reaches the one with the largest bound counts; a group below all has none.
+
+    Raises:
+        OutOfRange: for no breakdown, and two with one bound.
+
+    >>> DetailRule("county", {"sex": 100, "age sex": "500"}).detail_of(499)
+    'sex'
+    """
+
+    group: str
+    details: Mapping[str, Number]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.details, Mapping) or not all(isinstance(name, str) and name for name in self.details):
+            raise OutOfRange("details must be breakdowns by name, with a bound each", came="others", where="details")
+        bounds = {name: exact(bound, "details") for name, bound in self.details.items()}
+        if not bounds or len(set(bounds.values())) < len(bounds):
+            raise OutOfRange("details must have bounds that differ", came="none, or two alike", where="details")
+        object.__setattr__(self, "details", bounds)
+
+    def detail_of(self, noisy: Number) -> str | None:
+        """The breakdown of a group with this noisy sum; None where it has none."""
+        value, bounds = exact(noisy, "noisy"), {exact(bound): name for name, bound in self.details.items()}
+        reached = [bound for bound in bounds if value >= bound]
+        return bounds[max(reached)] if reached else None
+
+    def facts(self) -> dict[str, Any]:
+        """The rule as JSON values."""
+        return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
+
+    def chosen(self, first: WorkloadRelease) -> dict[str, str]:
+        """Of each group, as text, the breakdown that the noisy sums choose; without the groups that have none.
+
+        Raises:
+            OutOfRange: where the sums of the groups were not measured.
+        """
+        sums = first.raw(self.group)
+        names = _texts(sums[self.group])
+        details = zip(names, map(self.detail_of, _listed(sums["measured"])), strict=True)
+        return {name: detail for name, detail in details if detail is not None}
+
+    def keys(self, domain: Domain, chosen: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
+        """The rows of the second table, in order, and where each is among the sums of its breakdown.
+
+        Raises:
+            OutOfRange: for a group that is no level, a breakdown that has the group's axis, and unknown levels.
+        """
+        rows: dict[str, dict[tuple[str, str, str], int]] = {}
+        for detail in self.details:
+            labels = domain.group_labels(self._family(domain, detail))
+            own = [name for name in labels if name != self.group]
+            parts = [BETWEEN.join(texts) for texts in zip(*(_texts(labels[name]) for name in own), strict=True)]
+            for at, group in enumerate(_texts(labels[self.group])):
+                if chosen.get(group) == detail:
+                    rows.setdefault(group, {})[group, detail, parts[at]] = at
+        return {key: at for group in chosen if group in rows for key, at in rows[group].items()}
+
+    def _family(self, domain: Domain, detail: str) -> Any:
+        place, _ = domain.level_named(self.group)
+        names = domain.level_names(domain.family(detail))
+        if any(domain.level_named(name)[0] == place for name in names):
+            raise OutOfRange(
+                "a breakdown must be along other axes than the group's", came=repr(detail), where="details"
+            )
+        return domain.family([self.group, *names])
+
+    def domain_of(self, domain: Domain, chosen: Mapping[str, str]) -> Domain:
+        """The domain of the second table: its rows, listed."""
+        return Domain.listed(list(self.keys(domain, chosen)), names=[self.group, DETAIL, PART])
+
+    def counted(self, table: CountedTable, first: WorkloadRelease) -> CountedTable:
+        """The true sums of the breakdowns that a first release chose, with the unit that is left of the table's.
+
+        It is released like any counted table: once, or in a ledger under the dataset of the first, where the levels add
+        up and both can be relaxed. The choice stays that of ``first``: bring it as it was first published.
+
+        Raises:
+            OutOfRange: where no group has a breakdown, and for a release over another domain.
+            Unsupported: for distinct values, which do not add up, and for sums and counts noised together.
+        """
+        table.check_fits(first.strategy)
+        unit, chosen = detailed_unit(table.unit), self.chosen(first)
+        if not chosen:
+            remedy = "The first release is all that there is; nothing is left to measure."
+            raise OutOfRange("a group must reach a bound", came="none", where="details", remedy=remedy)
+        rows, domain = self.keys(table.domain, chosen), self.domain_of(table.domain, chosen)
+        sums = {
+            detail: table.domain.sums(table.summable, self._family(table.domain, detail)).ravel()
+            for detail in dict.fromkeys(chosen.values())
+        }
+        by_text = {BETWEEN.join(key): int(sums[key[1]][at]) for key, at in rows.items()}
+        cells = narrowed(np.array([by_text[str(text)] for text in domain.axes[0].labels[0]], dtype=object))
+        return CountedTable(domain, cells, unit, table.kind, table.part)
+
+
+def detailed_unit(unit: Unit) -> Unit:
+    """What one individual changes in rows of which each is a sum of cells, and no cell is in two.
+
+    >>> detailed_unit(Unit(2, 3)), detailed_unit(Unit(5, 1))
+    (Unit(6, cells=3, in_all=6), Unit(5, cells=1))
+    """
+    if unit.is_distinct or unit.is_shared:
+        came = "distinct values" if unit.is_distinct else "sums and counts together"
+        raise Unsupported("details are sums of cells of counts or amounts", came=came)
+    if unit.cells == 1:
+        return unit
+    return Unit(unit.reach, unit.cells, unit.neighbours, unit.amount, unit.nonnegative, unit.reach)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DetailedRelease(Shown):
+    """A release in two stages: the sums of groups, and of each the breakdown that these chose.
+
+    Attributes:
+        rule: by which they chose.
+        first: the sums of the groups.
+        fine: the chosen breakdowns, over rows of group, detail and part; None where no group has one.
+        level: of both together.
+        share: the part of it that the first had.
+    """
+
+    _shown = ("level", "rule")
+
+    rule: DetailRule
+    first: WorkloadRelease = field(repr=False)
+    fine: WorkloadRelease | None = field(repr=False)
+    level: Level
+    share: Fraction
+
+    @property
+    def spent(self) -> Level:
+        """What both cost together, whatever the first chose."""
+        return self.level
+
+    @property
+    def tables(self) -> tuple[Any, Any]:
+        """The table of groups, and that of their breakdowns: labels, estimates and margins."""
+        return self.first[self.rule.group], None if self.fine is None else self.fine[self.fine.domain.finest]
+
+    @property
+    def statement(self) -> dict[str, Any]:
+        """What is said publicly: the promise of both, the rule, and the statement of each."""
+        unit = self.first.unit
+        assumed = (
+            f"Which breakdown of {self.rule.group!r} is published was chosen by released sums, which is accounted for. "
+            "It takes for granted that the lists of values of the domain depend on no individual."
+        )
+        return {
+            "kind": DETAILED_KIND,
+            "format": 1,
+            "guarantee": f"{promise(self.level, unit, 'both releases', 'cell')} {assumed}",
+            **level_facts(self.level),
+            "rule": self.rule.facts(),
+            "share": str(self.share),
+            "first": self.first.statement,
+            "fine": None if self.fine is None else self.fine.statement,
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """The whole as JSON values: the statement, and the noisy sums of both."""
+        whole = {"first": self.first.facts(), "fine": None if self.fine is None else self.fine.facts()}
+        return {**self.statement, **whole}
+
+    def save(self, path: Any, *, sign: Any = None, overwrite: bool = False) -> dict[str, Any]:
+        """Write the whole as one .json file; see `saved`."""
+        publication = Publication(self.first.measured, lambda _: self.facts(), self.facts)
+        return saved(publication, path, sign=sign, overwrite=overwrite)
+
+
+@checked
+def release_detailed(
+    table: CountedTable,
+    group: str,
+    details: Mapping[str, Number],
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    first: Number = "1/8",
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> DetailedRelease:
+    """Release the sums of groups, and of each group the breakdown that its noisy sum bears, at one level together.
+
+    Args:
+        table: as `count_table` makes it; a person may change several of its cells.
+        group, details: see `DetailRule`.
+        epsilon, alpha: of both stages together.
+        first: the share of the level that the sums of groups have, strictly between 0 and 1.
+        confidence, randomness: as for `release_workload`.
+
+    Returns:
+        Both releases. What is drawn once cannot be relaxed; in a ledger publish both under one dataset, see
+        `DetailRule.counted`, and relax each: their levels add up.
+
+    Raises:
+        OutOfRange: for a share, and as `DetailRule`; Unsupported: as `DetailRule.counted`; before anything is drawn.
+
+    Source: adaptive composition; docs/theory/workloads.md, "Two stages".
+
+    >>> import numpy as np
+    >>> domain = Domain(county=["A", "B"], age=["young", "old"], sex=["men", "women"])
+    >>> table = CountedTable(domain, np.array([900, 800, 700, 600, 3, 0, 2, 4]).reshape(2, 2, 2), Unit(1, 1))
+    >>> release = release_detailed(table, "county", {"age": 100, "age sex": 1000}, epsilon=2)
+    >>> release.fine.domain.label_columns((0,)), release.fine.domain.size, release.spent
+    (('county', 'detail', 'part'), 4, Level(epsilon=2))
+    """
+    rule, whole = DetailRule(group, details), level(epsilon, alpha)
+    share, _ = rehearse_detailed(table, rule, whole, first, confidence)
+    options: dict[str, Any] = {"confidence": confidence, "randomness": randomness}
+    coarse = release_workload(
+        table, Strategy(table.domain, table.unit, {group: 1}), epsilon=whole.scaled(share), **options
+    )
+    if not rule.chosen(coarse):
+        return DetailedRelease(rule, coarse, None, whole, share)
+    fine = rule.counted(table, coarse)
+    plan = Strategy(fine.domain, fine.unit, {fine.domain.finest: 1})
+    chosen = release_workload(fine, plan, epsilon=whole.scaled(1 - share), **options)
+    return DetailedRelease(rule, coarse, chosen, whole, share)
+
+
+def rehearse_detailed(
+    table: CountedTable, rule: DetailRule, whole: Level, first: Number, confidence: Number = "0.95"
+) -> tuple[Fraction, dict[str, Any]]:
+    """Check all that a release in two stages would do, whatever the noise chose, and draw nothing.
+
+    Returns:
+        The share of the first stage, and the margins of the sums of groups and of the parts of their breakdowns.
+
+    Raises:
+        OutOfRange, Unsupported: as `release_detailed`.
+    """
+    share, sure = exact(first, "first"), read_confidence(confidence)
+    if not 0 < share < 1:
+        raise OutOfRange("first must lie strictly between 0 and 1", came=first)
+    unit, coarse = detailed_unit(table.unit), Strategy(table.domain, table.unit, {rule.group: 1})
+    groups = _texts(table.domain.group_labels(table.domain.family(rule.group))[rule.group])
+    (law,) = noise_laws(coarse, whole.scaled(share)).values()
+    margins = {rule.group: unit.margin(law.margin(sure))}
+    for detail in rule.details:
+        rows = rule.domain_of(table.domain, dict.fromkeys(groups, detail))
+        (law,) = noise_laws(Strategy(rows, unit, {rows.finest: 1}), whole.scaled(1 - share)).values()
+        margins[detail] = unit.margin(law.margin(sure))
+    return share, margins
+
+
+def _listed(column: Any) -> list[Any]:
+    return list(column.tolist() if hasattr(column, "tolist") else column)
+
+
+def _texts(labels: Any) -> list[str]:
+    return [str(label_text(label)) for label in _listed(labels)]

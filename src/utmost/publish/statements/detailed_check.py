@@ -1,0 +1,58 @@
+"""Whether a release in two stages is what its first stage and its rule make of it: everything is worked out again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.errors import BadTable, UtmostError
+from utmost.laws.exact import exact
+from utmost.laws.exact.written_levels import stated_level
+from utmost.publish.promises.statement_kinds import DETAILED_KIND
+from utmost.publish.releases.detailed_release import DetailedRelease, DetailRule, detailed_unit
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.statements.codec import check_header, differing
+from utmost.publish.statements.statement_check import does_not_follow, stated_field
+from utmost.publish.statements.workload_files import check_workload
+
+
+def check_detailed(document: Mapping[str, Any]) -> DetailedRelease:
+    """Check a release in two stages: both follow from themselves, the rows are those that the rule chooses of the first
+    noisy sums, the unit is what is left of the first one's, and the levels add up to the one that is stated.
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others.
+    """
+    check_header(document, DETAILED_KIND, 1, "a release in two stages")
+    first = check_workload(stated_field(document, "first", dict))
+    fine = None if document.get("fine") is None else check_workload(stated_field(document, "fine", dict))
+    try:
+        facts = stated_field(document, "rule", dict)
+        rule = DetailRule(stated_field(facts, "group", str), stated_field(facts, "details", dict))
+        whole, share = stated_level(document), exact(stated_field(document, "share", str))
+        release = DetailedRelease(rule, first, fine, whole, share)
+        _check_second(release, rule, first)
+        expected = release.facts()
+    except BadTable:
+        raise
+    except UtmostError as error:
+        raise BadTable("the rule must be one for the first release", came=type(error).__name__, where="rule") from error
+    repeated = {name: document[name] for name in ("first", "fine")}  # each in the words of its own format
+    for name in differing(document, expected | repeated):
+        raise does_not_follow(name)
+    return release
+
+
+def _check_second(release: DetailedRelease, rule: DetailRule, first: WorkloadRelease) -> None:
+    chosen, fine = rule.chosen(first), release.fine
+    domain = first.domain
+    if not 0 < release.share < 1 or first.level != release.level.scaled(release.share):
+        raise does_not_follow("share")
+    if first.strategy.shares != {domain.family(rule.group): 1}:
+        raise does_not_follow("first")
+    if (fine is None) != (not chosen):
+        raise does_not_follow("fine")
+    if fine is None:
+        return
+    same = fine.domain.same_as(rule.domain_of(domain, chosen)) and fine.unit == detailed_unit(first.unit)
+    plain = fine.strategy.shares == {fine.domain.finest: 1} and fine.part == first.part
+    if not (same and plain and fine.level == release.level.scaled(1 - release.share)):
+        raise does_not_follow("fine")

@@ -1,0 +1,251 @@
+"""Two stages: noisy sums of groups choose the detail of each; the unit and the law by enumeration, forgers, ledgers."""
+
+import itertools
+import json
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import BadTable, BudgetExceeded, OutOfRange, Unsupported
+from utmost.laws.exact import level
+from utmost.laws.noise import Geometric
+from utmost.laws.privacy import Amount, Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases import DetailRule, release_detailed
+from utmost.publish.releases.detailed_release import DetailedRelease, detailed_unit, rehearse_detailed
+from utmost.publish.statements.detailed_check import check_detailed
+from utmost.publish.workloads import Domain, Strategy, bins
+
+DOMAIN = Domain(county=["A", "B", "C"], age=bins([0, 15, 65, None], groups={"broad": [0, 15, None]}), sex=["m", "w"])
+CELLS = np.array([[90, 80, 70, 60, 50, 40], [9, 8, 0, 1, 0, 2], [0, 0, 1, 0, 0, 0]]).reshape(3, 3, 2)
+TABLE = CountedTable(DOMAIN, CELLS, Unit(1, 1))
+DETAILS = {"sex": 30, "broad sex": 200, "age": 300}
+
+
+def sure(table=TABLE, details=DETAILS, **words):
+    """At a level at which no noise is drawn."""
+    with pytest.warns(ut.errors.LittleProtection):
+        return release_detailed(table, "county", details, epsilon=10**4, first="1/2", **words)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "details"),
+    [
+        ({"sex": 5, "age sex": 100}, {"A": "age sex", "B": "sex"}),
+        ({"age sex": 100, "broad": 0}, {"A": "age sex", "B": "broad", "C": "broad"}),
+        ({"sex": 391}, {}),
+    ],
+)
+def test_each_group_has_the_detail_that_its_noisy_sum_chooses(bounds, details):
+    """By a second route: the sums of a detail, by hand from the cells."""
+    release = sure(details=bounds)
+    assert release.rule.chosen(release.first) == details
+    if not details:
+        assert (release.fine, release.tables[1]) == (None, None)
+        return
+    table = release.tables[1]
+    kept = {"age": [[0], [1], [2]], "broad": [[0], [1, 2]]}
+    expected = []
+    for place, county in enumerate("ABC"):
+        names = details.get(county, "").split()
+        rows = kept[names[0]] if names and names[0] in kept else [[0, 1, 2]]
+        columns = [[0], [1]] if "sex" in names else [[0, 1]]
+        if names:
+            expected += [CELLS[place][np.ix_(row, column)].sum() for row, column in itertools.product(rows, columns)]
+    assert table["estimate"].tolist() == expected
+    assert dict(zip(table["county"].tolist(), table["detail"].tolist(), strict=True)) == details
+
+
+@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(1, 2), Unit(2, 2), Unit(2, 2, in_all=3), Unit(1, 2, "change-one")])
+def test_the_unit_of_the_rows_holds_for_every_choice_and_every_change(unit):
+    """Brute force: all changes that the unit allows in 8 cells, under all choices of two details for two groups."""
+    domain = Domain(g=["a", "b"], x=["0", "1"], y=["0", "1"])
+    merged = detailed_unit(unit)
+    rule = DetailRule("g", {"x": 1, "x y": 2})
+    most = int(unit.reach)
+    largest = [0, 0, 0]
+    steps = range(-int(unit.sensitivity), int(unit.sensitivity) + 1)
+    for places in itertools.combinations(range(8), unit.cells):
+        for values in itertools.product(steps, repeat=unit.cells):
+            if sum(map(abs, values)) > most:
+                continue
+            change = np.zeros(8, dtype=np.int64)
+            change[list(places)] = values
+            for details in itertools.product(["x", "x y", None], repeat=2):
+                chosen = {group: detail for group, detail in zip("ab", details, strict=True) if detail}
+                rows = rule.keys(domain, chosen)
+                sums = [
+                    int(domain.sums(change.reshape(2, 2, 2), rule._family(domain, key[1])).ravel()[at])
+                    for key, at in rows.items()
+                ]
+                sizes = [abs(value) for value in sums if value]
+                largest = [
+                    max(a, b) for a, b in zip(largest, (max(sizes, default=0), len(sizes), sum(sizes)), strict=True)
+                ]
+    # Each bound holds, and is reached.
+    assert largest == [merged.sensitivity, merged.cells, merged.reach]
+    assert merged.neighbours == unit.neighbours
+
+
+def test_both_stages_together_keep_the_level_exactly():
+    """The joint law of a small release, of one group of two cells, over all neighbours: first sum, choice, second sums.
+
+    By the laws of the noise: P(first = f) times the product of P(row = r | f), on a grid that holds all but little.
+    """
+    whole, share = level(1), Fraction(1, 4)
+    unit = Unit(1, 2)
+    first = Geometric(whole.scaled(share), 2)  # of the group: both cells of one person are in it
+    second = Geometric(whole.scaled(1 - share), 2)
+    of_first, of_second = ({x: float(law.pmf(x)) for x in range(-30, 31)} for law in (first, second))
+    worst = 0.0
+    for cells, other in itertools.product(itertools.product(range(3), repeat=2), repeat=2):
+        change = [b - a for a, b in zip(cells, other, strict=True)]
+        if max(map(abs, change)) > 1 or not any(change):
+            continue
+        for f in range(-6, 12):
+            rows, rows_other = ([sum(cells)], [sum(other)]) if f < 3 else (cells, other)
+            start = of_first[f - sum(cells)] / of_first[f - sum(other)]
+            for out in itertools.product(range(-5, 8), repeat=len(rows)):
+                ratio = start
+                for value, a, b in zip(out, rows, rows_other, strict=True):
+                    ratio *= of_second[value - a] / of_second[value - b]
+                worst = max(worst, ratio)
+    assert worst == pytest.approx(exp(1), rel=1e-9)
+    # and these are the laws that a release states
+    table = CountedTable(Domain(g=["a"], x=["0", "1"]), np.array([[2, 1]]), unit)
+    release = release_detailed(table, "g", {"x": -(10**6)}, epsilon=whole, first=share)
+    stated = [next(iter(own["families"])) for own in (release.statement["first"], release.statement["fine"])]
+    ratios = [Fraction(own["per_sum"]["epsilon"]) / own["sensitivity"] for own in stated]
+    assert ratios == [Fraction(1, 8), Fraction(3, 8)]
+
+
+def test_the_choice_covers_its_own_noise():
+    """The sums of the chosen parts lie within their margins as often as they say, whatever was chosen."""
+    miss, rows = 0, 0
+    for _ in range(150):
+        release = release_detailed(TABLE, "county", {"sex": 20, "age": 300}, epsilon=1, confidence="0.8")
+        fine = release.tables[1]
+        if fine is None:
+            continue
+        for county, detail, part, value, margin in zip(*(column.tolist() for column in fine.values()), strict=True):
+            cells = CELLS["ABC".index(county)]
+            true = cells.sum(0 if detail == "sex" else 1)[
+                ("m", "w").index(part) if detail == "sex" else list(DOMAIN.axes[1].labels[0]).index(part)
+            ]
+            miss, rows = miss + (abs(value - true) > margin), rows + 1
+    assert miss <= 0.2 * rows + 4 * (0.16 * rows) ** 0.5
+
+
+def test_saved_read_and_verified_and_every_forgery_is_found(run, tmp_path):
+    release = sure()
+    release.save(tmp_path / "two.json")
+    assert run("verify", tmp_path / "two.json")[0] == 0
+    read = ut.read_release(tmp_path / "two.json")
+    assert isinstance(read, DetailedRelease)
+    assert read.facts() == json.loads(json.dumps(release.facts()))
+    assert "of each county" in " ".join(run("read", tmp_path / "two.json")[1].split())
+    facts = json.loads((tmp_path / "two.json").read_text())
+    other = json.loads(json.dumps(sure(details={"sex": 5}).facts()))
+    forgeries = [
+        {"epsilon": "1"},
+        {"share": "1/4"},
+        {"guarantee": "It is safe."},
+        {"rule": {"group": "county", "details": {"sex": "30", "broad sex": "200"}}},
+        {"rule": {"group": "sex", "details": facts["rule"]["details"]}},
+        {"rule": {"group": "county", "details": {"sex": "30", "nothing": "200"}}},
+        {"rule": 3},
+        {"fine": None},
+        {"fine": other["fine"]},
+        {"first": facts["fine"]},
+        {"first": None},
+        {"more": 1},
+        {"format": 2},
+    ]
+    for forged in forgeries:
+        with pytest.raises((BadTable, Unsupported)):
+            check_detailed(facts | forged)
+    lowered = json.loads(json.dumps(facts))
+    lowered["fine"]["sums"]["part"][0] += 1
+    with pytest.raises(BadTable):
+        check_detailed(lowered)
+
+
+def test_in_a_ledger_both_are_published_and_relaxed_and_their_levels_add_up(tmp_path):
+    table, rule = CountedTable(DOMAIN, CELLS, Unit(1, 2)), DetailRule("county", {"sex": 5, "age sex": 100})
+    coarse = Strategy(DOMAIN, table.unit, {"county": 1})
+    with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        ledger.budget("people", 3)
+        ledger.publish("counties", table, strategy=coarse, epsilon="1/2", dataset="people")
+        first = ledger.view("counties", epsilon="1/2")
+        fine = rule.counted(table, first)
+        plan = Strategy(fine.domain, fine.unit, {fine.domain.finest: 1})
+        ledger.publish("details", fine, strategy=plan, epsilon=1, dataset="people")
+        assert ledger.spent(dataset="people").epsilon == Fraction(3, 2)
+        ledger.relax("details", fine, epsilon=2)
+        ledger.relax("counties", table, epsilon=1)
+        assert ledger.spent(dataset="people").epsilon == 3
+        with pytest.raises(BudgetExceeded):
+            ledger.relax("details", fine, epsilon=3)
+        # The choice stays that of the first answer, though a better one is there now.
+        again = rule.counted(table, ledger.view("counties", epsilon="1/2"))
+        assert again.domain.same_as(fine.domain)
+
+
+def test_amounts_and_parts_and_texts(tmp_path):
+    events = {"id": [*"aabbc"], "town": [*"XXXYY"], "kind": [*"pqpqq"], "paid": [1.5, 2, 3.25, 4, 0.75]}
+    words = {"person": "id", "domain": {"town": ["X", "Y"], "kind": ["p", "q"]}, "at_most": 2, "key": bytes(32)}
+    table = ut.count_table(events, **words, values="paid", step="0.01", per_cell=5)
+    with pytest.warns(ut.errors.LittleProtection):
+        release = release_detailed(table, "town", {"kind": "5.5"}, epsilon=10**6)
+    assert release.tables[1]["estimate"].tolist() == [4.75, 2.0]
+    assert release.fine.unit.text(release.fine.unit.reach) == "10"
+    release.save(tmp_path / "two.json")
+    assert ut.read_release(tmp_path / "two.json").statement == json.loads(json.dumps(release.statement))
+
+
+def test_what_cannot_be_detailed_is_refused_before_anything_is_drawn(monkeypatch):
+    monkeypatch.setattr("utmost.publish.releases.detailed_release.release_workload", None)
+    distinct = CountedTable(DOMAIN, CELLS, Unit(1, 1, amount=Amount("shop", 1, distinct=3)))
+    clash = CountedTable(Domain(g=["a / x", "a"], x=["b", "x / b"]), np.zeros((2, 2), dtype=int), Unit(1, 1))
+    for table, group, details, words, message in (
+        (TABLE, "county", {"county": 3}, {}, "along other axes"),
+        (TABLE, "region", {"age": 3}, {}, "level of this name"),
+        (TABLE, "county", {"ages": 3}, {}, "level of this name"),
+        (TABLE, "county", {}, {}, "bounds that differ"),
+        (TABLE, "county", {"age": 3, "sex": "3.0"}, {}, "bounds that differ"),
+        (TABLE, "county", {"age": 3}, {"first": 1}, "between 0 and 1"),
+        (distinct, "county", {"age": 3}, {}, "distinct values"),
+        (clash, "g", {"x": 3}, {}, "distinct"),
+    ):
+        with pytest.raises((OutOfRange, Unsupported), match=message):
+            release_detailed(table, group, details, epsilon=1, **words)
+
+
+def test_the_command(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{county},{sex}" for county, count in (("A", 60), ("B", 9), ("C", 0)) for sex in ["m", "w"] * count]
+    (tmp_path / "people.csv").write_text("\n".join(["county,sex", *rows]))
+    (tmp_path / "domain.json").write_text('{"county": ["A", "B", "C"], "sex": ["m", "w"]}')
+    words = ["release", "people.csv", "--each-row", "--domain", "domain.json", "--group", "county", "--epsilon", 1]
+    code, out, _ = run(*words, "--detail", "sex=50", "--dry-run")
+    assert code == 0
+    assert "Nothing was drawn" in out
+    _, margins = rehearse_detailed(TABLE, DetailRule("county", {"sex": 50}), level(1), "1/8")
+    assert f"margin of sex     ± {margins['sex']}" in out
+    assert run(*words, "--detail", "sex=50", "--out", "two.json")[0] == 0
+    assert run("verify", "two.json")[0] == 0
+    for more, message in (
+        (["--detail", "sex"], "NAMES=NUMBER"),
+        (["--detail", "sex=5", "--out", "two.csv"], "written as .json"),
+        (["--detail", "sex=5", "--ledger", "l.db"], "in turn"),
+        (["--detail", "sex=5", "--relaxable"], "does not go with --group"),
+        (["--detail", "sex=5", "--out", "two.json"], "nothing is written over"),
+    ):
+        code, _, error = run(*words, *more)
+        assert code != 0
+        assert message in " ".join(error.split())
+    code, _, error = run("release", "people.csv", "--detail", "sex=5", "--epsilon", 1)
+    assert "--detail needs --group" in error
