@@ -43,6 +43,16 @@ def test_a_design_of_a_file_speaks_in_labels(run, file, tmp_path):
     assert [row[0] for row in rows[1:]] == ["Oslo", "Bergen", "Hamar"]
 
 
+def test_a_design_of_many_places_ends_at_the_gap_that_is_asked_for(run):
+    grid = ["design", "--grid", "12x12", "--prior", "uniform", "--loss", "distance", "--json"]
+    code, out, err = run(*grid, "--epsilon", "1", "--gap", "1/20")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert 1e-6 < 1 - found["lower_bound"] / found["expected_loss"] <= 0.05
+    assert run(*grid, "--epsilon", "1", "--gap", "0")[0] == 2
+    assert run(*grid, "--curve", "1:2:3", "--gap", "1/20")[0] == 2
+
+
 def test_the_map_has_the_labels(run, file, tmp_path):
     picture = tmp_path / "map.svg"
     code, _, err = run("design", file(TOWNS, "towns.csv"), *OWN, "--epsilon", "1 per 20 km", "--plot", picture)

@@ -148,6 +148,10 @@ def _value(value: float, exactly: str | None) -> str:
 Prior = Annotated[str | None, option("PRIOR", "As for read; uniform or a file except on counts.")]
 Theorem = Annotated[bool, flag("Refuse a loss that Theorem 3.1 does not cover.")]
 Program = Annotated[bool, flag("Solve the linear program even where a theorem answers.")]
+Gap = Annotated[
+    str | None,
+    option("SHARE", "How far above the least a design of many places may lose, relative to it; 1e-7 if left out."),
+]
 Out = Annotated[
     Path | None,
     option("FILE", "Write mechanism, remap and certificate (.json, or - for the pipe), or the mechanism alone (.csv)."),
@@ -171,6 +175,7 @@ def design(
     curve: Curve = None,
     theorem: Theorem = False,
     program: Program = False,
+    gap: Gap = None,
     out: Out = None,
     plot: options.Plot = None,
     check: file_options.Check = None,
@@ -186,8 +191,8 @@ def design(
         return _check(check, options.Answer(out, as_json))
     if curve is not None:
         check_no_level(level, secrets.epsilon_at)
-        if prior is None or theorem or program:
-            came = "none" if prior is None else "--theorem or --program"
+        if prior is None or theorem or program or gap is not None:
+            came = "none" if prior is None else "--theorem, --program or --gap"
             raise OutOfRange("a curve needs a consumer's prior, and no method", came=came, where="--curve")
         return _curve(curve, secrets.from_table(table), (prior, loss), options.Answer(out, as_json), plot)
     spelled, ptype = secrets.from_table(table).at(level)
@@ -197,7 +202,7 @@ def design(
     if theorem and program:
         raise OutOfRange("one of --theorem and --program can be asked for", came="both")
     consumer = consumer_of(prior, loss, ptype.space, ptype.level)
-    optimum = _optimum(ptype, consumer, theorem=theorem, program=program)
+    optimum = _optimum(ptype, consumer, gap or "1e-7", theorem=theorem, program=program)
     name = None if is_file(loss) else loss.strip().lower()
     written = designs.document(optimum, name)
     path = file_options.file_of(out)
@@ -224,11 +229,11 @@ def _curve(
     show_loss_curve(space, consumer, levels, names, answer, plot)
 
 
-def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:
+def _optimum(ptype: PrivacyType, consumer: Consumer, gap: str, *, theorem: bool, program: bool) -> Optimum:
     method: Literal["auto", "theorem", "program"] = "theorem" if theorem else "program" if program else "auto"
     try:
         with narrowed("Designing") as progress:
-            return optimal_mechanism(ptype, consumer, method=method, progress=progress)
+            return optimal_mechanism(ptype, consumer, method=method, gap=gap, progress=progress)
     except NotMonotone:
         if isinstance(ptype.space.metric, LineMetric):
             check_monotone(consumer)  # names the entry

@@ -246,7 +246,7 @@ def _of_the_system(error: OSError) -> str:
 
 _OPTIONS = {
     **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
-    **{name: f"--{name}" for name in ("column", "delta", "noise", "numbers", "over", "sums", "where")},
+    **{name: f"--{name}" for name in ("column", "delta", "gap", "noise", "numbers", "over", "sums", "where")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "margin", "relaxable", "response", "sensitivity", "size")},
     **{name: f"--{name}" for name in ("by", "nested", "part", "person", "measures", "share", "step", "values", "want")},
