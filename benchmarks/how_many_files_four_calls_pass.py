@@ -52,8 +52,10 @@ def found(*places: str) -> Any:
 
 
 def only_known(function: Any, **arguments: Any) -> dict[str, Any]:
-    """The arguments that a function takes."""
-    return {name: value for name, value in arguments.items() if name in inspect.signature(function).parameters}
+    """The arguments that a function takes; one that takes words takes all of them."""
+    known = inspect.signature(function).parameters
+    takes_words = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in known.values())
+    return {name: value for name, value in arguments.items() if takes_words or name in known}
 
 
 def column_to_file(folder: Path, alpha: str) -> object:

@@ -64,7 +64,7 @@ class RoomNames:
             if isinstance(line, ast.ImportFrom) and line.module not in ("typing", "utmost.provided")
         )
         self.room = room
-        self.folder = Path(listing).parent
+        self.folder = Path(listing).parent if Path(listing).stem == "__init__" else None
         self.names = {alias.asname or alias.name: (line.module, alias.name) for line in lines for alias in line.names}
 
     def __call__(self, name: str) -> Any:
@@ -74,7 +74,7 @@ class RoomNames:
             AttributeError: for a name that is not there, with the places that have it.
         """
         if name not in self.names:
-            if (self.folder / f"{name}.py").is_file():
+            if self.folder is not None and (self.folder / f"{name}.py").is_file():
                 return import_module(f"{self.room}.{name}")
             places = [] if name.startswith("_") else sorted(self._places(name))
             remedy = f"; it is {' or '.join(places)}" if places else ""

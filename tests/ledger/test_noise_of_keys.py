@@ -52,7 +52,7 @@ def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
     count = next(n for n in range(60, law.certain, 60) if law.chance_interval(n).lower > 0.2)
     with opened(tmp_path) as ledger:
         table = {"word": [f"w{k}" for k in range(rows)], "n": [count] * rows}
-        named = ledger.publish("w", table, Promise(noise=noise), epsilon=1)
+        named = ledger.publish("w", table, Promise(noise=noise), epsilon=1).table
     with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
         assert ledger["w"].table == named
         assert "10 keys and gives them at most 60 shares in all" in json.dumps(ledger["w"].statement)

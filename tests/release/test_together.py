@@ -18,6 +18,8 @@ from utmost.laws.exact import level
 from utmost.laws.gradual import joint_pmf
 from utmost.laws.noise import Combination, Geometric, JointCells, SignedCells
 from utmost.laws.privacy import Unit
+from utmost.publish.promises import Promise
+from utmost.publish.promises.once_noise import once_together
 from utmost.publish.promises.together_plan import plan_together
 from utmost.publish.promises.turning import read_off, signed_sums, turned, turned_back
 from utmost.publish.releases import relax, release_together
@@ -348,3 +350,11 @@ def test_staircases_are_refused_where_they_do_not_protect_or_are_to_be_relaxed()
     for noise in ("range", "staircase"):
         with pytest.raises(OutOfRange, match="relaxable"):
             plan_together(["a", "b"], 1, unit=Unit(2, 2, nonnegative=True), noise=noise, relaxable=True)
+
+
+def test_a_promise_of_columns_changed_together_names_those_of_its_noise():
+    """Other columns are refused by type when the promise is made; left out, they are those of the noise."""
+    noise = once_together(["a", "b"], sensitivity=1)
+    assert Promise(noise=noise).columns == ("a", "b")
+    with pytest.raises(OutOfRange, match="those of the noise: a, b"):
+        Promise(["a", "c"], noise=noise)

@@ -70,8 +70,11 @@ def rooms():
 
 
 def public_classes():
-    """Every class that a room lists."""
+    """Every class that a room lists, and those that stand in the files of rooms with memories."""
     found = [getattr(room, name) for room in rooms() for name in getattr(room, "__all__", ())]
+    for wing in ("publish/promises", "publish/releases", "publish/ledger", "design/local"):
+        for path in (TREE / wing).glob("[a-z]*.py"):
+            found += vars(import_module(f"utmost.{wing.replace('/', '.')}.{path.stem}")).values()
     return {value for value in found if inspect.isclass(value)}
 
 

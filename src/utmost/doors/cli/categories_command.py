@@ -150,7 +150,7 @@ def _names(labels: list[str] | None, count: int | None) -> list[str]:
         raise OutOfRange("exactly one of --labels and --categories must be given", came=came)
     if labels is None:
         return [str(k) for k in range(natural(count, "categories", least=2))]
-    names = people_options.RoomNames(labels)
+    names = people_options.split_names(labels)
     if len(names) < 2 or len(set(names)) != len(names) or any(_JOINT in name for name in names):
         raise OutOfRange(
             f"labels must be two or more, distinct, and without {_JOINT!r}", came="others", where="--labels"

@@ -131,7 +131,7 @@ def _numbers(**values: Any) -> dict[str, Any]:
 
 def _integers(texts: list[str]) -> list[int]:
     try:
-        read = [exact(text) for text in people_options.RoomNames(texts)]
+        read = [exact(text) for text in people_options.split_names(texts)]
     except NotANumber:
         read = [exact("1/2")]
     if any(value.denominator != 1 for value in read):

@@ -109,7 +109,7 @@ def _possible(texts: list[str] | None, space: Space) -> list[int] | None:
         return None
     named = {str(label): k for k, label in enumerate(space.labels)}
     secrets: list[int] = []
-    for text in people_options.RoomNames(texts):
+    for text in people_options.split_names(texts):
         low, dots, high = text.partition("..")
         if text in named:
             secrets.append(named[text])

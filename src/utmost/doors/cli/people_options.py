@@ -113,7 +113,7 @@ class People:
                 person=self.person,
                 each_row=self.each_row,
                 domain=domain,
-                by=None if self.by is None else RoomNames(self.by),
+                by=None if self.by is None else split_names(self.by),
                 together=together,
                 at_most=self.at_most,
                 per_cell=_ends(self.per_cell),
@@ -156,13 +156,13 @@ class People:
         if self.person is None or self != taken:
             remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
-        numbers: Any = RoomNames([listed])
+        numbers: Any = split_names([listed])
         with long_work(f"Counting {events.name}") as progress:
             table = count_contributions(
                 events,
                 person=self.person,
                 domain=domain,
-                by=None if self.by is None else RoomNames(self.by),
+                by=None if self.by is None else split_names(self.by),
                 at_most=numbers if name == "at-most" else None,
                 per_cell=numbers if name == "per-cell" else None,
                 in_all=numbers if name == "in-all" else None,
@@ -204,7 +204,7 @@ class People:
             if not equals:
                 remedy = "Say outcome=admitted,applicants."
                 raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
-            nested = {axis.strip(): RoomNames([columns])}
+            nested = {axis.strip(): split_names([columns])}
         unit = Unit(self.per_cell or 1, min(self.at_most, domain.size), neighbours)
         return cells_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
 
@@ -245,10 +245,10 @@ def show_account(counted: "CountedTable") -> None:
         terminal.print(Text(counted.account.notice, style="bold"), facts(counted.account.rows))
 
 
-def RoomNames(texts: list[str]) -> list[str]:
+def split_names(texts: list[str]) -> list[str]:
     """Names that were given one by one, or several with commas between them.
 
-    >>> RoomNames(["region, age", "sex"])
+    >>> split_names(["region, age", "sex"])
     ['region', 'age', 'sex']
     """
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]

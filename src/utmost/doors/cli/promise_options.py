@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.people_options import RoomNames
+from utmost.doors.cli.people_options import split_names
 from utmost.errors import OutOfRange
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Columns:
     @property
     def released(self) -> list[str] | None:
         """The names of the columns to release, where any are named."""
-        return None if self.columns is None else RoomNames(self.columns)
+        return None if self.columns is None else split_names(self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +217,8 @@ class Promised:
             }
         return {
             "columns": self.columns.released,
-            "public": RoomNames(self.columns.public or []),
-            "drop": RoomNames(self.columns.drop or []),
+            "public": split_names(self.columns.public or []),
+            "drop": split_names(self.columns.drop or []),
             "rows": self.columns.rows or "declared",
             "id_column": self.columns.id_column,
             "sensitivity": self.protected.sensitivity,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.doors.cli import options
 from utmost.doors.cli.options import refuse
-from utmost.doors.cli.people_options import People, RoomNames
+from utmost.doors.cli.people_options import People, split_names
 from utmost.doors.cli.promise_options import Columns, Protected
 from utmost.doors.cli.release_options import Once, ReleaseOptions
 from utmost.doors.cli.release_screen import give
@@ -126,8 +126,8 @@ def together(table: Path, told: ReleaseOptions) -> None:
     least: dict[str, Any] = {"unit": replace(unit, nonnegative=told.once.nonnegative), "cost": told.once.cost}
     promise = Promise(
         released,
-        public=RoomNames(columns.public or []),
-        drop=RoomNames(columns.drop or []),
+        public=split_names(columns.public or []),
+        drop=split_names(columns.drop or []),
         rows=columns.rows or "declared",
         id_column=columns.id_column,
         noise=once_together(released, relaxable=told.once.relaxable, **least),

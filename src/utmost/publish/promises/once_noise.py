@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NoReturn, Unpack
 
 from numpy.typing import NDArray
 
-from utmost.errors import Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number
 from utmost.laws.noise.costs import Cost
 from utmost.laws.noise.norm_staircase import CellCost
@@ -29,6 +29,7 @@ class OnceNoise(PlannedNoise):
     Attributes:
         numbers: "integers" or "reals".
         choose: from a level, and the ``confidence`` of the error bars, to the plan.
+        together: the columns that the plan noises together; none where each cell is by itself.
     """
 
     kind: ClassVar[str] = "columns with noise for one level"
@@ -36,6 +37,7 @@ class OnceNoise(PlannedNoise):
 
     numbers: str
     choose: Callable[..., Planned]
+    together: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -45,6 +47,13 @@ class OnceNoise(PlannedNoise):
     def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
         """The least noise at a level."""
         return self.choose(level, confidence=confidence)
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns; where they are noised together, those that the noise names."""
+        if self.together and sorted(columns or self.together) != sorted(self.together):
+            required = f"the released columns are those of the noise: {', '.join(self.together)}"
+            raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
+        return self.together or columns
 
     def check(self) -> None:
         """Refused: a memory keeps what can be asked at other levels."""
@@ -133,4 +142,4 @@ def once_together(
     whom = unit_of_row(columns, words)
     check_changed(whom, columns)
     about: dict[str, Any] = {"noise": noise, "relaxable": relaxable, "cost": cost, "halves": halves}
-    return OnceNoise(whom, None, "integers", partial(plan_together, tuple(columns), unit=whom, **about))
+    return OnceNoise(whom, None, "integers", partial(plan_together, tuple(columns), unit=whom, **about), tuple(columns))

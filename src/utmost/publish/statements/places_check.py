@@ -40,8 +40,9 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
         Unsupported: for a format that is not known.
         BadTable: naming the first field that does not follow from the others.
 
-    >>> from utmost.publish.releases.places import rehearse_places
-    >>> said = rehearse_places({"x": [1], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar
+    >>> from utmost.publish.promises import Promise
+    >>> from utmost.publish.releases.table import rehearse_table
+    >>> said = rehearse_table({"x": [1], "y": [2]}, Promise(["x", "y"], per=200), epsilon=1).sidecar
     >>> stated_places(said).grid
     Fraction(2, 1)
     >>> stated_places(said | {"margin": 1.0})

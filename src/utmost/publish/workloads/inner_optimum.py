@@ -81,9 +81,7 @@ class GroupSums:
         def moves(low_room: Floats, high_room: Floats) -> tuple[Floats, Floats, Floats, Floats]:
             """Moves of cells and prices that leave so much in room times price of either bound."""
             right = off - low_room / at.z + high_room / at.left
-            wanted = short + self._forth(weights * right, free)
-            turn = solve(wanted)
-            turn += solve(wanted - self._forth(weights * self._back(turn, free), free))  # what rounding took
+            turn = solve(short + self._forth(weights * right, free))
             move = weights * (self._back(turn, free) - right)
             return move, turn, (low_room - at.down * move) / at.z, (high_room + at.up * move) / at.left
 
