@@ -21,10 +21,18 @@ from utmost.doors.documents.answer_words import answers_guarantee
 from utmost.doors.documents.space_names import space_facts
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises import key_noise, named_cell_noise
 from utmost.publish.promises.keys import KeySelection
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
-from utmost.publish.releases import ProcessedRelease, Texts, release_places, release_together, select_keys
+from utmost.publish.releases import (
+    ProcessedRelease,
+    Texts,
+    release_detailed,
+    release_places,
+    release_together,
+    select_keys,
+)
 from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
@@ -60,6 +68,14 @@ def _planned():
         ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex": "1/2", "age": "1/2"}
     )
     return ut.release_workload(np.array([[5, 7], [3, 1]]), strategy, epsilon=1)
+
+
+def _two_stages():
+    """A release in two stages, of whose groups one is broken down."""
+    table = CountedTable(
+        ut.Domain(county=["A", "B"], sex=["men", "women"]), np.array([[900, 800], [0, 0]]), ut.Unit(1, 1)
+    )
+    return _saved(release_detailed(table, "county", {"sex": 500}, epsilon=2).facts())
 
 
 def _saved(said):
@@ -115,6 +131,7 @@ STATEMENTS = {
     "points": lambda: release_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar,
     "workload": _workload,
     "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
+    "two stages": lambda: _two_stages(),
     "keys": lambda: _saved(select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),
     "keys at a delta": lambda: _saved(KeySelection({"a": 900}, epsilon=1).at("1e-6").said()),
     "keys in memory": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),

@@ -40,7 +40,7 @@ def publish(ledger, item):
         sensitivity=1,
         cells=1,
         dataset="all",
-    ).table
+    ).at(first_level(item))
 
 
 def ask(ledger, item, level, how):

@@ -8,7 +8,7 @@ import pytest
 
 from utmost.errors import UtmostError
 from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger
+from utmost.publish.ledger import Ledger, Release
 from utmost.publish.tables.adapters import TableAdapter, adapter_of
 from utmost.publish.tables.engines import EngineFrame, engine_frame, is_engine_frame
 from utmost.publish.tables.files import read
@@ -66,6 +66,8 @@ def counted(monkeypatch, kind, name, first):
 
 
 def cells(answer):
+    if isinstance(answer, Release):
+        answer = answer.table
     if isinstance(answer, pl.LazyFrame):
         answer = answer.collect()
     elif hasattr(answer, "to_arrow_table"):

@@ -51,7 +51,7 @@ def test_workers_forked_with_an_open_ledger(store, monkeypatch):
         monkeypatch.setattr(workers, "opened", ledger)
         with multiprocessing.get_context("fork").Pool(4) as pool:
             theirs = pool.map(workers.publish, [(place, number) for number in range(12)], chunksize=1)
-        mine = [workers.publish((place, "mine")).table]
+        mine = [workers.publish((place, "mine"))]
         assert all_differ(mine + theirs)
         assert ledger.verify().responses == 14
         assert [ledger.view(f"w{number}", epsilon=workers.WIDE)["n"] for number in range(12)] == theirs

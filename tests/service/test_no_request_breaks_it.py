@@ -22,7 +22,7 @@ ROLES = {
     "/v1/receipt/check": "auditor",
 }
 """Who may send a body, by path, where it is no curator."""
-TABLES = {"/v1/releases", "/v1/releases/{name}/relax", "/v1/proposals"}
+TABLES = {"/v1/releases", "/v1/releases/{name}/relax", "/v1/proposals", "/v1/publications", "/v1/relaxations"}
 """Where a body may be long."""
 SECRET = 8_888_888_888_888
 """A cell, so long that it stands in no random text of a page by chance."""

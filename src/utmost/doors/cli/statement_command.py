@@ -11,11 +11,12 @@ from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import screen
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
+from utmost.publish.promises.statement_kinds import DETAILED_KIND, WORKLOAD_KIND
 from utmost.publish.statements import codec, statement_files
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
 from utmost.publish.statements.statement_readers import stated_release
-from utmost.publish.statements.workload_files import is_workload
+from utmost.publish.statements.workload_files import kind_of_document
 from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.publish.tables.atomic import Writer, check_absent, write_together
 
@@ -113,7 +114,7 @@ def _said(path: Path) -> dict[str, Any]:
     beside = statement_files.sidecar_path(path)
     if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
         return statement_files.read(statement_files.statement_beside(path))
-    if is_workload(path):
+    if kind_of_document(path) in (WORKLOAD_KIND, DETAILED_KIND):
         document: dict[str, Any] = codec.read_json(path, "a release must")
         return document
     return statement_files.read(path)

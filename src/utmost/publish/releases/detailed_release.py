@@ -39,6 +39,7 @@ from utmost.publish.tables.saving import Publication, saved
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.axes import label_text
 from utmost.publish.workloads.listed_keys import BETWEEN
+from utmost.version import __version__
 
 PART, DETAIL = "part", "detail"
 """The columns of the second table beside that of the groups: the labels of a row, and the breakdown that it is of."""
@@ -87,6 +88,7 @@ class DetailRule(Shown):
         Raises:
             OutOfRange: where the sums of the groups were not measured.
         """
+        first.domain.level_named(self.group)  # spelled as the columns of its table
         sums = first.raw(self.group)
         names = _texts(sums[self.group])
         details = zip(names, map(self.detail_of, _listed(sums["measured"])), strict=True)
@@ -201,6 +203,7 @@ class DetailedRelease(Shown):
         return {
             "kind": DETAILED_KIND,
             "format": 1,
+            "utmost": __version__,
             "guarantee": f"{promise(self.level, unit, 'both releases', 'cell')} {assumed}",
             **level_facts(self.level),
             "rule": self.rule.facts(),

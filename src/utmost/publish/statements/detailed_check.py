@@ -36,6 +36,7 @@ def check_detailed(document: Mapping[str, Any]) -> DetailedRelease:
     except UtmostError as error:
         raise BadTable("the rule must be one for the first release", came=type(error).__name__, where="rule") from error
     repeated = {name: document[name] for name in ("first", "fine")}  # each in the words of its own format
+    repeated["utmost"] = stated_field(document, "utmost", str)
     for name in differing(document, expected | repeated):
         raise does_not_follow(name)
     return release

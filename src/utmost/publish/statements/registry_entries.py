@@ -167,7 +167,7 @@ def _basic(about: Deployment) -> dict[str, Any]:
 
 
 def _domain(stated: Facts) -> str:
-    said = stated.statement
+    said = stated.statement.get("first", stated.statement)  # of two stages, what was counted
     if stated.domain:
         return stated.domain
     amount = said.get("amount")

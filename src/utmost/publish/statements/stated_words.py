@@ -334,6 +334,34 @@ def workload_table_in_words(said: Mapping[str, Any]) -> Facts:
     return sums_in_words(said["release"], release)
 
 
+def detailed_in_words(document: Mapping[str, Any]) -> Facts:
+    """A release in two stages: the facts of the first, the noise of both, and how the one chose the other."""
+    from utmost.publish.statements.detailed_check import check_detailed
+
+    release = check_detailed(document)
+    group, share = release.rule.group, release.share
+    first = sums_in_words(document["first"], release.first)
+    bounds = ", ".join(f"{detail} from {bound}" for detail, bound in release.rule.details.items())
+    noises = [
+        replace(noise, level=f"{level_name(release.first.level)}, {share} of the whole") for noise in first.noises
+    ]
+    if release.fine is not None:
+        level = f"{level_name(release.fine.level)}, {1 - share} of the whole"
+        noises += [replace(noise, level=level) for noise in sums_in_words(document["fine"], release.fine).noises]
+    return replace(
+        first,
+        statement=document,
+        level=release.level,
+        own_level=release.level,
+        line=promise_line(release.level, release.first.unit.neighbours),
+        released=f"the sums of {group}, and of each the breakdown that they bear: {bounds}",
+        noises=tuple(noises),
+        composition=f"the sums of {group} have {share} of the level, the breakdowns {1 - share}; which one a group has "
+        "was chosen by noisy sums alone, and whatever they choose both cost the level together.",
+        is_relaxed=False,
+    )
+
+
 def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
     """The words of the release, and after the noise the rule, as facts, too."""
     from utmost.publish.statements.withheld_check import stated_withheld, unsummed_release

@@ -10,6 +10,7 @@ from utmost.errors import Unsupported
 from utmost.laws.exact import wrong_kind
 from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,
+    DETAILED_KIND,
     KEYS_KIND,
     PLACES_KIND,
     PROCESSED_KIND,
@@ -30,6 +31,7 @@ from utmost.publish.statements.stated_choices import (
     reading_in_words,
 )
 from utmost.publish.statements.stated_words import (
+    detailed_in_words,
     points_in_words,
     table_in_words,
     together_in_words,
@@ -79,6 +81,7 @@ READERS = {
     PLACES_KIND: StatementReader(points_in_words, partial(check_places, digested=False), is_quick=True),
     WORKLOAD_KIND: StatementReader(workload_in_words),
     WORKLOAD_TABLE_KIND: StatementReader(workload_table_in_words, check_workload_table),
+    DETAILED_KIND: StatementReader(detailed_in_words),
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
     KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),
     PROCESSED_KIND: StatementReader(reading_in_words),
