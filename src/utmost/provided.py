@@ -87,6 +87,7 @@ class RoomNames:
         return value
 
     @staticmethod
+    @cache  # tools ask every module for the same names that none has
     def _places(name: str) -> set[str]:
         """The rooms and wings that list a name; if there are none, the files that define it."""
         word = re.escape(name)
