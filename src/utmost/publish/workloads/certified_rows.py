@@ -22,7 +22,7 @@ from utmost.laws.privacy import Unit
 from utmost.publish.workloads.blocks import precision, relative_precision
 from utmost.publish.workloads.branch_and_bound import CertifiedShares, Search, largest_share, read_tolerance
 
-_MOST_CELLS = 6
+_MOST_CELLS, _MOST_ROWS = 6, 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ def certified_rows(
     >>> round(found.value, 2), found.is_certified
     (6.44, True)
     """
-    listed = read_rows(rows)
+    listed = read_rows(rows, _MOST_ROWS)
     matrix = np.array(listed, dtype=float)
     cells = matrix.shape[1]
     if cells > _MOST_CELLS or np.linalg.matrix_rank(matrix) < cells or not np.abs(matrix).sum(axis=1).all():

@@ -4,7 +4,7 @@ With rows a_i at levels e_i the precision is X = sum of p(e_i) a_i a_i', p(e) = 
 cells is tr X^-1 / k, and the levels are a polytope: sum_i e_i |a_i d| <= E for the 2^k - 1 changes d. p is convex with
 p'(0) = 0, so that few rows are best, and a descent from all rows at once ends in bad corners. So sets of rows are
 ranked at equal levels, from several starts, exchanging, adding and dropping one row at a time; the best sets, and for
-four cells the one that `certified_rows` finds, are polished at the level itself.
+four and five cells one that a branch and bound met, are polished at the level itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,8 +35,11 @@ _WIDEST, _NARROWEST, _DIRECTIONS = 0.3, 1e-4, 48  # steps of the polish, in the 
 _SILENT = 40.0  # rows are sought as of such a level for all above it, where precisions are beyond floats
 _LOST = 1e-12  # so much of the largest precision floats cannot tell from none
 _TRACE = 1 / 400  # a row with less of the level is tried without
-_CERTIFIED = {4: ((0, 1, -1, 0), (1, 0, 0, -1), (1, -1, -1, 1), (1, 1, 1, 1))}
-"""What a branch and bound over all rows of entries up to 1 found best, and sets at equal levels do not lead to."""
+_FOUND = {
+    4: ((0, 1, -1, 0), (1, 0, 0, -1), (1, -1, -1, 1), (1, 1, 1, 1)),
+    5: ((0, 0, 0, 1, 0), (0, 0, 1, -1, 1), (0, 0, 1, 0, -1), (1, -1, 0, 0, 0), (1, 1, 0, -1, 0)),
+}
+"""The best that branch and bound over all rows of entries up to 1 met; sets at equal levels do not lead there."""
 
 
 @lru_cache(maxsize=256)
@@ -161,17 +164,17 @@ def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
                 break
             place, value = best, least
     best = sorted(seen, key=lambda chosen: (seen[chosen], chosen))[:_POLISHED]
-    return [*best, alone, *_certified(pool)]
+    return [*best, alone, *_found(pool)]
 
 
-def _certified(pool: _Pool) -> list[tuple[int, ...]]:
+def _found(pool: _Pool) -> list[tuple[int, ...]]:
     """The rows that are known to be good, over the cells in the order in which they serve what is wanted best."""
     cells = pool.rows.shape[1]
-    if cells not in _CERTIFIED:
+    if cells not in _FOUND:
         return []
     places = {tuple(row): place for place, row in enumerate(pool.rows.tolist())}
     places |= {tuple(-entry for entry in row): place for row, place in places.items()}
-    known = np.array(_CERTIFIED[cells])
+    known = np.array(_FOUND[cells])
     orders = [tuple(places[tuple(row)] for row in known[:, order].tolist()) for order in permutations(range(cells))]
     return [orders[int(pool.values(np.array(orders)).argmin())]]
 
