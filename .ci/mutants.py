@@ -204,7 +204,7 @@ class Watch:
 
     def __init__(self, room: Path) -> None:
         self.coverage = coverage.Coverage(
-            data_file=None, source=[str(room if room.is_dir() else room.parent)], branch=True
+            data_file=None, source=[str(room if room.is_dir() else room.parent)]
         )
         self.seconds: dict[str, float] = {}
 
