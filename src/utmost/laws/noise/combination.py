@@ -401,7 +401,7 @@ _PLAIN = (int, float, str, Decimal, Level)
 
 
 def _read(values: Iterable[Any], reader: Callable[[Any], Any]) -> list[Any]:
-    """Each value, read; equal ones once, and one level once: to hash it, or a Fraction, takes longer than to read it."""
+    """Each value, read; equal ones once. Levels go by identity, and Fractions are read anew: a hash takes longer."""
     known: dict[tuple[type, Any], Any] = {}
     read = []
     for value in values:

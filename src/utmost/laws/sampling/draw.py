@@ -111,8 +111,8 @@ CONSTANT_UP_TO = 1_000_000
 CHUNK = 1 << 16
 _KEPT = 64
 _MOST = 10**11
-# A single draw is made together with so many others, and so are arrays of at most so many: for these NumPy's calls would
-# be all that takes time. Where a source is given, an array is drawn for itself: what it drew, it draws for ever.
+# A single draw is made together with so many others, and so are arrays of at most so many: for these NumPy's calls are
+# all that takes time. Where a source is given, an array is drawn for itself: what it drew, it draws for ever.
 _AHEAD, _FEW = 1024, 128
 
 
@@ -353,7 +353,7 @@ def _waiting(law: Law, randomness: Randomness) -> tuple[int | None, list[int]]:
             ahead.clear()
         lattice, exponent = on_grid(law)
         entry = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.profile, [])
-    return entry[1:]  # type: ignore[no-any-return]
+    return entry[1:]
 
 
 def _draw_ahead(law: Law, pending: list[int], randomness: Randomness) -> None:
