@@ -11,7 +11,7 @@ from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, screen
 from utmost.errors import OutOfRange
-from utmost.publish.statements.verification import verified, verified_in_words
+from utmost.publish.statements.verified_files import verified, verified_in_words
 
 Release = Annotated[file_options.File, file_options.file_argument("RELEASE", "A released table; - for the pipe.")]
 PublicKey = Annotated[

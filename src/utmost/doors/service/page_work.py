@@ -30,7 +30,7 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.laws.noise import Geometric, Laplace, optimal_noise
 from utmost.laws.noise.costs import cost_named
 from utmost.publish.releases import levels_by_distance
-from utmost.publish.statements.verification import verified, verified_in_words
+from utmost.publish.statements.verified_files import verified, verified_in_words
 from utmost.publish.tables.text_files import HeldFile
 
 MOST_PLACES = 25
