@@ -31,8 +31,8 @@ def random_program(rng):
         objects(e[2] for e in entries),
         side(low, -math.inf),
         side(high, math.inf),
-        side([rng.randint(-2, 0) for _ in range(n)], -math.inf),
-        side([rng.randint(0, 2) for _ in range(n)], math.inf),
+        column_lower=side([rng.randint(-2, 0) for _ in range(n)], -math.inf),
+        column_upper=side([rng.randint(0, 2) for _ in range(n)], math.inf),
     )
 
 
@@ -135,8 +135,7 @@ def test_vertices_of_small_programs_are_found_by_trying_all():
             objects([a, b]),
             objects([c]),
             objects([math.inf]),
-            objects([Fraction(0)] * 2),
-            objects([Fraction(2)] * 2),
+            column_upper=objects([Fraction(2)] * 2),
         )
         lines = [(1, 0, 0), (1, 0, 2), (0, 1, 0), (0, 1, 2), (a, b, c)]
         points = []

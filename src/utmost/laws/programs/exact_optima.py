@@ -26,6 +26,7 @@ from utmost.laws.programs.linear_program import (
     BASIC,
     FREE,
     Basis,
+    ColumnBounds,
     LinearProgram,
     LinearSolution,
     Vector,
@@ -325,7 +326,8 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
     below = [*exact.lower[:n], *[Fraction(0)] * (2 * m)]
     above = [*exact.upper[:n], *[math.inf] * (2 * m)]
     low, high = objects(exact.lower[n:]), objects(exact.upper[n:])
-    paid = LinearProgram.of_triplets(objects(cost), rows, columns, values, low, high, objects(below), objects(above))
+    within: ColumnBounds = {"column_lower": objects(below), "column_upper": objects(above)}
+    paid = LinearProgram.of_triplets(objects(cost), rows, columns, values, low, high, **within)
     solution = solve_exactly(paid)
     return solution.duals if solution.value > 0 else None
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, OutOfRange, UnknownRelease, Unsupported
 from utmost.laws.exact import Level, possible_path
@@ -33,10 +33,19 @@ Place = str | Path
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-def opened_book(
-    place: Place, *, create: bool, key: Given, witness: Place | bool | None, sealed: bool, derived: bool, timeout: float
-) -> Book:
+class OpenWords(TypedDict, total=False):
+    """How a ledger is kept and watched: see `Ledger.open`."""
+
+    witness: Place | bool | None
+    sealed: bool
+    derived: bool
+    timeout: float
+
+
+def opened_book(place: Place, *, create: bool, key: Given, **words: Unpack[OpenWords]) -> Book:
     """The book at a place, made where there is none; see `Ledger.open`."""
+    witness, timeout = words.get("witness"), words.get("timeout", 60.0)
+    sealed, derived = words.get("sealed", True), words.get("derived", False)
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
             raise OutOfRange(f"{name} must be true or false", came=value)

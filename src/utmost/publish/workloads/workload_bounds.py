@@ -42,6 +42,7 @@ from utmost.publish.workloads.measured_families import is_difference, measured_f
 from utmost.publish.workloads.unit_charge import room_around
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import (
+    Bounded,
     LowerBound,
     WorkloadBounds,
     answers_below,
@@ -119,7 +120,8 @@ def bounds_of(
     known: dict[int, Fraction] = {}
 
     def bound(kind: str, holds_for: str, hypotheses: str, certificate: Any = None) -> LowerBound:
-        value = round_down(proven_bound(kind, workload, unit, at, chosen, certificate, known, together))
+        problem = Bounded(workload, unit, at, chosen, together)
+        value = round_down(proven_bound(kind, problem, certificate, known))
         return LowerBound(value, holds_for, hypotheses, certificate)
 
     first = bound("per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit))

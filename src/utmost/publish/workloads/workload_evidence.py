@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from math import inf, lcm, prod
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -122,8 +122,8 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """
     known: dict[int, Fraction] = {}
     for kind, bound in bounds.each().items():
-        problem = (bounds.workload, bounds.unit, bounds.level, bounds.families)
-        proven = proven_bound(kind, *problem, bound.certificate, known, bounds.together)
+        problem = Bounded(bounds.workload, bounds.unit, bounds.level, bounds.families, bounds.together)
+        proven = proven_bound(kind, problem, bound.certificate, known)
         if not bound.value <= round_down(proven):
             raise PromiseBroken("the certificate must prove the bound", came=bound.value, where=kind)
     means = answers_below(bounds.workload, bounds.unit, bounds.level)
@@ -133,16 +133,17 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
         raise PromiseBroken("no mechanism may be below a bound per answer", came="one that is", where="parts")
 
 
-def proven_bound(
-    kind: str,
-    workload: Workload,
-    unit: Unit,
-    level: Level,
-    families: Sequence[Family],
-    certificate: object,
-    known: dict[int, Fraction],
-    together: str | None = None,
-) -> Fraction:
+class Bounded(NamedTuple):
+    """What a bound is of: see `WorkloadBounds`."""
+
+    workload: Workload
+    unit: Unit
+    level: Level
+    families: Sequence[Family]
+    together: str | None
+
+
+def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[int, Fraction]) -> Fraction:
     """The bound that a certificate proves, as a rational rounded down.
 
     Args:
@@ -152,6 +153,7 @@ def proven_bound(
     Raises:
         PromiseBroken: for a certificate of another kind, or one that proves nothing.
     """
+    workload, unit, level, families, together = problem
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):
         means = answers_below(workload, unit, level)
         return sum((part.weight * mean for part, mean in zip(workload.parts, means, strict=True)), Fraction(0))
