@@ -185,7 +185,7 @@ def test_the_ray_of_a_refusal_proves_it():
 def test_infeasible_and_unbounded_programs_are_still_told():
     """The same rows with a bound that no point meets, and without one: both verdicts are proved in rationals."""
     below = LinearProgram.of_triplets(
-        objects([Fraction(1)]), [0], [0], objects([1 / (10 * FAR)]), [1], [math.inf], [0], objects([FAR])
+        objects([Fraction(1)]), [0], [0], objects([1 / (10 * FAR)]), [1], [math.inf], column_upper=objects([FAR])
     )
     with pytest.raises(InfeasibleProgram) as refused:
         solve_exactly(below)
