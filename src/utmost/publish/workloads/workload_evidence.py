@@ -176,6 +176,7 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
             raise PromiseBroken("directions prove a bound only where all cells are alike", came="others", where=kind)
         constant = directions_below(blocks, exact_spectrum(workload, blocks), certificate)
     elif isinstance(certificate, MatrixRoots):
+        # Three bounds share one certificate, whose check is a product of integer matrices of thousands of rows.
         if id(certificate) not in known:
             known[id(certificate)] = matrix_below(matrix_parts(workload), certificate)
         constant = known[id(certificate)]
@@ -217,6 +218,7 @@ def chord_of(
     variance = variance_below(at)
     if not (room.free and len(totals) and variance):
         return at, None, Fraction(1)
+    # Nothing here but the workload, the unit and the shares: the certificate cannot choose its own weight.
     above = -(-(1 << _CHORD_BITS) // variance)  # rounded up: a larger weight is a smaller bound
     return at, int(totals[0]), Fraction(above, 1 << _CHORD_BITS) + 2
 
@@ -339,6 +341,8 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
             product_gram = np.kron(product_gram, part.sums[a].gram(domain.axes[a]))
         grams.append(_integers(product_gram))
     weights = [part.weight / part.answers for part in workload.parts]
+    # Integers over one denominator: the check multiplies matrices of them, which Fractions would make a thousand times
+    # slower.
     below = lcm(*(weight.denominator for weight in weights))
     parts = []
     for T in product(*(range(len(chain)) for chain in chains)):
@@ -365,6 +369,7 @@ def _on_eigenspace(
 
 def _integers(matrix: Array) -> Array:
     """Counts in floats, as Python integers."""
+    # Beyond it a count in floats may have been rounded, and the matrix would be another workload's.
     if matrix.max() >= 2.0**53:
         raise OutOfRange("the matrix of a workload must hold numbers below 2^53", came="larger ones")
     return matrix.astype(np.int64).astype(object)
