@@ -79,13 +79,25 @@ class Combination(Shown):
         levels: Number | Level | Sequence[Number | Level] | Any,
         counts: int | Sequence[int] | Any = 1,
     ) -> None:
-        groups: dict[tuple[Fraction, Level], int] = {}
+        # Fractions are hashed by a power modulo a prime, levels by theirs: pairs of integers and identities stand in.
+        sizes: list[Fraction] = []
+        levels_of: list[Level] = []
+        groups: dict[tuple[int, int, int], int] = {}
+        same, equal = dict[int, int](), dict[Level, int]()
         for size, of, count in _terms(coefficients, levels, counts):
             if size and count:
-                groups[size, of] = groups.get((size, of), 0) + count
+                number = same.get(id(of))
+                if number is None:
+                    number = same[id(of)] = equal.setdefault(of, len(equal))
+                key = size.numerator, size.denominator, number
+                before = groups.get(key)
+                if before is None:
+                    sizes.append(size)
+                    levels_of.append(of)
+                groups[key] = (before or 0) + count
         # Signs are gone: each term is symmetric, so that equal sizes at equal levels are one group with a count.
-        object.__setattr__(self, "coefficients", tuple(size for size, _ in groups))
-        object.__setattr__(self, "levels", tuple(of for _, of in groups))
+        object.__setattr__(self, "coefficients", tuple(sizes))
+        object.__setattr__(self, "levels", tuple(levels_of))
         object.__setattr__(self, "counts", tuple(groups.values()))
 
     def __repr__(self) -> str:
@@ -395,18 +407,18 @@ def _listed(values: Any, name: str) -> Sequence[Any]:
     return values
 
 
-_PLAIN = (int, float, str, Fraction, Decimal, Level)
+_PLAIN = (int, float, str, Decimal, Level)
 
 
 def _read(values: Iterable[Any], reader: Callable[[Any], Any]) -> list[Any]:
-    """Each value, read; equal ones once."""
+    """Each value, read; equal ones once. Levels go by identity, and Fractions are read anew: a hash takes longer."""
     known: dict[tuple[type, Any], Any] = {}
     read = []
     for value in values:
         if type(value) not in _PLAIN:
             read.append(reader(value))
             continue
-        key = type(value), value
+        key = type(value), id(value) if type(value) is Level else value
         if key not in known:
             known[key] = reader(value)
         read.append(known[key])
@@ -415,13 +427,15 @@ def _read(values: Iterable[Any], reader: Callable[[Any], Any]) -> list[Any]:
 
 def _coefficient(value: Any) -> Fraction:
     number = exact(value, "a coefficient")
-    if number and not 1 <= abs(number) * _LARGEST_SIZE <= _LARGEST_SIZE**2:
+    size, below = abs(number.numerator), number.denominator
+    if number and not below <= size * _LARGEST_SIZE <= below * _LARGEST_SIZE**2:
         raise OutOfRange("a coefficient must be 0, or lie between 1e-100 and 1e100 in size", came=value)
     return number
 
 
 def _size(value: Any) -> Fraction:
-    return abs(_coefficient(value))
+    number = _coefficient(value)
+    return number if number.numerator >= 0 else -number
 
 
 def _level(value: Any) -> Level:
