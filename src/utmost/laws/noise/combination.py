@@ -282,7 +282,6 @@ class Combination(Shown):
         if self._step is not None:
             steps = Fraction(math.floor(steps))
         near = round_down(steps)
-        # Cheap bounds first: far out they are good enough, and an inversion has no digits left there.
         sure = min(self._not_zero, self._chernoff.tail(near))
         if sure <= (_LEAST_INVERTED if miss is None else miss):
             return sure
@@ -362,7 +361,6 @@ def simultaneous_margins(
     if not combinations:
         raise OutOfRange("combinations must hold at least one sum", came="none", where="simultaneous_margins")
     each = missed_by_each(miss, len(combinations)) if independent else miss / len(combinations)
-    # One margin for each object: of a table's thousand cells most are the same sum.
     margins = {id(combination): combination for combination in combinations}
     known = {key: combination.margin_missed(each) for key, combination in margins.items()}
     return tuple(known[id(combination)] for combination in combinations)
