@@ -33,7 +33,11 @@ def exact(value: object, name: str = "value") -> Fraction:
     >>> exact(0.1), exact("1/3"), exact(2)
     (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
     """
-    if isinstance(value, Rational | Integral) and not isinstance(value, bool):
+    if type(value) is Fraction:
+        return value
+    if type(value) is int:
+        return Fraction(value)
+    if not isinstance(value, str | bool) and isinstance(value, Rational | Integral):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, Decimal | float | np.floating) or (isinstance(value, str) and "/" not in value):
         return _from_decimal(value, name)

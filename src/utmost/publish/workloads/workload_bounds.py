@@ -42,6 +42,7 @@ from utmost.publish.workloads.measured_families import is_difference, measured_f
 from utmost.publish.workloads.unit_charge import room_around
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import (
+    Bounded,
     LowerBound,
     WorkloadBounds,
     answers_below,
@@ -119,7 +120,8 @@ def bounds_of(
     known: dict[int, Fraction] = {}
 
     def bound(kind: str, holds_for: str, hypotheses: str, certificate: Any = None) -> LowerBound:
-        value = round_down(proven_bound(kind, workload, unit, at, chosen, certificate, known, together))
+        problem = Bounded(workload, unit, at, chosen, together)
+        value = round_down(proven_bound(kind, problem, certificate, known))
         return LowerBound(value, holds_for, hypotheses, certificate)
 
     first = bound(
@@ -133,6 +135,7 @@ def bounds_of(
         return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means, together)
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
+        # A matrix where cells are not alike; where they are, symmetry leaves two numbers to choose.
         best = directions or _directions(workload, unit, along)
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
@@ -140,6 +143,7 @@ def bounds_of(
         integer = bound("any integer strategy", _integer_words(), f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
+    # Each answer at its own worst data set may be the larger bound: both hold, and the larger one is said.
     if jointly is None or jointly.value < first.value:
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, None, None))
     try:
@@ -271,6 +275,7 @@ def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions
     for own, (total, rows_total) in zip(roots, row_totals(blocks, along), strict=True):
         of_kind[int(not total), int(not rows_total)] += own
 
+    # What a mixture of changes proves, in floats: the search may be wrong, since `proven_bound` says what it is worth.
     def root(*changes: tuple[float, Directions]) -> float:
         shown = np.zeros((2, 2))
         for weight, change in changes:
@@ -347,11 +352,13 @@ def _chord(
         eigenvalues = inside @ (z + free)
         quotients = squares / eigenvalues
         value, slopes = quotients.sum(), inside.T @ (quotients / eigenvalues)
+        # The certificate proves 1 / max slope; at the optimum that is the value, by weak duality.
         if slopes.max() + slopes @ free <= value * (1 + gap):
             break
         z = z * np.sqrt(slopes / value)
         z /= z.sum()
     z = z + free
+    # Rounded down, and a little less: shares that add up to more than 1 would prove nothing.
     units = [int(share * (1 << 60)) for share in z / z.sum() * (1 - 1e-15 * len(z))]
     return ChordShares(tuple(Fraction(unit, 1 << 60) for unit in units))
 
@@ -367,6 +374,7 @@ def _matrix_roots(parts: Sequence[MatrixPart], rounds: int = 12, gap: float = 1e
         value = float(diagonal.sum())
         if value > best:
             best_weights = y
+        # Any weights prove a bound, so that an end too early costs some of it, and never its truth.
         if value <= best * (1 + gap):
             break
         best, y = value, np.maximum(diagonal, 1e-12 * value) / np.maximum(diagonal, 1e-12 * value).sum()
@@ -377,6 +385,7 @@ def _matrix_roots(parts: Sequence[MatrixPart], rounds: int = 12, gap: float = 1e
 
 def _root(matrix: Floats, q: Floats) -> Floats:
     """The square root of diag(q) matrix diag(q)."""
+    # A near root is enough: what is proved is of the matrix that is written down, whatever its square.
     values, vectors = np.linalg.eigh(q[:, None] * matrix * q)
     root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     return np.asarray((root + root.T) / 2)
