@@ -12,7 +12,7 @@ from utmost.laws.noise.signed_cells import charge_of_rows
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Workload, bounds_of, certified_rows
 from utmost.publish.workloads.blocks import precision
-from utmost.publish.workloads.certified_rows import changes_of
+from utmost.publish.workloads.levels_of_rows import changes_of
 from utmost.publish.workloads.signed_search import signed_rows
 
 ALL_THREE = [(0, 0, 1), (1, -1, 0), (1, 1, -1)]

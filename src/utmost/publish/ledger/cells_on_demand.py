@@ -72,14 +72,17 @@ class AnsweredCells:
 
         Cost: some microseconds a cell.
         """
-        asked_keys = list(dict.fromkeys(keys))
-        places = [self.universe.place(key) for key in asked_keys]
-        for at, place in enumerate(places):
+        places: dict[Any, int] = {}
+        for at, key in enumerate(keys):
+            place = self.universe.place(key)
             if place is None:
                 raise OutOfRange("every key must be one of the universe", came="another", where=f"key {at + 1}")
-        values = {_COUNT: [self._counts.get(place, 0) for place in places if place is not None]}
-        noisy = self._release.responses([Identifiers.of(list(map(str, places)))], values)[_COUNT] if places else []
-        return dict(zip(asked_keys, map(int, noisy), strict=True))
+            places[key] = place
+        if not places:
+            return {}
+        values = {_COUNT: [self._counts.get(place, 0) for place in places.values()]}
+        noisy = self._release.responses([Identifiers.of(list(map(str, places.values())))], values)[_COUNT]
+        return dict(zip(places, noisy.tolist(), strict=True))
 
     def __repr__(self) -> str:
         return f"AnsweredCells(level={self.level!r})"

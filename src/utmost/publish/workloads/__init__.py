@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.branch_and_bound import certified_shares as certified_shares
     from utmost.publish.workloads.cells_together import pair_noise as pair_noise
     from utmost.publish.workloads.cells_together import ways_together as ways_together
-    from utmost.publish.workloads.certified_rows import certified_rows as certified_rows
     from utmost.publish.workloads.chosen_strategy import strategy as strategy
     from utmost.publish.workloads.domain import Domain as Domain
+    from utmost.publish.workloads.levels_of_rows import certified_rows as certified_rows
     from utmost.publish.workloads.listed_keys import listed as listed
     from utmost.publish.workloads.marginal_search import marginals as marginals
     from utmost.publish.workloads.ordered_axes import bins as bins

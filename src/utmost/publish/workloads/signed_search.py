@@ -163,8 +163,8 @@ def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
             if best == place:
                 break
             place, value = best, least
-    best = sorted(seen, key=lambda chosen: (seen[chosen], chosen))[:_POLISHED]
-    return [*best, alone, *_found(pool)]
+    nearest_sets = sorted(seen, key=lambda chosen: (seen[chosen], chosen))[:_POLISHED]
+    return [*nearest_sets, alone, *_found(pool)]
 
 
 def _found(pool: _Pool) -> list[tuple[int, ...]]:

@@ -318,9 +318,9 @@ def answers_below(workload: Workload, unit: Unit, level: Level, together: str | 
 def _changed_cells(part: Part, workload: Workload, unit: Unit, together: str | None) -> dict[tuple[int, int], int]:
     """How many cells an answer adds up, of how many one individual changes each, and how many answers do."""
     domain = workload.domain
-    if together is None:
-        return {(size, min(size, unit.cells)): answers for size, answers in part.sizes(domain).items()}
     along = place_of(workload, unit, together)
+    if along is None:
+        return {(size, min(size, unit.cells)): answers for size, answers in part.sizes(domain).items()}
     others = [at for at in range(len(domain.axes)) if at != along]
     _, rows = cells_changed(workload, unit, along)
     counts: dict[tuple[int, int], int] = {}
