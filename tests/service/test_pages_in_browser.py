@@ -49,7 +49,8 @@ SEEN = {
     "admin": (*RELEASES, "/verify", "/budgets", "/tokens", "/trail", *TOOLS),
 }
 UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = %s; })"
-WIDER = """new Promise((found) => requestAnimationFrame(() => setTimeout(found))).then(() => Math.max(document.documentElement.scrollWidth - window.innerWidth,
+WIDER = """new Promise((found) => requestAnimationFrame(() => setTimeout(found))).then(() => Math.max(
+  document.documentElement.scrollWidth - window.innerWidth,
   ...[...document.querySelectorAll('.scroll, nav')].map((place) => place.scrollWidth - place.clientWidth)))"""
 SPILLED = """[...document.querySelectorAll('.card svg.chart text')].filter((text) => {
   const [word, card] = [text, text.closest('.card')].map((one) => one.getBoundingClientRect());
