@@ -1,4 +1,4 @@
-"""A reader's connection serves the next reader of a file that nobody has changed, and no other file, process or time."""
+"""A reader's connection serves the next reader of a file that nobody has changed, and no other file or process."""
 
 import os
 import sqlite3
