@@ -95,6 +95,7 @@ class Combination(Shown):
                     sizes.append(size)
                     levels_of.append(of)
                 groups[key] = (before or 0) + count
+        # Signs are gone: each term is symmetric, so that equal sizes at equal levels are one group with a count.
         object.__setattr__(self, "coefficients", tuple(sizes))
         object.__setattr__(self, "levels", tuple(levels_of))
         object.__setattr__(self, "counts", tuple(groups.values()))
@@ -139,6 +140,7 @@ class Combination(Shown):
         True
         """
         inner = natural(bits, "bits", least=1, most=1 << 18) + 16 + len(self.counts).bit_length()
+        # One interval for each level, however many terms have it: the weights add up exactly.
         by_level: dict[Level, Fraction] = {}
         for weight, of in zip(self._weights, self.levels, strict=True):
             by_level[of] = by_level.get(of, Fraction(0)) + weight
@@ -161,12 +163,15 @@ class Combination(Shown):
         epsilons, counts = self._groups.epsilons, self._groups.counts
         sizes = self._groups.sizes
         points = math.ceil(_DECAY * float((sizes / epsilons).max()))
+        # On a lattice the integral is over one period, and equidistant points give it to rounding: the integrand is
+        # analytic.
         if self._step is not None and points <= _MOST_POINTS:
             t = 2 * np.pi * (np.arange(points + 8) + 0.5) / (points + 8)
             ratios = np.sin(np.multiply.outer(t, sizes) / 2) / np.sinh(np.minimum(epsilons, 700) / 2)
             missing = -np.expm1(-np.log1p(ratios**2) @ counts)
             return float(self._unit) * float((missing / (2 * np.sin(t / 2) ** 2)).mean())
         scales = sizes / np.minimum(2 * np.sinh(np.minimum(epsilons, 700) / 2), 1e300)
+        # Else over all t, in log t: the trapezoidal rule is exact to rounding for what dies away so on both sides.
         u = np.arange(-40, 40, 0.05) - math.log(float(scales.max()))
         missing = -np.expm1(-np.log1p(np.multiply.outer(np.exp(u), scales) ** 2) @ counts)
         return float(self._unit) * float((missing * np.exp(-u)).sum()) * 0.05 * 2 / math.pi
@@ -194,6 +199,7 @@ class Combination(Shown):
         [False, False, True]
         """
         size = abs(exact(value, "value"))
+        # P(|S| >= v) is at most P(|S| > w) for each w below v, and `is_kept` speaks of the latter.
         return size > 0 and self.is_kept(size - size / (1 << 60), miss)
 
     def coverage(self, margin: Number) -> float:
@@ -247,6 +253,7 @@ class Combination(Shown):
         if step is None:
             return round_up(self._halved(miss) * self._unit)
         most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
+        # Chernoff's margin is certified, so the least one is at most that: few looks are needed.
         below, above, chance = -1, most, round_down(miss)
         while above - below > 1:
             middle = (below + above) // 2
@@ -362,6 +369,7 @@ def simultaneous_margins(
 def missed_by_each(miss: Fraction, m: int) -> Fraction:
     """A rational q just below 1 - (1 - miss)^(1/m): m independent chances of at most q make miss at most, exactly."""
     log_kept = math.log1p(-float(miss)) if 2 * miss < 1 else _log(1 - miss)
+    # Below the float of it by more than its error; miss / m is below it by Bernoulli, and takes over for tiny chances.
     guess = Fraction(-math.expm1(log_kept / m) * (1 - 1e-12))
     return max(guess, miss / m)
 
@@ -445,6 +453,7 @@ def _common_step(sizes: Sequence[Fraction]) -> Fraction | None:
     for size in sizes:
         common = math.lcm(step.denominator, size.denominator)
         step = Fraction(math.gcd(int(step * common), int(size * common)), common)
+        # A step that small is no lattice to a float: its sums are inverted as if they were dense.
         if step < least:
             return None
     return step
