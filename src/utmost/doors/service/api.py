@@ -241,8 +241,8 @@ def release(service: Served, who: Who, name: Part, version: Version = None) -> a
 def view(service: Served, who: Who, name: Part, epsilon: At, version: Version = None) -> Response:
     """The released values, with error bar and statement: what is stored, or what follows from it. It spends nothing."""
     # Written here, in the thread that read it: FastAPI would go to another thread to check what is of this shape.
-    found = answers.view_found(service.releases.view(who, name, read_level(epsilon), version))
-    return Response(_VIEWED.dump_json(found), media_type="application/json")
+    answer = answers.view_found(service.releases.view(who, name, read_level(epsilon), version))
+    return Response(_VIEWED.dump_json(answer), media_type="application/json")
 
 
 @router.get("/releases/{name}/margin", summary="The error bar at any level")
