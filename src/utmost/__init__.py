@@ -12,6 +12,8 @@ register(
         "answering": "utmost.design.local.checked_mechanisms:read_mechanism",
         "check_answers": "utmost.doors.documents.answer_words:check_answers",
         "card": "utmost.doors.figures.cards:card",
+        "checked_columns": "utmost.publish.releases.table:checked_columns",
+        "checked_sums": "utmost.publish.releases.noised_workloads:checked_sums",
         "command": "utmost.doors.cli.main:command_named",
         "counted_form": "utmost.publish.statements.counted_files:COUNTED_FORM",
         "dataframes": "utmost.publish.tables.dataframes",

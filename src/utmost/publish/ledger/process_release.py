@@ -15,6 +15,7 @@ from utmost.publish.ledger.requests import read_request
 from utmost.publish.ledger.volatile_store import VolatileStore
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, Words, promise_of
+from utmost.publish.promises.table_statements import Stated
 from utmost.publish.tables.engines import is_engine_frame
 
 NAME = "release"
@@ -95,4 +96,4 @@ def rehearse(
     promised.noise.warn(at)
     rows = 0 if promised.noise.names_rows else source.rows
     warn_of_rows(promised.rows)
-    return promised.noise.statement(at, sure, promised.columns, promised.public, rows, rows_from=promised.rows)
+    return promised.noise.statement(at, sure, Stated(promised.columns, promised.public, rows, promised.rows))

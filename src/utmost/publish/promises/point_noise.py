@@ -17,12 +17,14 @@ from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.cell_noise import read_largest
 from utmost.publish.promises.drawing import Answering, Drawing, width_of
 from utmost.publish.promises.places_statements import margin_name, places_guarantee, places_statement
+from utmost.publish.promises.plan import OfColumns
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.point_paths import PointPaths, drawn_points, flat_points
-from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
+from utmost.publish.promises.promised_noise import ColumnNoise, Noise, Response
+from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import check_lengths, warn_of_degrees
 from utmost.publish.tables.cell_values import read_reals
-from utmost.publish.tables.columns import exact_column, real_column
+from utmost.publish.tables.columns import Place, exact_column, real_column
 
 # P(|V| > t/e) < 2^n exp(-t/2), which is below 2^-512 at t = 712 + 2n: far below the chance of guessing a key.
 _TAIL = 712
@@ -31,7 +33,7 @@ _MOST_DISTANCES = 1 << 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PlacedPoints(Shown):
+class PlacedPoints(OfColumns, Shown):
     """What a release of points promises: the plan of a `TableRelease`.
 
     Attributes:
@@ -39,7 +41,6 @@ class PlacedPoints(Shown):
         confidence: of the margin.
     """
 
-    numbers: ClassVar[str] = "reals"
     is_apart: ClassVar[bool] = False
 
     law: PlanarLaw
@@ -67,6 +68,10 @@ class PlacedPoints(Shown):
     def warn(self) -> None:
         """Of a distance nobody can say which level is large."""
 
+    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+        """The coordinates of a column."""
+        return real_column(column, name, place)
+
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """The points, each on a hidden path of its own."""
         points, _ = read_reals(flat_points(cells))
@@ -74,13 +79,13 @@ class PlacedPoints(Shown):
         answer = written(drawn_points(points, self.law, randomness), self.law.grid)
         return {name: answer[:, axis] for axis, name in enumerate(cells)}
 
-    def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
+    def statement(self, stated: Stated) -> dict[str, Any]:
         """What is said publicly about a release of points, see `places_statement`."""
-        return places_statement(self.law, self.confidence, released, public, rows, **about)
+        return places_statement(self.law, self.confidence, stated)
 
 
 @dataclass(frozen=True, slots=True)
-class PointNoise(PlannedNoise):
+class PointNoise(ColumnNoise, Noise):
     """Euclidean Laplace noise on hidden paths; the unit is one row, moved by one ``per`` of distance.
 
     Attributes:

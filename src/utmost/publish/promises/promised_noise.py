@@ -1,12 +1,13 @@
 """The noise of a promise: what is measured, how it is noised at every level, and how an answer is read and stated.
 
 A kind of noise is one class in one file: cells (`cell_noise`), the sums of a strategy (`sum_noise`), points of the
-plane (`point_noise`). Ledger, service and command line know this protocol and no kind; `noise_kinds` lists them.
+plane (`point_noise`). Ledger, service and command line know this protocol and no kind; `noise_kinds` lists them. A
+release that nothing remembers needs `PlannedNoise` alone.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, wrong_kind
 from utmost.laws.exact.written_levels import level_facts
+from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.publish.counting.proved_table import ProvedTable
@@ -24,7 +26,7 @@ from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
-from utmost.publish.promises.table_statements import assumed_line, taken_for_granted
+from utmost.publish.promises.table_statements import Stated, assumed_line, promise
 from utmost.publish.tables.adapters import brought
 from utmost.version import __version__
 
@@ -48,136 +50,49 @@ def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise(ABC):
-    """The noise that is promised, whatever the level.
+class PlannedNoise(ABC):
+    """What is measured of a table, and how an answer at a level is drawn: all that is released once needs no more.
 
     Attributes:
         unit: what one individual changes.
-        largest: the declared, public bound on the size of a true value; None where none is declared.
         kind: what is noised, in words.
-        is_worded: whether a promise says it in words of its own, and not as facts.
         needs_counted: whether a table must be a counted one, and the release of it is one document.
         names_rows: whether which rows there are is what is released, so that their number is part of the answer.
-        is_relaxed: whether there are answers at several levels.
-        is_charted: whether the error bar is one of each column.
     """
 
     unit: Unit
-    largest: Fraction | None
 
     kind: ClassVar[str]
-    is_worded: ClassVar[bool] = False
     needs_counted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = False
-    is_relaxed: ClassVar[bool] = True
-    is_charted: ClassVar[bool] = True
 
     @property
     @abstractmethod
     def subject(self) -> str:
         """What is released, in the words of a page."""
 
-    @property
-    def relation(self) -> str:
-        """Against what the levels protect: those of releases with one relation add up."""
-        return self.unit.neighbours
-
-    @property
-    def delta(self) -> Fraction | None:
-        """The chance that the bound of epsilon does not cover; None where there is none."""
-        return None
-
-    @property
-    def exponent(self) -> int | None:
-        """The k of the grid 2^-k on which true values are read; None where they are read as they are."""
-        return None
-
-    @property
-    def snapping(self) -> str | None:
-        """The rule by which reals get to the grid; None where there is none."""
-        return None
-
+    @abstractmethod
     def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
-        """What an answer at a level promises and how it is drawn, whatever other levels are answered.
-
-        Raises:
-            Unsupported: for what is no table of columns and error bars.
-        """
-        remedy = "Release them with ut.release, or in a ledger."
-        raise Unsupported("a table that is released once has columns with noise", came=self.kind, remedy=remedy)
+        """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
 
     @abstractmethod
     def margin(self, level: Level, confidence: Number) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence."""
 
-    def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
-        """The error bars, each with what it is of; the widest ``most`` of many."""
-        return (("each released value", self.margin(level, confidence)),)
+    @abstractmethod
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
 
-    def per_step(self, level: Level) -> Level | None:
-        """The level of one unit of a count, for a reader; None where the noise is not geometric on the integers."""
-        return None
-
-    def check(self) -> None:  # noqa: B027, most kinds have nothing to check
-        """Check all that can fail before a table is read.
-
-        Raises:
-            Unsupported: for what could be drawn and not be read.
-        """
-
-    def check_level(self, level: Level) -> None:
-        """Check that a response at a level would have an error bar, so that it can be drawn, shown and stated.
-
-        Raises:
-            OutOfRange: for a level so strict that it has none: below epsilon 1e-50 for one step of the noise.
-        """
-        self.margin(level, "0.95")
-
-    def check_unit(self, counted: Any) -> None:  # noqa: B027, nor here
+    def check_unit(self, counted: Any) -> None:  # noqa: B027, most kinds have nothing to check
         """Check that the unit goes with a table, counted or not.
 
         Raises:
             Unsupported, OutOfRange: where it does not.
         """
 
-    def check_served(self) -> None:  # noqa: B027, nor here
-        """Check that a service can answer for it at every level: no request may take minutes.
-
-        Raises:
-            OutOfRange: where one might.
-        """
-
     def check_size(self, rows: int, columns: int) -> None:
         """Check that there is something to release; see `utmost.publish.promises.declared_columns.check_size`."""
         check_size(self.unit, rows, columns)
-
-    def check_tightened(self, level: Level, where: str) -> None:  # noqa: B027, nor here
-        """Check that stored responses lead to a stricter level without the table.
-
-        Raises:
-            NeedsTable: where they do not.
-        """
-
-    def by_item(self) -> Lattice:
-        """The lattice of the noise of one cell, where a function of its item can be that noise.
-
-        Raises:
-            Unsupported: for noise that is of more than one cell.
-        """
-        remedy = "Collect the table first, and publish it without an engine."
-        required = f"{self.kind} have no noise by item"
-        raise Unsupported(required, came="a table that is answered by item", remedy=remedy)
-
-    @abstractmethod
-    def bound(self, cells: int) -> tuple[Any, str]:
-        """The size that a true value may have in a response of so many cells, as it is read; and in words."""
-
-    @abstractmethod
-    def word(self, level: Level, cells: int) -> int:
-        """The bytes that each cell of a response takes on disk: a function of public facts alone."""
-
-    def warn(self, level: Level) -> None:  # noqa: B027, nor here
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The columns that are released, of those that a promise names.
@@ -203,6 +118,160 @@ class Noise(ABC):
             OutOfRange: for a table that is not what the noise is promised for.
         """
         return rows, None
+
+    def handed(
+        self,
+        level: Level,
+        columns: Mapping[str, Any],
+        kind: str,
+        part: tuple[str, str] | None,
+        table: Callable[[Mapping[str, Any]], Any],
+    ) -> Any:
+        """An answer as it is handed out.
+
+        Args:
+            columns: as they are published, see `Noise.written`.
+            kind: of the table that was published.
+            part: where individuals were counted in parts, which one this is.
+            table: makes the table of such columns and their error bars.
+        """
+        return table(columns)
+
+
+class ColumnNoise(PlannedNoise):
+    """Noise of the columns of a table: what is said of an answer is what its plan says."""
+
+    __slots__ = ()
+
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The largest margin of the plan."""
+        return self.plan(level, confidence).margin
+
+    def column_bars(
+        self, level: Level, columns: Sequence[str], confidence: Number
+    ) -> dict[str, tuple[str, int | float]]:
+        """The columns of margins, with the column that each stands behind, and the margin."""
+        return self.plan(level, confidence).bars(columns)
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        self.plan(level).warn()
+
+    def check_unit(self, counted: Any) -> None:
+        """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
+        if counted is None:
+            self.unit.check_plain()
+        self.unit.check_each_cell("columns")
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        return promise(level, self.unit, "the released columns", "released cell")
+
+    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
+        """The statement that the plan makes."""
+        return self.plan(at, confidence).statement(stated)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise(PlannedNoise):
+    """The noise that is promised, whatever the level, and that a memory keeps.
+
+    Attributes:
+        largest: the declared, public bound on the size of a true value; None where none is declared.
+        is_worded: whether a promise says it in words of its own, and not as facts.
+        is_relaxed: whether there are answers at several levels.
+        is_charted: whether the error bar is one of each column.
+    """
+
+    largest: Fraction | None
+
+    is_worded: ClassVar[bool] = False
+    is_relaxed: ClassVar[bool] = True
+    is_charted: ClassVar[bool] = True
+
+    @property
+    def relation(self) -> str:
+        """Against what the levels protect: those of releases with one relation add up."""
+        return self.unit.neighbours
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The chance that the bound of epsilon does not cover; None where there is none."""
+        return None
+
+    @property
+    def exponent(self) -> int | None:
+        """The k of the grid 2^-k on which true values are read; None where they are read as they are."""
+        return None
+
+    @property
+    def snapping(self) -> str | None:
+        """The rule by which reals get to the grid; None where there is none."""
+        return None
+
+    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
+        """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
+        from utmost.publish.promises.noise_at_level import NoiseAt
+
+        return NoiseAt(self, level, read_confidence(confidence))
+
+    def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
+        """The error bars, each with what it is of; the widest ``most`` of many."""
+        return (("each released value", self.margin(level, confidence)),)
+
+    def per_step(self, level: Level) -> Level | None:
+        """The level of one unit of a count, for a reader; None where the noise is not geometric on the integers."""
+        return None
+
+    def check(self) -> None:
+        """Check all that can fail before a table is read.
+
+        Raises:
+            Unsupported: for what could be drawn and not be read.
+        """
+
+    def check_level(self, level: Level) -> None:
+        """Check that a response at a level would have an error bar, so that it can be drawn, shown and stated.
+
+        Raises:
+            OutOfRange: for a level so strict that it has none: below epsilon 1e-50 for one step of the noise.
+        """
+        self.margin(level, "0.95")
+
+    def check_served(self) -> None:
+        """Check that a service can answer for it at every level: no request may take minutes.
+
+        Raises:
+            OutOfRange: where one might.
+        """
+
+    def check_tightened(self, level: Level, where: str) -> None:
+        """Check that stored responses lead to a stricter level without the table.
+
+        Raises:
+            NeedsTable: where they do not.
+        """
+
+    def by_item(self) -> Lattice:
+        """The lattice of the noise of one cell, where a function of its item can be that noise.
+
+        Raises:
+            Unsupported: for noise that is of more than one cell.
+        """
+        remedy = "Collect the table first, and publish it without an engine."
+        required = f"{self.kind} have no noise by item"
+        raise Unsupported(required, came="a table that is answered by item", remedy=remedy)
+
+    @abstractmethod
+    def bound(self, cells: int) -> tuple[Any, str]:
+        """The size that a true value may have in a response of so many cells, as it is read; and in words."""
+
+    @abstractmethod
+    def word(self, level: Level, cells: int) -> int:
+        """The bytes that each cell of a response takes on disk: a function of public facts alone."""
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
 
     @abstractmethod
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
@@ -242,18 +311,6 @@ class Noise(ABC):
         margin = self.margin(level, confidence)
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
 
-    def handed(
-        self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
-    ) -> Any:
-        """A response as it is handed out.
-
-        Args:
-            kind: of the table that was published.
-            part: where individuals were counted in parts, which one this is.
-            table: makes the table of columns and error bars.
-        """
-        return table()
-
     def with_bars(
         self, level: Level, columns: Sequence[str], rows: int, public: Sequence[str], confidence: Number = CONFIDENCE
     ) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
@@ -265,10 +322,6 @@ class Noise(ABC):
         bars = {name: bar for name, bar in self.column_bars(level, columns, confidence).items() if name not in taken}
         after = {name: owner for name, (owner, _) in bars.items()}
         return {name: np.full(rows, margin) for name, (_, margin) in bars.items()}, after
-
-    @abstractmethod
-    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
 
     def drawn(self, level: Level) -> str:
         """What is drawn at a level, in words."""
@@ -284,17 +337,7 @@ class Noise(ABC):
         """Whom it protects, in words."""
         return f"one individual, who {assumed_line(self.unit, 'released cell')}"
 
-    def statement(
-        self,
-        at: Level,
-        confidence: Fraction,
-        released: Sequence[str],
-        public: Sequence[str],
-        rows: int,
-        *,
-        rows_from: str,
-        digest: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
+    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
         """The statement of one answer by itself: the noise as facts, and all that follows from them.
 
         A kind of noise that was there before this statement has one of its own.
@@ -302,16 +345,17 @@ class Noise(ABC):
         Args:
             at: the level of the answer.
             confidence: of the error bars.
-            released, public, rows, rows_from, digest: as for `utmost.publish.promises.plan.statement`.
+            stated: the table.
         """
-        origin = "released" if self.names_rows else rows_from
-        granted = "" if self.names_rows else f" {taken_for_granted(public, origin)}"
+        table = replace(stated, rows_from="released") if self.names_rows else stated
+        margins = self.column_bars(at, stated.released, confidence)
+        granted = "" if self.names_rows else f" {stated.granted}"
         delta = {} if self.delta is None else {"delta": str(self.delta)}
         return {
             "kind": PROMISED_KIND,
             "format": 1,
             "utmost": __version__,
-            "guarantee": f"{self.guarantee(at, released)}{granted}",
+            "guarantee": f"{self.guarantee(at, stated.released)}{granted}",
             **level_facts(at),
             **delta,
             "alike": self.relation,
@@ -319,12 +363,8 @@ class Noise(ABC):
             "drawn": self.drawn(at),
             "theorem": self.theorem,
             "confidence_exactly": str(confidence),
-            "margins": {name: margin for name, (_, margin) in self.column_bars(at, released, confidence).items()},
-            "released": list(released),
-            "public": list(public),
-            "rows": rows,
-            "rows_from": origin,
-            "table": None if digest is None else dict(digest),
+            "margins": {name: margin for name, (_, margin) in margins.items()},
+            **table.facts(),
         }
 
     def facts(self) -> dict[str, Any]:
@@ -363,44 +403,6 @@ class Noise(ABC):
     def snapped_like(self, other: "Noise") -> "Noise":
         """The same with the rule by which another gets reals to the grid."""
         return self
-
-
-class PlannedNoise(Noise):
-    """Noise of the columns of a table: what is said of an answer is what its plan says."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
-        """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
-
-    def margin(self, level: Level, confidence: Number) -> int | float:
-        """The least distance within which a released value lies of the true one, with this confidence."""
-        return self.plan(level, confidence).margin
-
-    def column_bars(
-        self, level: Level, columns: Sequence[str], confidence: Number
-    ) -> dict[str, tuple[str, int | float]]:
-        """The columns of margins, with the column that each stands behind, and the margin."""
-        return self.plan(level, confidence).bars(columns)
-
-    def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        self.plan(level).warn()
-
-    def statement(
-        self,
-        at: Level,
-        confidence: Fraction,
-        released: Sequence[str],
-        public: Sequence[str],
-        rows: int,
-        *,
-        rows_from: str,
-        digest: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
-        """The statement that the plan makes."""
-        return self.plan(at, confidence).statement(released, public, rows, rows_from=rows_from, digest=digest)
 
 
 def check_alone(words: Mapping[str, Any], fitting: Sequence[str], where: str, required: str) -> None:

@@ -6,10 +6,10 @@ from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
     from utmost.publish.promises.accuracy import epsilon_for as epsilon_for
-    from utmost.publish.promises.keys import select_keys as select_keys
     from utmost.publish.promises.level_steps import bridge as bridge
     from utmost.publish.promises.level_steps import relax as relax
     from utmost.publish.promises.level_steps import tighten as tighten
+    from utmost.publish.promises.noise_of_keys import select_keys as select_keys
     from utmost.publish.promises.plan import Plan as Plan
     from utmost.publish.promises.plan import guarantee as guarantee
     from utmost.publish.promises.plan import plan_release as plan_release

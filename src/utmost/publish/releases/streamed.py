@@ -6,7 +6,7 @@ file that changes meanwhile is not released, and nothing of it is left on the di
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,7 @@ from utmost.publish.promises.promise import OnceWords, promise_once
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.table import TableRelease, copied, same_cells
 from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.columns import integer_column, not_distinct, real_column
+from utmost.publish.tables.columns import not_distinct
 from utmost.publish.tables.file_pieces import Columns, FilePieces
 from utmost.publish.tables.set_aside import SetAside
 
@@ -90,11 +90,11 @@ class StreamedTable:
         return self.source.write(file, self._released(), self.after, self.left_out, kinds)
 
     def _released(self) -> Iterator[tuple[Any, Columns]]:
-        read, before = _reader(self.plan), 0
+        before = 0
         for piece in self.source.pieces():
             found: dict[str, NDArray[Any]] = {}
             for name in self.cells:
-                true = read(piece.column(name), name, partial(_place, self.source.path, before))
+                true = self.plan.read(piece.column(name), name, partial(_place, self.source.path, before))
                 found[name] = noised_by(true, self.plan.drawn, self.plan.exponent, randomness=self.randomness)
             for name in self.after:
                 found[name] = np.full(piece.rows, self.plan.margin)
@@ -137,9 +137,9 @@ def streamed_release(
     Cost: memory for one piece; 16 bytes on the disk for each identifier.
     """
     stated = promise_once(source, promise, words)
-    plan, id_column = stated.noise.plan(level(epsilon, alpha), confidence), stated.id_column
+    plan, id_column = stated.planned.plan(level(epsilon, alpha), confidence), stated.id_column
     if not isinstance(plan, Plan):
-        raise Unsupported("a file is noised piece by piece, cell by cell", came=stated.noise.kind, where="promise")
+        raise Unsupported("a file is noised piece by piece, cell by cell", came=stated.planned.kind, where="promise")
     chosen = chosen_columns(stated.columns, tuple(source.names), stated.id_columns)
     published, dropped = declared_columns(tuple(source.names), chosen, stated.public, stated.drop)
     check_margins_free({f"{name}_margin": name for name in chosen}, tuple(source.names))
@@ -155,10 +155,6 @@ def _state(source: FilePieces) -> State:
     return tuple((one.st_size, one.st_mtime_ns, one.st_ino) for one in map(os.stat, source.files))
 
 
-def _reader(plan: Plan) -> Callable[..., NDArray[Any]]:
-    return integer_column if plan.law.numbers == "integers" else real_column
-
-
 def _place(path: Path, before: int, row: int) -> str:
     return f"{path.name}, row {before + row + 1}"
 
@@ -167,13 +163,13 @@ def _checked_rows(
     source: FilePieces, plan: Plan, chosen: Sequence[str], public: Sequence[str], id_column: str | None
 ) -> int:
     """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
-    read, rows = _reader(plan), 0
+    rows = 0
     copies = {(name, released) for name in public for released in chosen}
     with SetAside(_BUCKETS) as aside:
         seen = _SeenOnce(aside, id_column)
         for piece in source.pieces():
             check_there(chosen, source.names)
-            true = {name: read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
+            true = {name: plan.read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
             copies = {pair for pair in copies if same_cells(piece.column(pair[0]), true[pair[1]])}
             seen.add(piece)
             rows += piece.rows
