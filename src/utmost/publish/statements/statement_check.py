@@ -200,20 +200,18 @@ def _plan(stated: Mapping[str, Any]) -> Plan:
     at, confidence = level_of_text(_text(stated, "epsilon")), stated_confidence(stated)
     unit = stated_unit(stated)
     grid = None if stated.get("grid") is None else _text(stated, "grid")
-    if "name" in stated:
-        numbers, half_step = "integers" if grid is None else "reals", stated.get("law") == "DiscreteStaircase"
-        in_steps = Unit(unit.sensitivity, unit.cells, unit.neighbours)
-        lattice = lattice_of(numbers, in_steps, grid, half_step)
-        return plan_of_answer(unit, lattice, at, confidence, half_step=half_step)
-    return plan_release(
-        at,
-        cost=_text(stated, "cost"),
-        numbers=_text(stated, "domain"),
-        relaxable=stated_field(stated, "relaxable", bool),
-        confidence=confidence,
-        grid=grid,
-        unit=unit,
-    )
+    if "name" not in stated:
+        cost, numbers = _text(stated, "cost"), _text(stated, "domain")
+        relaxable = stated_field(stated, "relaxable", bool)
+        plan = plan_release(
+            at, cost=cost, numbers=numbers, relaxable=relaxable, confidence=confidence, grid=grid, unit=unit
+        )
+        if not relaxable or repr(plan.drawn) == stated.get("drawn"):
+            return plan
+    # One answer of a promise for every level: its noise is not chosen by the level.
+    numbers, half_step = "integers" if grid is None else "reals", stated.get("law") == "DiscreteStaircase"
+    lattice = lattice_of(numbers, Unit(unit.sensitivity, unit.cells, unit.neighbours), grid, half_step)
+    return plan_of_answer(unit, lattice, at, confidence, half_step=half_step)
 
 
 def stated_unit(facts: Mapping[str, Any]) -> Unit:
