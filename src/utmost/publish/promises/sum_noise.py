@@ -219,19 +219,9 @@ class SumsAt(NoiseAt):
 
 
 def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
-    """The noise of each sum of each measured family when the whole may spend a level.
-
-    Raises:
-        OutOfRange: for a sensitivity that is no integer.
-    """
-    wide = strategy.unit.sensitivity
-    if wide.denominator != 1:
-        remedy = f"Pass {-(-wide // 1)}, or count in smaller units."
-        raise OutOfRange("the sensitivity of sums of integers must be an integer", came=wide, remedy=remedy)
-    return {
-        family: Geometric(level_of_family, wide.numerator * load_of(family))
-        for family, level_of_family in strategy.levels(spent).items()
-    }
+    """The noise of each sum of each measured family when the whole may spend a level."""
+    wide = strategy.unit.sensitivity.numerator
+    return {family: Geometric(of, wide * load_of(family)) for family, of in strategy.levels(spent).items()}
 
 
 def sum_noise(strategy: Strategy, largest: Number | None = None) -> SumNoise:
@@ -243,7 +233,6 @@ def sum_noise(strategy: Strategy, largest: Number | None = None) -> SumNoise:
     """
     if not isinstance(strategy, Strategy):
         raise WrongKind("a strategy must be a Strategy", came=type(strategy).__name__, where="strategy")
-    noise_laws(strategy, level(1))
     cells = cell_noise(unit=strategy.unit, largest=largest)
     return SumNoise(strategy.unit, cells.largest, cells.half_step, cells.grid, cells.lattice, strategy)
 

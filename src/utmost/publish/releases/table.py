@@ -156,7 +156,8 @@ def release_table(
             then its labels are public, and its unit is the one that was proved. A frame that an engine evaluates
             (Polars' lazy frames, DuckDB's relations, Spark's dataframes) needs an ``id_column``, and gives a frame of
             its kind, not evaluated yet; each evaluation gives the same values.
-        promise: what is promised of it at every level, whose noise is drawn at this one; or its words instead.
+        promise: what is promised of it at every level, whose noise is drawn at this one: of cells, columns changed
+            together, points, the sums of a strategy, or keys that are named; or the words of cells instead.
         epsilon, alpha: what the whole table may spend, one of the two; alpha = exp(-epsilon).
         confidence: of the margin that stands beside each released column.
         randomness: the operating system's when None; a seeded source is refused.
@@ -167,7 +168,8 @@ def release_table(
             loss; for reals on the ``grid=``, a power of two, that level and sensitivity choose where it is left out.
 
     Returns:
-        The table of the kind that came in, with released values and margins in it, and its statement.
+        The table of the kind that came in, with released values and margins in it, and its statement; of a strategy
+        what `release_workload` gives, as ``table``.
 
     Raises:
         NotDeclared: for a column that is neither released, nor public, nor dropped.
