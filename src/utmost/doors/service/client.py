@@ -15,8 +15,9 @@ from utmost.laws.exact import Level, Number, exact, level
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.publish_request import Brought
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.shared_measures import Measure, shared_measures
+from utmost.publish.ledger.shared_measures import shared_measures
 from utmost.publish.promises.promise import Promise, promise_of, stated_promise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.tables.saving import FileWords, Publication, saved
@@ -252,9 +253,8 @@ class RemoteLedger:
         Args:
             proposals: for each measure, its approved proposal, where the service asks for one.
         """
-        measures = shared_measures(tables, shared, epsilon, alpha)
-        whose: dict[str, Any] = {"dataset": dataset, "independent": independent}
-        return self._together("/v1/publications", measures, whose, request, proposals)
+        measures = shared_measures(tables, shared, epsilon, alpha, dataset, independent)
+        return self._together("publications", measures, request, proposals)
 
     def relax_shared(
         self,
@@ -268,18 +268,16 @@ class RemoteLedger:
     ) -> dict[str, Any]:
         """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`."""
         measures = shared_measures(tables, shared, epsilon, alpha)
-        return self._together("/v1/relaxations", measures, None, request, proposals)
+        return self._together("relaxations", measures, request, proposals)
 
-    def _together(
-        self, path: str, measures: Mapping[str, Measure], whose: dict[str, Any] | None, request: str | None, allow: Any
-    ) -> dict[str, Any]:
+    def _together(self, what: str, measures: Mapping[str, Brought], request: str | None, allow: Any) -> dict[str, Any]:
         bodies = []
         for name, measure in measures.items():
             body = {"name": name, "epsilon": level_text(measure.level), "proposal": (allow or {}).get(name)}
-            if whose is not None and measure.promise is not None:
-                body["terms"] = Terms(measure.promise, **whose).facts()
+            if what == "publications":
+                body["terms"] = Terms.of(measure).facts()
             bodies.append(body | as_sent(measure.table))
-        answer = self._post(path, request, {"measures": bodies})["measures"]
+        answer = self._post(f"/v1/{what}", request, {"measures": bodies})["measures"]
         return {name: table_in(answer[name], measure.table) for name, measure in measures.items()}
 
     def rehearse(

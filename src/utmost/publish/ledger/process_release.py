@@ -9,7 +9,7 @@ from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.publish_request import Brought, PublishRequest
 from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.requests import read_request
 from utmost.publish.ledger.volatile_store import VolatileStore
@@ -83,8 +83,7 @@ def rehearse(
     3
     """
     at, sure, stated = level(epsilon, alpha), read_confidence(confidence), promise_of(table, promise, words)
-    about: dict[str, Any] = {"dataset": None, "version": None, "request": None, "independent": False}
-    request, native = PublishRequest.read(NAME, at, stated, **about), stated.rows_of(table)
+    request, native = PublishRequest.read(NAME, Brought(table, at, stated)), stated.rows_of(table)
     if is_engine_frame(native):
         raise Unsupported("a frame is rehearsed by rehearse_table", came=type(native).__name__, where="table")
     stated.noise.check()
