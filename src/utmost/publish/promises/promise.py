@@ -90,7 +90,8 @@ class Promise(Shown):
         unit: what one individual changes; or sensitivity, cells, neighbours and amount instead, see `Unit`.
         strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
         per: instead of a unit, for columns that are the coordinates of one point a row: the level is for each so much
-            Euclidean distance, as for `release_places`, and so is the budget. ``grid`` may then be any width.
+            Euclidean distance, and so is the budget; several rows of one individual add their distances up. Any width
+            is a ``grid=`` then.
         numbers: "integers" or "reals".
         grid: for reals, the width of the grid, a power of two; chosen by the sensitivity if left out.
         largest: a bound on the size of any true value there could be, known without looking at the data. It settles

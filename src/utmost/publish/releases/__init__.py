@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from utmost.publish.releases.item_commitment import ItemCommitment as ItemCommitment
     from utmost.publish.releases.item_release import ItemRelease as ItemRelease
     from utmost.publish.releases.noised_workloads import release_workload as release_workload
-    from utmost.publish.releases.places import release_places as release_places
     from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
     from utmost.publish.releases.processed_release import ProcessedRelease as ProcessedRelease
     from utmost.publish.releases.shared_release import release_shared as release_shared

@@ -81,8 +81,9 @@ def check_places(statement: Mapping[str, Any], table: Any, *, digested: bool = T
     Raises:
         BadTable, Unsupported: as `stated_places`; and where columns, rows, margins or digest are not the table's.
 
-    >>> from utmost.publish.releases import release_places
-    >>> made = release_places({"x": [1], "y": [2]}, columns=["x", "y"], epsilon=1)
+    >>> from utmost.publish.promises import Promise
+    >>> from utmost.publish.releases import release_table
+    >>> made = release_table({"x": [1], "y": [2]}, Promise(["x", "y"], per=1), epsilon=1)
     >>> check_places(made.sidecar, made.table).per
     Fraction(1, 1)
     >>> check_places(made.sidecar, made.table | {"x": [1.0]})
