@@ -95,7 +95,7 @@ def draws(_folder: Path) -> Iterator[Ratio]:
     insecure, law = np.random.default_rng(0), ut.noise.Geometric(epsilon=1)
     stairs = ut.noise.DiscreteStaircase(epsilon=1, sensitivity=1000)
     yield Ratio("one draw", lambda: sample(law), NUMPY, insecure.laplace, 8)
-    yield Ratio("ten draws", lambda: sample(law, 10), NUMPY, lambda: np.rint(insecure.laplace(size=10)), 60)
+    yield Ratio("ten draws", lambda: sample(law, 10), NUMPY, lambda: np.rint(insecure.laplace(size=10)), 16)
     for name, drawn, limit in (("a million draws", law, 1.5), ("a million draws of a staircase", stairs, 4)):
         yield Ratio(name, lambda drawn=drawn: sample(drawn, 10**6), NUMPY, lambda: insecure.laplace(size=10**6), limit)
 
@@ -176,8 +176,8 @@ def answers(_folder: Path) -> Iterator[Ratio]:
     ages = ut.Domain(age=bins(100))
     strategy = Strategy(ages, ut.Unit(1, 1), {ages.finest: 1})
     release = ut.release_workload(draw.poisson(50, ages.shape), strategy, epsilon=1)
-    yield Ratio("mean over 100 cells", lambda: release.mean("age"), LOOP, loop, 180)
-    yield Ratio("quantile over 100 cells", lambda: release.quantile("age", "2/3"), LOOP, loop, 60)
+    yield Ratio("mean over 100 cells", lambda: release.mean("age"), LOOP, loop, 45)
+    yield Ratio("quantile over 100 cells", lambda: release.quantile("age", "2/3"), LOOP, loop, 20)
 
     def marginals(side: int) -> Any:
         domain = ut.Domain(row=list(range(side)), column=list(range(side)))

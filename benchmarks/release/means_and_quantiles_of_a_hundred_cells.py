@@ -34,9 +34,10 @@ def main():
         strategy = Strategy(domain, Unit(1, 1), {family: Fraction(1, len(families)) for family in families})
         released = release_workload(draw.poisson(50, domain.shape), strategy, epsilon=1)
 
-        def measured(form, released=released):
-            value = released.reconstruction.value(released.measured, form)
-            return value, abs(value) > Fraction(released.noise(form).margin(released.confidence))
+        def measured(forms, released=released):
+            values = [released.reconstruction.value(released.measured, form) for form in forms]
+            margins = [Fraction(released.noise(form).margin(released.confidence)) for form in forms]
+            return [(value, abs(value) > margin) for value, margin in zip(values, margins, strict=True)]
 
         def by_margins(released=released, domain=domain, measured=measured):
             return quantile_bar(domain, selected(domain, {}), "age", "2/3", released.confidence, measured)

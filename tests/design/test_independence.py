@@ -21,7 +21,7 @@ few = settings(max_examples=25, deadline=None)
 def vertex_families(draw):
     """A random vertex of the set of all families of a period that keep alpha exactly: the noise does depend on t."""
     D, T, alpha = draw(st.integers(1, 2)), draw(st.integers(1, 3)), draw(alphas)
-    shape = NoiseProgram.of(costs.absolute, D, alpha, draw(st.integers(D, 4)), T, True, None)
+    shape = NoiseProgram.of(costs.absolute, D, alpha, has_tails=True, window=draw(st.integers(D, 4)), outputs=T)
     program = shape.program()
     places = T * (2 * shape.window + 1)
     wanted = draw(st.lists(st.integers(-9, 9), min_size=places, max_size=places))

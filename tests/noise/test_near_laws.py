@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from utmost.laws.noise import Combination
-from utmost.laws.noise.near_laws import NearLaw, Spread, spreads
+from utmost.laws.noise.near_laws import NearLaw, Spread, heights_at, reaches, spreads
 
 
 @pytest.mark.parametrize("digits", [2, 40, 300, 320, 400])
@@ -24,3 +24,15 @@ def test_a_bar_is_that_of_the_reference_and_of_the_spread(digits):
 def test_a_sum_that_is_the_reference_has_next_to_no_spread():
     (found,) = spreads(np.zeros((1, 3)), np.ones(3), np.ones(3))
     assert 0 < found.reach(1e-9) < 1e-9
+
+
+@pytest.mark.parametrize("epsilons", [[1, 1, 1], ["1/1000", "1/2", 8], [60, 60, 900]])
+@pytest.mark.parametrize("sizes", [[1, 0, 0], [1, 1, 1], [5, "1/3", 100], ["1/1000", 0, 1]])
+def test_a_bar_by_the_variance_alone_is_beyond_that_of_the_law(epsilons, sizes):
+    law = Combination(sizes, epsilons)
+    edges, heights = heights_at(np.array([float(Fraction(of)) for of in epsilons]), 0.45)
+    square = float(np.array([float(Fraction(size)) ** 2 for size in sizes]) @ heights)
+    for miss in (Fraction(1, 3), Fraction(1, 20), Fraction(1, 10**9)):
+        (far,) = reaches(np.array([square]), heights, edges, miss)
+        assert law.tail(far) <= miss * Fraction(10**9 + 1, 10**9)
+        assert law.margin_missed(miss) <= np.ceil(far * 1000) / 1000 + 1

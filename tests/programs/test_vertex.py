@@ -31,8 +31,8 @@ def random_program(rng):
         objects(e[2] for e in entries),
         side(low, -math.inf),
         side(high, math.inf),
-        side([rng.randint(-2, 0) for _ in range(n)], -math.inf),
-        side([rng.randint(0, 2) for _ in range(n)], math.inf),
+        column_lower=side([rng.randint(-2, 0) for _ in range(n)], -math.inf),
+        column_upper=side([rng.randint(0, 2) for _ in range(n)], math.inf),
     )
 
 
@@ -135,8 +135,7 @@ def test_vertices_of_small_programs_are_found_by_trying_all():
             objects([a, b]),
             objects([c]),
             objects([math.inf]),
-            objects([Fraction(0)] * 2),
-            objects([Fraction(2)] * 2),
+            column_upper=objects([Fraction(2)] * 2),
         )
         lines = [(1, 0, 0), (1, 0, 2), (0, 1, 0), (0, 1, 2), (a, b, c)]
         points = []
@@ -186,7 +185,7 @@ def test_the_ray_of_a_refusal_proves_it():
 def test_infeasible_and_unbounded_programs_are_still_told():
     """The same rows with a bound that no point meets, and without one: both verdicts are proved in rationals."""
     below = LinearProgram.of_triplets(
-        objects([Fraction(1)]), [0], [0], objects([1 / (10 * FAR)]), [1], [math.inf], [0], objects([FAR])
+        objects([Fraction(1)]), [0], [0], objects([1 / (10 * FAR)]), [1], [math.inf], column_upper=objects([FAR])
     )
     with pytest.raises(InfeasibleProgram) as refused:
         solve_exactly(below)

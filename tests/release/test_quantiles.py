@@ -10,6 +10,7 @@ from utmost import Domain, Unit, release_workload
 from utmost.errors import NotDetermined, OutOfRange
 from utmost.laws.noise import Combination
 from utmost.publish.releases.quantiles import quantile_bar
+from utmost.publish.releases.workload_errors import AnswerErrors
 from utmost.publish.workloads import Strategy, bins, plain
 from utmost.publish.workloads.forms import selected
 
@@ -51,14 +52,18 @@ def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
     rng, held = np.random.default_rng(7), 0
     alpha = np.exp(-0.5)
     noises = rng.geometric(1 - alpha, (2000, 5)) - rng.geometric(1 - alpha, (2000, 5))
+
+    def one_measured(form, noisy):
+        factors = tuple(int(factor) for factor in form.factors[0])
+        if factors not in margins:
+            margins[factors] = Fraction(Combination(list(factors), "1/2").margin(SURE)) / form.denominator
+        value = Fraction(sum(f * int(x) for f, x in zip(factors, noisy, strict=True)), form.denominator)
+        return value, abs(value) > margins[factors]
+
     for noise in noises:
 
-        def measured(form, noisy=counts + noise):
-            factors = tuple(int(factor) for factor in form.factors[0])
-            if factors not in margins:
-                margins[factors] = Fraction(Combination(list(factors), "1/2").margin(SURE)) / form.denominator
-            value = Fraction(sum(f * int(x) for f, x in zip(factors, noisy, strict=True)), form.denominator)
-            return value, abs(value) > margins[factors]
+        def measured(forms, noisy=counts + noise):
+            return [one_measured(form, noisy) for form in forms]
 
         found = quantile_bar(domain, selected(domain, {}), "age", q, SURE, measured)
         places = [domain.axes[0].labels[0].index(label) for label in found.labels]
@@ -88,20 +93,35 @@ def test_a_quiet_release_answers_with_the_cells_themselves():
     assert str(released.median("age", where={"sex": "women"})) == "in 15 to 24"
 
 
-def test_a_bar_leaves_0_out_where_the_margin_does_not_reach_it():
+@pytest.mark.parametrize("where", [{}, {"sex": "women"}])
+def test_a_bar_leaves_0_out_where_the_margin_does_not_reach_it(where):
     """The same answers as by the margin of every cut, of integers and of thirds, whatever the noise."""
-    domain = Domain(age=bins(12))
-    strategy = Strategy(domain, Unit(1, 1), dict.fromkeys(list(domain.families())[:4], "1/4"))
-    for table in (np.arange(12) ** 2, np.zeros(12, int), np.eye(12, dtype=int)[7] * 90):
-        released = release_workload(table, strategy, epsilon=2)
+    domain = Domain(age=bins(12), sex=["men", "women"])
+    measured_families = list(domain.families())[:4]
+    strategy = Strategy(domain, Unit(1, 1), dict.fromkeys(measured_families, Fraction(1, len(measured_families))))
+    for table in (np.arange(24) ** 2, np.zeros(24, int), np.eye(24, dtype=int)[15] * 90):
+        released = release_workload(table.reshape(12, 2), strategy, epsilon=2)
 
-        def measured(form, released=released):
-            value = released.reconstruction.value(released.measured, form)
-            return value, abs(value) > Fraction(released.noise(form).margin(SURE))
+        def measured(forms, released=released):
+            values = [released.reconstruction.value(released.measured, form) for form in forms]
+            margins = [Fraction(released.noise(form).margin(SURE)) for form in forms]
+            return [(value, abs(value) > margin) for value, margin in zip(values, margins, strict=True)]
 
         for q in (Fraction(1, 2), Fraction(2, 3)):
-            expected = quantile_bar(domain, selected(domain, {}), "age", q, SURE, measured)
-            assert released.quantile("age", q, confidence=SURE) == expected
+            expected = quantile_bar(domain, selected(domain, where), "age", q, SURE, measured)
+            assert released.quantile("age", q, where=where, confidence=SURE) == expected
+
+
+def test_bounds_by_the_variance_spare_most_laws_and_change_no_answer(monkeypatch):
+    domain, worked_out = Domain(age=bins(100)), []
+    released = release_workload(np.full(100, 50), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=1)
+    laws = AnswerErrors.of
+    monkeypatch.setattr(AnswerErrors, "of", lambda errors, form: worked_out.append(form) or laws(errors, form))
+    quantile = released.quantile("age", "2/3")
+    assert len(worked_out) < 12
+    monkeypatch.setattr(AnswerErrors, "_reaches", lambda errors, forms, miss: [float("inf")] * len(forms))
+    assert released.quantile("age", "2/3") == quantile
+    assert len(worked_out) > 99
 
 
 def test_what_has_no_order_has_no_quantile():

@@ -210,6 +210,32 @@ def test_single_draws_come_from_what_arrays_draw_and_each_is_used_once():
     assert len(bits.ahead) == profiles + 3
 
 
+def test_small_arrays_take_what_waits_for_single_draws_and_each_is_used_once(monkeypatch):
+    bits, again = SeededRandomness(5), SeededRandomness(5)
+    monkeypatch.setattr(draw, "SYSTEM", bits)
+    law = Geometric(epsilon="1e-9")
+    streams = {noise for _ in range(5) for noise in sample(law, draw._AHEAD, randomness=again).tolist()}
+    drawn = [noise for count in (1, 7, 100, 128, 3) * 15 for noise in [*sample(law, count).tolist(), sample(law)]]
+    assert len(set(drawn)) == len(drawn) == 15 * (239 + 5)
+    assert set(drawn) < streams
+
+
+@pytest.mark.parametrize("law", [Geometric(epsilon=1), Laplace(epsilon=1), DiscreteStaircase(2, 7)], ids=repr)
+def test_small_arrays_have_the_law(law, monkeypatch):
+    monkeypatch.setattr(draw, "SYSTEM", SeededRandomness(6))
+    noise = np.concatenate([sample(law, (5, 20)).ravel() for _ in range(200)])
+    lattice, exponent = draw.on_grid(law)
+    points = noise if exponent is None else (noise * 2.0**exponent).astype(np.int64)
+    assert chi_square(points, lattice.cdf) > LEVEL
+
+
+def test_small_arrays_beyond_64_bits_are_of_integers(monkeypatch):
+    monkeypatch.setattr(draw, "SYSTEM", SeededRandomness(7))
+    wide = sample(Geometric(epsilon=Fraction(1, 10**30)), 9)
+    assert wide.dtype == object
+    assert {type(noise) for noise in wide.tolist()} == {int}
+
+
 def test_draws_made_ahead_end_with_their_stream(monkeypatch):
     """They are kept with the key: a fork, a thread or a change of key leaves none behind."""
     bits, law = SystemRandomness(), Geometric(epsilon=1)

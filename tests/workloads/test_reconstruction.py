@@ -119,6 +119,8 @@ def test_variance_by_eigenspaces_is_that_of_the_coefficients_and_of_dense_least_
     if not np.allclose(w @ inverse @ ((A.T * q) @ A), w, atol=1e-7):
         with pytest.raises(NotDetermined):
             reconstruction.check_determined(form)
+        with pytest.raises(NotDetermined):
+            reconstruction.variances([form], v)
         return
     c = q * (A @ inverse @ w)
     want = (c**2 * np.repeat([v[f] for f in weights], [prod(domain.group_shape(f)) for f in weights])).sum()
@@ -130,6 +132,10 @@ def test_variance_by_eigenspaces_is_that_of_the_coefficients_and_of_dense_least_
     measured = {f: np.arange(prod(domain.group_shape(f))).reshape(domain.group_shape(f)) ** 2 for f in weights}
     y = np.concatenate([one.ravel() for one in measured.values()])
     assert float(reconstruction.value(measured, form)) == pytest.approx(c @ y, abs=1e-6)
+    twice = ProductForm(domain, (2 * form.factors[0], *form.factors[1:]), 3)
+    assert reconstruction.variances([form, twice], v).tolist() == pytest.approx([want, want * 4 / 9], rel=1e-8)
+    value = reconstruction.value(measured, form)
+    assert reconstruction.values(measured, [form, twice, form]) == [value, value * 2 / 3, value]
 
 
 def test_coefficients_along_an_axis_and_ratios_have_terms_of_their_own():

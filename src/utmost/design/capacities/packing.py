@@ -40,6 +40,7 @@ from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
 from utmost.laws.exact import Array, Floats, frozen
 from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve, solve_exactly
+from utmost.laws.programs.linear_program import ColumnBounds
 
 
 def known_symmetries(space: Space) -> NDArray[np.intp]:
@@ -200,7 +201,8 @@ def _completing(
     lower = np.concatenate([np.full(pairs, 0 * unit, dtype=table.dtype), np.full(f, unit, dtype=table.dtype)])
     upper = np.concatenate([np.full(pairs, np.inf, dtype=table.dtype), np.full(f, unit, dtype=table.dtype)])
     cost = np.full(f * k, 0 * unit, dtype=table.dtype)
-    return LinearProgram.of_triplets(cost, rows, places, values, lower, upper, low.ravel(), high.ravel())
+    within: ColumnBounds = {"column_lower": low.ravel(), "column_upper": high.ravel()}
+    return LinearProgram.of_triplets(cost, rows, places, values, lower, upper, **within)
 
 
 def _program(reduced: Array, classes: Classes, sign: int) -> LinearProgram:
@@ -324,8 +326,8 @@ class _Moving:
             np.concatenate([often, -np.ones(s), often, np.ones(s), np.ones(p), -powers[x, y][different]]),
             np.concatenate([np.full(s, -np.inf), np.ones(s), np.zeros(p)]),
             np.concatenate([np.ones(s), np.full(s, np.inf), np.full(p, np.inf)]),
-            np.append(self._each(self.low, np.max), 0.0),
-            np.append(np.maximum(self._each(self.high, np.min), self._each(self.low, np.max)), 1.0),
+            column_lower=np.append(self._each(self.low, np.max), 0.0),
+            column_upper=np.append(np.maximum(self._each(self.high, np.min), self._each(self.low, np.max)), 1.0),
         )
         return np.asarray(solve(program).primal[:-1][self.entry])
 

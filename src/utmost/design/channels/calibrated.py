@@ -8,6 +8,7 @@ the weights run at half the level where the sums may differ, and at the whole le
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,14 @@ Tails = tuple[Number | None, Number | None]
 What lies in a tail says of the secret just what its first outcome says, whatever the secret, up to the turn of a
 staircase: so folding a tail into one outcome loses little or nothing.
 """
+
+
+class RangeWords(TypedDict, total=False):
+    """The words that say what secrets and outcomes there are, beside the costs: see `exponential_mechanism`."""
+
+    space: Space | None
+    base: object | None
+    tails: Tails | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,9 +130,7 @@ def exponential_mechanism(
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    space: Space | None = None,
-    base: object | None = None,
-    tails: Tails | None = None,
+    **words: Unpack[RangeWords],
 ) -> Channel:
     """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), or to the root of that power where row sums may differ.
 
@@ -154,10 +161,10 @@ def exponential_mechanism(
     >>> exponential_mechanism([[0, 1, 1], [1, 0, 1], [1, 1, 0]], alpha="1/2").matrix[0].tolist()
     [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
     """
-    cost, where = _read_costs(costs, space)
-    weights = _read_base(base, cost.shape[1])
+    cost, where = _read_costs(costs, words.get("space"))
+    weights = _read_base(words.get("base"), cost.shape[1])
     unit = _sensitivity(cost, where)
-    wide = with_tails(as_rationals(cost) / unit, weights, tails, unit, integer_steps=False)
+    wide = with_tails(as_rationals(cost) / unit, weights, words.get("tails"), unit, integer_steps=False)
     return _normalised(wide, level(epsilon, alpha), is_exact(cost))
 
 
@@ -168,9 +175,7 @@ def abstract_staircase(
     *,
     alpha: Number | None = None,
     gamma: Number = "1/2",
-    space: Space | None = None,
-    base: object | None = None,
-    tails: Tails | None = None,
+    **words: Unpack[RangeWords],
 ) -> Channel:
     """C[x, y] proportional to base[y] alpha^k, where k steps lie between 0 and costs[x, y].
 
@@ -200,15 +205,15 @@ def abstract_staircase(
     >>> abstract_staircase([[0, 1, 2], [2, 0, 1], [1, 2, 0]], alpha="1/2", gamma=1).matrix[0].tolist()
     [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
     """
-    cost, where = _read_costs(costs, space)
-    weights, turn = _read_base(base, cost.shape[1]), exact(gamma, "gamma")
+    cost, where = _read_costs(costs, words.get("space"))
+    weights, turn = _read_base(words.get("base"), cost.shape[1]), exact(gamma, "gamma")
     if not 0 <= turn <= 1:
         raise OutOfRange("gamma must lie between 0 and 1", came=gamma, where="abstract_staircase")
     if where.distances.dtype != np.int64:
         raise Unsupported("an abstract staircase needs integer distances", came=repr(where))
     steps = np.frompyfunc(lambda t: Fraction(floor(t) + (t - floor(t) >= turn)), 1, 1)
     unit = _sensitivity(cost, where)
-    wide = with_tails(as_rationals(cost) / unit, weights, tails, unit, integer_steps=True)
+    wide = with_tails(as_rationals(cost) / unit, weights, words.get("tails"), unit, integer_steps=True)
     return _normalised(replace(wide, steps=steps(wide.steps)), level(epsilon, alpha), is_exact(cost))
 
 

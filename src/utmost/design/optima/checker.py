@@ -77,6 +77,7 @@ def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
     if new:
         lengths = np.asarray(ptype.space.metric.lengths(pairs[new, 0], pairs[new, 1])).tolist()
         for at, d in zip(new, lengths, strict=True):
+            # Of one length for many pairs: on a grid of 400 places there are some hundred, and 80 000 pairs.
             known[codes[at]] = _between(ptype, d if isinstance(d, Surd) else Fraction(d))
     return objects(known[code][side] for code in codes)
 
@@ -135,6 +136,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, in
         for x, y in ((block[:, 0], block[:, 1]), (block[:, 1], block[:, 0])):
             needed = above[start : start + step, None] * near[y]
             here = near[x]
+            # A float decides where it is past every rounding; the rest, a few ties, is multiplied out in Fractions.
             doubt = ~empty[y] & ((here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST)))
             for e, r in np.argwhere(doubt).tolist():
                 yield int(x[e]), int(y[e]), r, factors[start + e]
@@ -229,6 +231,7 @@ def certified_bounds(
     are_rational = [holds_rationals(values) for values in numbers if values is not None and values.size]
     exactly = consumer.is_exact and ptype.level.is_rational and all(are_rational)
     on_the_line = isinstance(ptype.space.metric, LineMetric)
+    # On the line of counts mu alone determines its multipliers; elsewhere nothing does.
     if not on_the_line and (multipliers is None or actions is not None):
         raise PromiseBroken(
             "away from counts a certificate needs a matrix and the multipliers of every edge", came=ptype.space
@@ -280,6 +283,7 @@ def holds_rationals(values: Array) -> bool:
 def check_private(ptype: PrivacyType, matrix: Array) -> None:
     """Raise PromiseBroken unless a matrix of Fractions is a channel that keeps the level along every edge, exactly."""
     check_array(matrix, "channel", 2)
+    # Sums of integers over one denominator for each row: a sum of Fractions would find a common divisor at each step.
     whole, scale = by_integers(as_rationals(matrix))
     for x in np.flatnonzero(whole.sum(axis=1) != scale[:, 0])[:1]:
         raise PromiseBroken(f"row {x} of the channel must sum to 1", came=matrix[x].sum())
@@ -312,6 +316,7 @@ def edge_bound(
     if ((multipliers.value if isinstance(multipliers, Multipliers) else multipliers) < 0).any():
         raise PromiseBroken("multipliers of privacy must not be negative")
     slack = edge_slacks(ptype, consumer, dual, multipliers, exactly)
+    # Not `slack < 0`, which NaN is not.
     for x, r in np.argwhere(~(slack >= 0))[:1]:
         raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=float(slack[x, r]))
     total = sum(map(Fraction, dual.tolist()), Fraction(0))
@@ -335,6 +340,7 @@ def edge_slacks(
     slack = cost - mu - minus + plus
     if exactly:
         return np.asarray(slack)
+    # Each multiplier that meets here is rounded once as a product and once in the sum; 1e-300 is for what underflows.
     roundings = 8 + 2 * listed.most(cost.shape)
     return np.asarray(slack - roundings * 2.0**-52 * (cost + abs(mu) + minus + plus) - 1e-300)
 

@@ -99,12 +99,14 @@ def searched(
     costs = np.ascontiguousarray((_floats(consumer.prior)[:, None] * _floats(consumer.loss)).T)
     scale = float(costs.sum(axis=1).max()) or 1.0
     factors = generic_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
+    # Products of a few hundred rows: threads that wait for each other cost more than they save.
     with one_blas_thread():
         search = _Search.begun(factors, costs / scale, _floats(consumer.prior))
         search.go_on(starts, ptype, scale)
         whole = True
         try:
             search.run(_AIM * gap, progress)
+        # What was found so far proves bounds, too, if wider ones.
         except KeyboardInterrupt:
             whole = False
             if search.best is None:
@@ -205,6 +207,7 @@ class _Search:
         """Begin with rays (n, N), with each action's best tree of a forest, whose rays (n, k) are now ``trees``, and
         at prices."""
         pool = np.concatenate([*(_scaled(some, self.forest.weights) for some in rays), self.rays], axis=1)
+        # Rays are told apart by one random combination of their entries: a comparison of numbers in place of vectors.
         _, first = np.unique(np.round(self.marks @ pool, 10), return_index=True)
         self.rays = np.ascontiguousarray(pool[:, np.sort(first)])
         self.spent = (self.costs @ self.rays).min(axis=0)
@@ -247,6 +250,7 @@ class _Search:
     def _solve(self) -> None:
         """The shares of the rays at hand, and the prices of the places."""
         wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
+        # What the sums may be off is paid for at `blind / room` below, and must stay a hundredth of the gap.
         exactness = min(max(1e-2 * wanted / self.blind * self.room, 1e-12), 1e-6)
         self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness)
         # What the sums are off is made up for by a column that says nothing.
@@ -266,6 +270,7 @@ class _Search:
         elif self.best is None and self.guess is not None:
             prices = self.guess
         early = rounds < self.early
+        # A tree needs no more digits than the gap has: early rounds end their walks after a few pivots.
         slack = max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
         for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
             at = self.costs[which] - prices
@@ -287,6 +292,8 @@ class _Search:
         least = float(self.forest.proven.min())
         best = least, float(prices.sum()) + least
         at = self.costs - prices
+        # A few trees that prove little would pull the level down for all: lower their places' prices instead, where
+        # that costs less.
         for level in {float(np.quantile(self.forest.ratios, share)) for share in _SHARES}:
             value = float(prices.sum()) + level - float(self.forest.lacks(at, level).sum())
             if value > best[1]:
@@ -331,6 +338,7 @@ def _certified(ptype: PrivacyType, consumer: Consumer, search: _Search, scale: f
     factors = plain_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
     proof = bound.trees.multipliers(search.costs - prices, factors)
     scaled = Multipliers(proof.low, proof.high, proof.action, proof.value * scale)
+    # From here on in rationals, or in floats rounded outward: what the search believed is not asked again.
     mu, multipliers = feasible_dual(ptype, consumer, prices * scale, scaled)
     return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.columns()), multipliers=multipliers)
 

@@ -185,12 +185,11 @@ def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearPro
     """The program in remaps, in the numbers of G and the loss."""
     n, k = loss.shape
     units = np.ones(n * k, dtype=loss.dtype) if loss.dtype != object else objects([Fraction(1)] * (n * k))
-    rows, columns, values = [np.repeat(np.arange(n), k)], [np.arange(n * k)], [units]
+    entries = [(np.repeat(np.arange(n), k), np.arange(n * k), units)]
     for place, i in enumerate(secrets):
-        rows.append(np.full(n * k + 1, n + place))
-        columns.append(np.arange(n * k + 1))
-        values.append(np.append(-np.outer(G[i], loss[i]).ravel(), units[:1]))
-    return _least_top(n * k, rows, columns, values, n, len(secrets))
+        paid = np.append(-np.outer(G[i], loss[i]).ravel(), units[:1])
+        entries.append((np.full(n * k + 1, n + place), np.arange(n * k + 1), paid))
+    return _least_top(n * k, entries, n, len(secrets))
 
 
 def _by_channel(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, None, Array]:
@@ -206,23 +205,15 @@ def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int,
     base, k = user_program(ptype, consumer), consumer.actions
     m, size = base.shape
     loss = as_rationals(consumer.loss)
-    rows = [np.repeat(np.arange(m), np.diff(base.starts))]
-    columns, values = [base.columns], [base.values]
+    entries = [(np.repeat(np.arange(m), np.diff(base.starts)), base.columns, base.values)]
     for place, i in enumerate(secrets):
-        rows.append(np.full(k + 1, m + place))
-        columns.append(np.append(np.arange(i * k, i * k + k), size))
-        values.append(np.append(-loss[i], [Fraction(1)]))
-    return _least_top(size, rows, columns, values, 0, len(secrets), base)
+        columns = np.append(np.arange(i * k, i * k + k), size)
+        entries.append((np.full(k + 1, m + place), columns, np.append(-loss[i], [Fraction(1)])))
+    return _least_top(size, entries, 0, len(secrets), base)
 
 
 def _least_top(
-    size: int,
-    rows: list[Array],
-    columns: list[Array],
-    values: list[Array],
-    sums: int,
-    tops: int,
-    base: LinearProgram | None = None,
+    size: int, entries: list[tuple[Array, Array, Array]], sums: int, tops: int, base: LinearProgram | None = None
 ) -> LinearProgram:
     """minimise the last of size + 1 variables, a free one; ``sums`` rows equal 1 (or are base's), ``tops`` are >= 0."""
     units, zeros = [Fraction(1)] * sums, [Fraction(0)] * tops
@@ -230,8 +221,8 @@ def _least_top(
     upper = objects([*(base.upper.tolist() if base else units), *[math.inf] * tops])
     cost = objects([*[Fraction(0)] * size, Fraction(1)])
     least = objects([*[Fraction(0)] * size, -math.inf])
-    i, j, coefficients = (np.concatenate(part) for part in (rows, columns, values))
-    return LinearProgram.of_triplets(cost, i, j, coefficients, lower, upper, least)
+    i, j, coefficients = (np.concatenate(part) for part in zip(*entries, strict=True))
+    return LinearProgram.of_triplets(cost, i, j, coefficients, lower, upper, column_lower=least)
 
 
 def _possible(possible: Sequence[int] | None, size: int) -> tuple[int, ...]:

@@ -16,13 +16,14 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from utmost.design.optima.periodic_noise import PeriodicNoise, discounted
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Array, Level, Number, exact_integer, level
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.noise.costs import Cost
 from utmost.laws.programs.exact_optima import solve_exactly
 from utmost.laws.programs.highs import solve
@@ -30,6 +31,13 @@ from utmost.laws.programs.linear_program import LinearProgram, LinearSolution
 
 Row = tuple[dict[int, Any], Any, Any]
 """Coefficients by variable, lower bound, upper bound."""
+
+
+class WindowWords(TypedDict, total=False):
+    """How large a program is: see `least_noise`."""
+
+    window: int | None
+    outputs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +65,23 @@ class NoiseProgram:
 
     @classmethod
     def of(
-        cls, cost: Cost, sensitivity: int, ratio: Any, window: int, outputs: int, has_tails: bool, settled: int | None
+        cls,
+        cost: Cost,
+        sensitivity: int,
+        ratio: Any,
+        *,
+        has_tails: bool,
+        settled: int | None = None,
+        **words: Unpack[WindowWords],
     ) -> "NoiseProgram":
         """The program of a cost L: exact where alpha is a Fraction and each cost, tails included, is known exactly."""
-        D, beta = sensitivity, ratio if has_tails else 0 * ratio
+        D, outputs = exact_integer(sensitivity, "sensitivity"), exact_integer(words.get("outputs", 1), "outputs")
+        stated = words.get("window")
+        window = 3 * D if stated is None else exact_integer(stated, "window")
+        if D < 1 or outputs < 1 or window < D:
+            required = "sensitivity and outputs must be at least 1, and the window at least the sensitivity"
+            raise OutOfRange(required, came=(D, outputs, window), where="least_noise")
+        beta = ratio if has_tails else 0 * ratio
         costs = [discounted(cost, x, 1, 0 * beta) for x in range(-window, window + 2)]
         for k in range(D if has_tails else 0):
             costs[k] += beta * discounted(cost, k - window - D, -D, beta, settled)
@@ -150,15 +171,15 @@ class LeastNoise:
     cost: Any
 
 
+@spelled
 def least_noise(
     cost: Cost,
     sensitivity: int = 1,
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    window: int | None = None,
-    outputs: int = 1,
     settled: int | None = None,
+    **words: Unpack[WindowWords],
 ) -> LeastNoise:
     """The least noise with geometric tails.
 
@@ -167,7 +188,8 @@ def least_noise(
         sensitivity: D >= 1.
         epsilon, alpha: the level, one of them.
         window: w >= D: each value in {-w..w} has a variable of its own; 3 D by default.
-        outputs: after how many query outputs the law may repeat; 1 is noise that does not depend on the output.
+        outputs: after how many query outputs the law may repeat; 1, if left out, is noise that does not depend on the
+            output.
         settled: an error from which on L is constant, if there is one: then the tails are summed exactly.
 
     Returns:
@@ -185,20 +207,21 @@ def least_noise(
     >>> least_noise(costs.absolute, 3, alpha="1/2").cost == DiscreteStaircase(alpha="1/2", sensitivity=3).moment(1)
     True
     """
-    program = _program(cost, sensitivity, level(epsilon, alpha), window, outputs, settled, has_tails=True)
+    at = level(epsilon, alpha)
+    program = NoiseProgram.of(cost, sensitivity, at.alpha, has_tails=True, settled=settled, **words)
     solution = _solved(program)
     noise = PeriodicNoise(program.probabilities(solution.primal), period=program.sensitivity, ratio=program.ratio)
     return LeastNoise(noise, solution.value)
 
 
+@spelled
 def noise_bound(
     cost: Cost,
     sensitivity: int = 1,
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    window: int | None = None,
-    outputs: int = 1,
+    **words: Unpack[WindowWords],
 ) -> Any:
     """A cost that no additive noise of this level can beat, whatever its tails, if L is even and nondecreasing in |x|.
 
@@ -210,18 +233,7 @@ def noise_bound(
     >>> bound < truth < bound + Fraction(1, 2**12)
     True
     """
-    return _solved(_program(cost, sensitivity, level(epsilon, alpha), window, outputs, None, has_tails=False)).value
-
-
-def _program(
-    cost: Cost, sensitivity: int, at: Level, window: int | None, outputs: int, settled: int | None, has_tails: bool
-) -> NoiseProgram:
-    D, T = exact_integer(sensitivity, "sensitivity"), exact_integer(outputs, "outputs")
-    w = 3 * D if window is None else exact_integer(window, "window")
-    if D < 1 or T < 1 or w < D:
-        required = "sensitivity and outputs must be at least 1, and the window at least the sensitivity"
-        raise OutOfRange(required, came=(D, T, w), where="least_noise")
-    return NoiseProgram.of(cost, D, at.alpha, w, T, has_tails, settled)
+    return _solved(NoiseProgram.of(cost, sensitivity, level(epsilon, alpha).alpha, has_tails=False, **words)).value
 
 
 def _solved(program: NoiseProgram) -> LinearSolution:

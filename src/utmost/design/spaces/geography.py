@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from utmost.design.spaces.surveyed_distances import Position, closure, geodesic_
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
 from utmost.laws.exact import Array, Number, checked, fractions, frozen
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.shown import Shown
 
 _EARTH = 6_371_008.8  # the mean radius, in metres
@@ -244,18 +245,25 @@ class Places(Space):
         return f"Places({self.size} places, distances in {self.unit} by {self.geography.way})"
 
 
+class PlaceWords(TypedDict, total=False):
+    """The words that say how a table of places, or a graph, is read: see `places`."""
+
+    name: str
+    latitude: str
+    longitude: str
+    weight: str
+    both_ways: bool
+
+
+@spelled
 def places(
     table: Any,
     *,
-    name: str = "name",
-    latitude: str = "latitude",
-    longitude: str = "longitude",
     metric: Way | None = None,
     unit: str | None = None,
     rounded: Number | None = None,
-    weight: str = "length",
     among: Sequence[Hashable] | None = None,
-    both_ways: bool = False,
+    **words: Unpack[PlaceWords],
 ) -> Places:
     """A space of labelled places, from what people have.
 
@@ -268,7 +276,8 @@ def places(
             of points that ends in .geojson, whose properties are its columns; a dict from names to (latitude,
             longitude); a GeoSeries (labels from its index) or a GeoDataFrame (from its column ``name``, or its index);
             a list of H3 cells; a graph of networkx or osmnx.
-        name, latitude, longitude: the columns. With metric="metres" the last two are northing and easting.
+        name, latitude, longitude: the columns, called so if left out. With metric="metres" the last two are northing
+            and easting.
         metric: "great-circle": along the earth, at most the distance on the ellipsoid WGS84 and at least 98.9 % of it.
             "geodesic": the same, and nearer to it: short by a ten-millionth at 10 km and a ten-thousandth at 300 km.
             "metres": in the plane of the coordinates. "roads": the shortest paths of a graph. "cells": of H3. If left
@@ -276,7 +285,8 @@ def places(
         unit: what distances are counted in: "m" if left out ("cells" for cells); for roads, what ``weight`` is in.
         rounded: what distances are rounded down to, such as "10 m"; a metre if left out, or a thousandth of the unit
             for roads and for other units than metres.
-        weight: the attribute of a graph's edges that holds their lengths; osmnx writes "length", in metres.
+        weight: the attribute of a graph's edges that holds their lengths; "length" if left out, which osmnx writes, in
+            metres.
         among: the places to keep, by label; for a graph, paths go through the others all the same.
         both_ways: for a directed graph, take one-way streets both ways.
 
@@ -293,18 +303,20 @@ def places(
     >>> towns.labels, towns.unit, towns.distances[0].tolist()
     (('Oslo', 'Bergen', 'Hamar'), 'm', [0, 303431, 98866])
     """
+    latitude, longitude = words.get("latitude", "latitude"), words.get("longitude", "longitude")
     way = _way(table, metric)
     own = "cells" if way == "cells" else "m"
     counted = unit_named(own if unit is None else unit)
     step = _step(rounded, counted)
     if way == "roads":
+        weight, both_ways = words.get("weight", "length"), words.get("both_ways", False)
         labels, steps = network_steps(table, weight, step, among, both_ways)
         surveyed = survey_of_network(table, labels, latitude, longitude)
     else:
         surveyed = (
             survey_of_cells(table)
             if is_cells(table)
-            else survey_of(table, name, latitude, longitude, in_metres=way == "metres")
+            else survey_of(table, words.get("name", "name"), latitude, longitude, in_metres=way == "metres")
         )
         surveyed = surveyed if among is None else _part(surveyed, among)
         way = way or ("metres" if surveyed.in_degrees is False else "great-circle")

@@ -128,9 +128,13 @@ def decided(awaiting: Awaiting, state: str, token: Token, now: float) -> Awaitin
 
 
 def check_approved(
-    proposal: Proposal | None, token: Token, verb: str, release: str, version: int, level: Level, facts: Any
+    proposal: Proposal | None, token: Token, verb: str, about: tuple[str, int, Level, Mapping[str, Any]]
 ) -> None:
     """Check that a proposal allows what is asked, to whoever asks: its proposer, or anyone where it says so.
+
+    Args:
+        proposal, token, verb: which, who asks, and for what.
+        about: the release, its version, the level and the facts of a publication, as `Saying.about`.
 
     Raises:
         NeedsApproval: where it does not, or there is none.
@@ -147,7 +151,7 @@ def check_approved(
             where=proposal.name,
             remedy=remedy,
         )
-    if not proposal.allows(verb, release, version, level, facts):
+    if not proposal.allows(verb, *about):
         raise NeedsApproval(
             "the request must be the one that was approved", came="another", where=proposal.name, remedy=remedy
         )

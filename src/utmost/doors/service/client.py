@@ -9,9 +9,21 @@ from typing import Any, Unpack
 
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.trail import check_lines
-from utmost.doors.service.wire import apart, as_sent, checked_text, facts_in, path_part, table_in
+from utmost.doors.service.wire import (
+    CallWords,
+    ProposingWords,
+    PublishingWords,
+    SharedWords,
+    apart,
+    as_sent,
+    checked_text,
+    facts_in,
+    path_part,
+    table_in,
+)
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
 from utmost.laws.exact import Level, Number, exact, level
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.counting.counted import CountedTable
@@ -154,32 +166,25 @@ class RemoteLedger:
         bar: int | float = self._get(f"/v1/releases/{path_part(name)}/margin", **query)["margin"]
         return bar
 
+    @spelled
     def propose(
-        self,
-        verb: str,
-        name: str,
-        promise: Promise | None = None,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int = 1,
-        reason: str = "",
-        anyone: bool = False,
-        request: str | None = None,
-        **terms: Any,
+        self, verb: str, name: str, promise: Promise | None = None, **words: Unpack[ProposingWords]
     ) -> dict[str, Any]:
         """Propose to "publish" or to "relax"; a publication with its terms.
 
         Args:
-            promise: of a publication; or its words instead, among the terms, see `Promise`.
-            terms: ``dataset`` and ``independent``, as for `Ledger.publish`.
+            promise: of a publication; or its words instead, see `Promise`.
+            dataset, independent: as for `Ledger.publish`.
+            version: of the data; 1 if left out.
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
-        body = {"verb": verb, "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
-        whose, words = apart(terms)
-        is_stated = verb == "publish" or promise is not None or terms
-        stated = {"terms": Terms(stated_promise(promise, words), **whose).facts()} if is_stated else {}
-        return self._post("/v1/proposals", request, {**body, "reason": reason, "anyone": anyone, **stated})
+        at = level_text(level(words.get("epsilon"), words.get("alpha")))
+        body: dict[str, Any] = {"verb": verb, "release": name, "epsilon": at, "version": words.get("version", 1)}
+        body |= {"reason": words.get("reason", ""), "anyone": words.get("anyone", False)}
+        whose, promised = apart(words)
+        if verb == "publish" or promise is not None or whose or promised:
+            body["terms"] = Terms(stated_promise(promise, promised), **whose).facts()
+        return self._post("/v1/proposals", words.get("request"), body)
 
     def proposals(self) -> list[dict[str, Any]]:
         """What waits for a second person, and what was decided; oldest first."""
@@ -193,91 +198,67 @@ class RemoteLedger:
         """Let a proposal be "approved" or "refused"."""
         return self._post(f"/v1/proposals/{path_part(proposal)}/decision", None, {"state": state})
 
+    @spelled
     def publish(
-        self,
-        name: str,
-        table: Any,
-        promise: Promise | None = None,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-        request: str | None = None,
-        proposal: str | None = None,
-        **terms: Any,
+        self, name: str, table: Any, promise: Promise | None = None, **words: Unpack[PublishingWords]
     ) -> Release:
         """Publish columns of a table at a first level, as `Ledger.publish`.
 
         Args:
-            promise: of the table; or its words instead, among the terms, see `Promise`.
+            promise: of the table; or its words instead, see `Promise`.
+            dataset, independent: as for `Ledger.publish`.
             proposal: the name of the approved proposal, where the service asks for one.
-            terms: ``dataset`` and ``independent``, as for `Ledger.publish`.
         """
-        at, (whose, words) = level(epsilon, alpha), apart(terms)
-        stated = Terms(promise_of(table, promise, words), **whose).facts()
+        at, version = level(words.get("epsilon"), words.get("alpha")), words.get("version")
+        whose, promised = apart(words)
+        stated = Terms(promise_of(table, promise, promised), **whose).facts()
         body = {"name": name, "epsilon": level_text(at), "terms": stated}
-        more = {"version": version, "proposal": proposal, **as_sent(table)}
-        answer = table_in(self._post("/v1/releases", request, {**body, **more}), table)
+        more = {"version": version, "proposal": words.get("proposal"), **as_sent(table)}
+        answer = table_in(self._post("/v1/releases", words.get("request"), {**body, **more}), table)
         return Release(self, name, self[name].version if version is None else version, table, (at, answer))
 
-    def relax(
-        self,
-        name: str,
-        table: Any,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-        request: str | None = None,
-        proposal: str | None = None,
-    ) -> Any:
+    @spelled
+    def relax(self, name: str, table: Any, **call: Unpack[CallWords]) -> Any:
         """The release at another level, with the table at hand, as `Ledger.relax`."""
-        body = {"epsilon": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
-        answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
-        return table_in(answer, table)
+        at = level(call.get("epsilon"), call.get("alpha"))
+        body = {"epsilon": level_text(at), "version": call.get("version"), "proposal": call.get("proposal")}
+        path = f"/v1/releases/{path_part(name)}/relax"
+        return table_in(self._post(path, call.get("request"), {**body, **as_sent(table)}), table)
 
+    @spelled
     def publish_shared(
         self,
         tables: Mapping[str, CountedTable],
         shared: SharedLevel,
         *,
         dataset: str,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         independent: bool = False,
-        request: str | None = None,
-        proposals: Mapping[str, str] | None = None,
+        **call: Unpack[SharedWords],
     ) -> dict[str, Any]:
         """Publish several measures at one level that they share, in one transaction, as `Ledger.publish_shared`.
 
         Args:
             proposals: for each measure, its approved proposal, where the service asks for one.
         """
-        measures = shared_measures(tables, shared, epsilon, alpha, dataset, independent)
-        return self._together("publications", measures, request, proposals)
+        measures = shared_measures(tables, shared, call.get("epsilon"), call.get("alpha"), dataset, independent)
+        return self._together("publications", measures, call)
 
+    @spelled
     def relax_shared(
-        self,
-        tables: Mapping[str, CountedTable],
-        shared: SharedLevel,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        request: str | None = None,
-        proposals: Mapping[str, str] | None = None,
+        self, tables: Mapping[str, CountedTable], shared: SharedLevel, **call: Unpack[SharedWords]
     ) -> dict[str, Any]:
         """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`."""
-        measures = shared_measures(tables, shared, epsilon, alpha)
-        return self._together("relaxations", measures, request, proposals)
+        measures = shared_measures(tables, shared, call.get("epsilon"), call.get("alpha"))
+        return self._together("relaxations", measures, call)
 
-    def _together(self, what: str, measures: Mapping[str, Brought], request: str | None, allow: Any) -> dict[str, Any]:
-        bodies = []
+    def _together(self, what: str, measures: Mapping[str, Brought], call: SharedWords) -> dict[str, Any]:
+        allow, bodies = call.get("proposals") or {}, []
         for name, measure in measures.items():
-            body = {"name": name, "epsilon": level_text(measure.level), "proposal": (allow or {}).get(name)}
+            body: dict[str, Any] = {"name": name, "epsilon": level_text(measure.level), "proposal": allow.get(name)}
             if what == "publications":
                 body["terms"] = Terms.of(measure).facts()
             bodies.append(body | as_sent(measure.table))
-        answer = self._post(f"/v1/{what}", request, {"measures": bodies})["measures"]
+        answer = self._post(f"/v1/{what}", call.get("request"), {"measures": bodies})["measures"]
         return {name: table_in(answer[name], measure.table) for name, measure in measures.items()}
 
     def rehearse(

@@ -4,15 +4,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Unpack
 
 from utmost.doors.service.desk import ANY, Desk, granted, held, reaches
 from utmost.doors.service.proposing import Proposals, Saying, check_declared
 from utmost.doors.service.records import Shelf
-from utmost.doors.service.terms import Terms
+from utmost.doors.service.terms import BroughtWords, Terms
 from utmost.doors.service.tokens import EVERY, Grant, Token
 from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, OutOfRange, UnknownRelease
 from utmost.laws.exact import Level, Number, exact, exact_integer
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
@@ -146,17 +147,9 @@ class Releases:
         release = self._known(token, "list", name, version)[1]
         return self._ledger.margin(name, epsilon=at, confidence=confidence, version=release.version)
 
+    @spelled
     def publish(
-        self,
-        token: Token,
-        key: str,
-        name: str,
-        table: Any,
-        at: Level,
-        terms: Terms,
-        *,
-        version: int | None = None,
-        proposal: str | None = None,
+        self, token: Token, key: str, name: str, table: Any, at: Level, terms: Terms, **words: Unpack[BroughtWords]
     ) -> Any:
         """Publish a table, as `Ledger.publish`; the idempotency key becomes the ledger's name for the request.
 
@@ -166,7 +159,7 @@ class Releases:
             NotAllowed: for a token for some releases, and a dataset that others spend.
             OutOfRange: for a counted table of which the promise does not say all.
         """
-        return self.publish_measures(token, key, {name: terms.brought(table, at, version, proposal)})[name]
+        return self.publish_measures(token, key, {name: terms.brought(table, at, **words)})[name]
 
     def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
         """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none.
@@ -193,23 +186,14 @@ class Releases:
         self._proposals.done("publish", *sayings)
         return published
 
-    def relax(
-        self,
-        token: Token,
-        key: str,
-        name: str,
-        table: Any,
-        at: Level,
-        *,
-        version: int | None = None,
-        proposal: str | None = None,
-    ) -> Any:
+    @spelled
+    def relax(self, token: Token, key: str, name: str, table: Any, at: Level, **words: Unpack[BroughtWords]) -> Any:
         """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval.
 
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
         """
-        return self.relax_measures(token, key, {name: Brought(table, at, version=version, proposal=proposal)})[name]
+        return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name]
 
     def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
         """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none.

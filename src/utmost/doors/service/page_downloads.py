@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 from fastapi import Path as InPath
 from starlette.exceptions import HTTPException
 
@@ -18,8 +18,6 @@ from utmost.doors.service.held_releases import View
 from utmost.doors.service.page_session import Viewer
 from utmost.doors.service.page_tables import csv_of
 from utmost.doors.service.response_models import columns, statement_of
-from utmost.doors.service.service import Service
-from utmost.doors.service.tokens import Token
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.tables import files, table_formats
@@ -44,42 +42,34 @@ def endings() -> tuple[tuple[str, str], ...]:
     return tuple((ending, word) for ending, (word, needs) in _WORDS.items() if needs is None or find_spec(needs))
 
 
+def stored_view(service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None) -> View:
+    """A level that is there: to look at a page never makes a new one."""
+    release, wanted = service.releases.release(viewer, name, version), read_level(at)
+    if wanted not in service.releases.levels(viewer, release):
+        raise HTTPException(404, "There is no such level of this release, or the token is not for it.")
+    return service.releases.view(viewer, name, wanted, release.version)
+
+
+Seen = Annotated[View, Depends(stored_view)]
+
+
 @downloads.get("/release/table.{ending}")
-def table_file(
-    service: Served,
-    viewer: Viewer,
-    name: Name,
-    at: Name,
-    ending: Annotated[Ending, InPath()],
-    version: Version = None,
-    family: Name = "",
-) -> Response:
+def table_file(seen: Seen, ending: Annotated[Ending, InPath()], family: Name = "") -> Response:
     """The released values as a file, which the statement is about; of sums one family."""
-    content = _content(_stored_view(service, viewer, name, at, version), ending, family)
-    return _download(content, ending, f"released.{ending}")
+    return _download(_content(seen, ending, family), ending, f"released.{ending}")
 
 
 @downloads.get("/release/release.json")
-def release_file(service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None) -> Response:
+def release_file(seen: Seen) -> Response:
     """The whole release of sums: statement and noisy values, from which every other sum is answered."""
-    seen = _stored_view(service, viewer, name, at, version)
     if not seen.release.noise.needs_counted:
         raise HTTPException(404, "Only sums are one document.")
     return _download(json.dumps(seen.table.facts()).encode(), "json", "release.json")
 
 
 @downloads.get("/release/statement.json")
-def statement_file(
-    service: Served,
-    viewer: Viewer,
-    name: Name,
-    at: Name,
-    version: Version = None,
-    of: Annotated[Ending, Query()] = "csv",
-    family: Name = "",
-) -> Response:
+def statement_file(seen: Seen, of: Annotated[Ending, Query()] = "csv", family: Name = "") -> Response:
     """What is promised of the released values, as a file that anyone can check."""
-    seen = _stored_view(service, viewer, name, at, version)
     said = _statement(seen, family, {"of": "file", "sha256": sha256(_content(seen, of, family)).hexdigest()})
     return _download(json.dumps(said, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")
 
@@ -109,14 +99,6 @@ def _content(seen: View, ending: str, family: str) -> bytes:
     file = io.BytesIO()
     files.write(cells, file, Path(f"released.{ending}"), statement=said)
     return file.getvalue()
-
-
-def _stored_view(service: Service, viewer: Token, name: str, at: str, version: int | None) -> View:
-    """A level that is there: to look at a page never makes a new one."""
-    release, wanted = service.releases.release(viewer, name, version), read_level(at)
-    if wanted not in service.releases.levels(viewer, release):
-        raise HTTPException(404, "There is no such level of this release, or the token is not for it.")
-    return service.releases.view(viewer, name, wanted, release.version)
 
 
 def _download(content: bytes, ending: str, name: str) -> Response:

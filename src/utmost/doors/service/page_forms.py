@@ -1,6 +1,6 @@
 """What the forms of the pages do: the verbs of the API, each once for the key that its form carries."""
 
-import json
+from base64 import b64encode
 from dataclasses import replace
 from typing import Any
 
@@ -15,13 +15,15 @@ from utmost.doors.service.page_publishing import promised, publishing
 from utmost.doors.service.page_rendering import render, see
 from utmost.doors.service.page_session import Filled, Sent, Viewer
 from utmost.doors.service.page_sign_in import sign_in
-from utmost.doors.service.page_tables import brought_table, check_file
+from utmost.doors.service.page_tables import brought_table
 from utmost.doors.service.service import Service
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import Grant, Token
-from utmost.errors import BadTable, OutOfRange
+from utmost.doors.service.workers import WORKERS
+from utmost.errors import OutOfRange
 from utmost.laws.exact import Level
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.publish_request import Brought
 
 forms = APIRouter(include_in_schema=False)
 forms.include_router(sign_in)
@@ -29,6 +31,7 @@ forms.include_router(publishing)
 forms.include_router(measures)
 
 _LONGEST, _GRANTS = 4000, 3
+_BESIDE = ("statement", "release")
 
 
 def _key(sent: Filled) -> str:
@@ -63,11 +66,10 @@ def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
 
 
 def _brought(request: Request, service: Service, viewer: Token, sent: Filled, found: Proposal) -> Response:
-    name, version, proposal = found.release, found.version, found.name
-    if found.verb == "publish":
-        terms = Terms.read(found.facts)
-        return _publish(request, service, viewer, sent, name, found.level, terms, version, proposal)
-    return _relax(request, service, viewer, sent, name, found.level, version, proposal)
+    terms = Terms.read(found.facts) if found.verb == "publish" else None
+    allowed: dict[str, Any] = {"version": found.version, "proposal": found.name}
+    bringing = (Brought if terms is None else terms.brought)(None, found.level, **allowed)
+    return (_relax if terms is None else _publish)(request, service, viewer, sent, found.release, bringing)
 
 
 @forms.post("/publish")
@@ -76,53 +78,34 @@ def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Re
     (terms, at), version = promised(sent), sent.number("version")
     if terms is None:
         raise OutOfRange("a publication must say what is promised", came="nothing", where="verb")
-    return _publish(request, service, viewer, sent, sent.text("release"), at, terms, version, None)
+    return _publish(request, service, viewer, sent, sent.text("release"), terms.brought(None, at, version))
 
 
-def _publish(
-    request: Request,
-    service: Service,
-    viewer: Token,
-    sent: Filled,
-    name: str,
-    at: Level,
-    terms: Terms,
-    version: int | None,
-    proposal: str | None,
-) -> Response:
+def _publish(request: Request, service: Service, viewer: Token, sent: Filled, name: str, bringing: Brought) -> Response:
     viewer.check_role("publish")
-    content = sent.file("table")
-    said = terms.promise
+    content, said = sent.file("table"), bringing.promise
+    assert said is not None, "of a publication"
     table = brought_counted(content) if said.noise.needs_counted else brought_table(content, said.columns)
-    if proposal is None and isinstance(table, CountedTable):  # nobody approves: the table itself says which part it is
-        terms = replace(terms, promise=said.of_part(table.part))
-    service.releases.publish(viewer, _key(sent), name, table, at, terms, version=version, proposal=proposal)
-    return see(request, "/release", name=name, version=version, done="published")
+    if bringing.proposal is None and isinstance(table, CountedTable):
+        said = said.of_part(table.part)  # nobody approves: the table itself says which part it is
+    service.releases.publish_measures(viewer, _key(sent), {name: replace(bringing, table=table, promise=said)})
+    return see(request, "/release", name=name, version=bringing.version, done="published")
 
 
 @forms.post("/relax")
 def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Relax a release at once, where no second person is asked for."""
     at, version = read_level(sent.text("epsilon")), sent.number("version")
-    return _relax(request, service, viewer, sent, sent.text("release"), at, version, None)
+    return _relax(request, service, viewer, sent, sent.text("release"), Brought(None, at, version=version))
 
 
-def _relax(
-    request: Request,
-    service: Service,
-    viewer: Token,
-    sent: Filled,
-    name: str,
-    at: Level,
-    version: int | None,
-    proposal: str | None,
-) -> Response:
-    found = service.releases.release(viewer, name, version)
+def _relax(request: Request, service: Service, viewer: Token, sent: Filled, name: str, bringing: Brought) -> Response:
+    found = service.releases.release(viewer, name, bringing.version)
     viewer.check_role("relax")
     content, is_planned = sent.file("table"), found.noise.needs_counted
     table = brought_counted(content) if is_planned else brought_table(content, found.columns)
-    service.releases.relax(viewer, _key(sent), name, table, at, version=version, proposal=proposal)
-    return see(request, "/release", name=name, version=version, done="relaxed")
+    service.releases.relax_measures(viewer, _key(sent), {name: replace(bringing, table=table)})
+    return see(request, "/release", name=name, version=bringing.version, done="relaxed")
 
 
 @forms.post("/view")
@@ -242,11 +225,8 @@ def check_receipt(request: Request, service: Served, viewer: Viewer, sent: Sent)
 
 @forms.post("/verify/table")
 def verify_table(request: Request, viewer: Viewer, sent: Sent) -> Response:
-    """Check that a released table is what its statement says; nothing of it is kept."""
-    try:
-        said = json.loads(sent.file("statement"))
-    except (ValueError, RecursionError):
-        raise BadTable("a statement must be a JSON file", came="something else", where="statement") from None
-    if not isinstance(said, dict):
-        raise BadTable("a statement must be a JSON object", came="something else", where="statement")
-    return render(request, "statement_holds.html", viewer, facts=check_file(sent.file("table"), said))
+    """Check that what was published is what its statement says, in a process without the key; nothing of it is kept."""
+    brought = {"table": sent.file("table")} | {name: sent.files[name] for name in _BESIDE if name in sent.files}
+    fields = {name: b64encode(content).decode() for name, content in brought.items()}
+    told = WORKERS.ask(f"{viewer.name} {viewer.owner}", "verify", fields, is_kept=False)
+    return render(request, "statement_holds.html", viewer, **told)

@@ -5,9 +5,10 @@ whatever is asked for holds up nobody else.
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from markupsafe import Markup
 
 from utmost.doors.service.page_rendering import render
@@ -85,21 +86,23 @@ def _choices() -> dict[str, Any]:
     }
 
 
+@dataclass
+class Reading:
+    """The fields of the page of a reader."""
+
+    response: Text = "17"
+    n: Text = "100"
+    epsilon: Text = "1/2"
+    prior: Text = "binomial"
+    value: Text = "0.3"
+    weights: Long = ""
+    loss: Text = "absolute"
+
+
 @tools.get("/read")
-def reader(
-    request: Request,
-    viewer: Viewer,
-    response: Text = "17",
-    n: Text = "100",
-    epsilon: Text = "1/2",
-    prior: Text = "binomial",
-    value: Text = "0.3",
-    weights: Long = "",
-    loss: Text = "absolute",
-) -> Response:
+def reader(request: Request, viewer: Viewer, fields: Annotated[Reading, Depends()]) -> Response:
     """The best answer to a response, for a prior and a loss."""
-    fields = {"response": response, "n": n, "epsilon": epsilon, "prior": prior, "value": value, "weights": weights}
-    return _tool(request, viewer, "read", fields | {"loss": loss})
+    return _tool(request, viewer, "read", asdict(fields))
 
 
 @tools.get("/explore")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from utmost.doors.service.approvals import VERBS, Proposal, check_approved
 from utmost.doors.service.desk import Desk
@@ -13,6 +13,7 @@ from utmost.doors.service.tokens import Token
 from utmost.doors.service.waiting import note_done, note_proposal
 from utmost.errors import NotAllowed, OutOfRange, WrongKind
 from utmost.laws.exact import Level, exact_integer
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.events import check_name
 
@@ -78,6 +79,15 @@ class Saying:
         return self.release, self.version, self.level, self.facts
 
 
+class ProposalWords(TypedDict, total=False):
+    """The words of a proposal, see `Proposals.propose`."""
+
+    version: int
+    terms: Terms | None
+    reason: str
+    anyone: bool
+
+
 class Proposals:
     """What a second person must confirm.
 
@@ -91,18 +101,9 @@ class Proposals:
     def __init__(self, desk: Desk, *, required: bool) -> None:
         self._desk, self.required = desk, required
 
+    @spelled
     def propose(
-        self,
-        token: Token,
-        key: str,
-        verb: str,
-        release: str,
-        at: Level,
-        *,
-        version: int = 1,
-        terms: Terms | None = None,
-        reason: str = "",
-        anyone: bool = False,
+        self, token: Token, key: str, verb: str, release: str, at: Level, **words: Unpack[ProposalWords]
     ) -> Proposal:
         """Propose to publish or to relax a release.
 
@@ -117,6 +118,7 @@ class Proposals:
         """
         if verb not in VERBS:
             raise OutOfRange("a proposal must be to publish or to relax", came=verb)
+        terms, reason, anyone = words.get("terms"), words.get("reason", ""), words.get("anyone", False)
         token.check("propose", check_name(release, "name"), at)
         if not isinstance(reason, str) or len(reason) > _LONGEST_REASON:
             raise OutOfRange(f"a reason must be text of at most {_LONGEST_REASON} characters", where="reason")
@@ -130,7 +132,7 @@ class Proposals:
         if len(json.dumps(facts)) > LONGEST_TERMS:
             raise OutOfRange("terms must be at most 2 MiB of JSON", came="more", where="terms")
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
-        wanted = exact_integer(version, "version")
+        wanted = exact_integer(words.get("version", 1), "version")
         proposal = Proposal(
             name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=anyone, also=token.names[1:]
         )
@@ -199,7 +201,7 @@ class Proposals:
             unapproved = [saying for saying in sayings if self.required and saying.is_new]
             person = self._desk.person(shelf, token) if unapproved else token
             for saying in unapproved:
-                check_approved(_proposal_of(shelf, saying.proposal), person, verb, *saying.about)
+                check_approved(_proposal_of(shelf, saying.proposal), person, verb, saying.about)
             if again is None:
                 versions = {saying.release: saying.version for saying in sayings}
                 first, *others = versions.values()

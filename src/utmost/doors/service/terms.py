@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from utmost.doors.service.axis_limits import check_listed
 from utmost.laws.exact import Level, checked, checked_parts
@@ -13,6 +13,13 @@ from utmost.publish.promises.promise import Promise
 
 LONGEST_TERMS = 2 << 20
 """How many characters the terms of a proposal have at most, as JSON: pages read them for as long as it is there."""
+
+
+class BroughtWords(TypedDict, total=False):
+    """The words of a table that is brought: the version of the data, and the approved proposal, where one is needed."""
+
+    version: int | None
+    proposal: str | None
 
 
 @checked_parts

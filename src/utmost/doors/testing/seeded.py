@@ -19,7 +19,7 @@ from utmost.laws.sampling.draw import Method
 from utmost.laws.sampling.random_bits import KeyedRandomness
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.key import given_key
-from utmost.publish.ledger.opening import opened_book
+from utmost.publish.ledger.opening import OpenWords, opened_book
 from utmost.publish.promises.values import noised
 from utmost.publish.releases import GradualRelease, PlanarRelease, WorkloadRelease
 from utmost.publish.releases.gradual_release import GradualWords
@@ -124,20 +124,19 @@ def seeded_workload_release(
 _KEY = bytes(32)
 
 
+@spelled
 def seeded_ledger(
     place: str | Path,
     seed: int | str | bytes,
     *,
     create: bool = True,
     key: bytes | str | Path | None = _KEY,
-    witness: str | Path | bool | None = False,
-    sealed: bool = True,
-    timeout: float = 60.0,
+    **words: Unpack[OpenWords],
 ) -> Ledger:
     """A `Ledger` with bits from a seed, and a key that everyone knows. It is not private.
 
     Args:
-        place, create, key, witness, sealed, timeout: as for `Ledger.open`.
+        place, create, key, witness, sealed, derived, timeout: as for `Ledger.open`; without a witness if left out.
         seed: an int, text or bytes.
 
     >>> from tempfile import TemporaryDirectory
@@ -147,10 +146,8 @@ def seeded_ledger(
     >>> published(7) == published(7)
     True
     """
-    book = opened_book(
-        place, create=create, key=given_key(key), witness=witness, sealed=sealed, derived=False, timeout=timeout
-    )
-    return Ledger(book, SeededRandomness(seed))
+    opening: OpenWords = {"witness": False, **words}
+    return Ledger(opened_book(place, create=create, key=given_key(key), **opening), SeededRandomness(seed))
 
 
 def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:

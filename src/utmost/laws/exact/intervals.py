@@ -45,6 +45,7 @@ class Interval:
         """The narrowest interval of this precision around a rational."""
         value = Fraction(value)
         scaled = value.numerator << bits
+        # Floor below, ceiling above: -(-a // b) rounds up, which integers have no other sign for.
         return cls(scaled // value.denominator, -(-scaled // value.denominator), bits)
 
     @property
@@ -93,9 +94,11 @@ class Interval:
 
     def __mul__(self, other: "Interval | Fraction | int") -> "Interval":
         if isinstance(other, int):
+            # An integer loses no digits: nothing is shifted, and nothing rounded.
             ends = (self.low * other, self.high * other)
             return Interval(min(ends), max(ends), self.bits)
         that = self._lift(other)
+        # Nearly all intervals here are of probabilities: two products in place of four.
         if self.low >= 0 and that.low >= 0:
             return Interval((self.low * that.low) >> self.bits, -((-self.high * that.high) >> self.bits), self.bits)
         ends4 = [x * y for x in (self.low, self.high) for y in (that.low, that.high)]
@@ -107,6 +110,7 @@ class Interval:
         that = self._lift(other)
         if that.low <= 0 <= that.high:
             raise OutOfRange("the divisor must not contain zero", came=that, remedy="Ask for more bits.")
+        # Of a quotient the extremes are at the ends, too, as long as the divisor keeps its sign.
         quotients = [(x << self.bits, y) for x in (self.low, self.high) for y in (that.low, that.high)]
         return Interval(min(x // y for x, y in quotients), max(-(-x // y) for x, y in quotients), self.bits)
 
@@ -116,6 +120,7 @@ class Interval:
     def __pow__(self, exponent: int) -> "Interval":
         if exponent < 0:
             return 1 / self**-exponent
+        # By squares: a product widens the interval, and so there are as few of them as there are bits.
         result, square = Interval.of(1, self.bits), self
         while exponent:
             if exponent & 1:
@@ -130,6 +135,7 @@ class Interval:
         shift = bits - self.bits
         if shift >= 0:
             return Interval(self.low << shift, self.high << shift, bits)
+        # A shift to the right rounds down, of negative numbers as well: outward below, and by two signs above.
         return Interval(self.low >> -shift, -((-self.high) >> -shift), bits)
 
     def _lift(self, other: "Interval | Fraction | int") -> "Interval":
@@ -182,6 +188,7 @@ def log_interval(x: Fraction, bits: int) -> Interval:
         raise OutOfRange("the logarithm needs a positive number", came=x)
     if x == 1:
         return Interval(0, 0, bits)
+    # As many bits more as stand before the point of the logarithm.
     size = max(x.numerator.bit_length(), x.denominator.bit_length())  # |log x| is below it
     around = _at(bits + size.bit_length() + _GUARD, arb.log, _ratio(x))
     return Interval(*_ends(around, bits), bits)
@@ -196,6 +203,7 @@ def sin_interval(x: Interval, bits: int) -> Interval:
     ball = arb(_dyadic(x.low + x.high, x.bits + 1), _dyadic(x.high - x.low, x.bits + 1))
     size = max(abs(x.low), abs(x.high)) >> x.bits
     low, high = _ends(_at(bits + size.bit_length() + _GUARD, arb.sin, ball), bits)
+    # Rounded outward the ball may leave [-1, 1], which no sine does.
     return Interval(max(low, -1 << bits), min(high, 1 << bits), bits)
 
 
@@ -283,6 +291,7 @@ def round_up(x: Fraction | Interval | int) -> float:
         (top, below), near = Fraction(x).as_integer_ratio(), _nearest(Fraction(x))
     if math.isinf(near):
         return near if near > 0 else math.nextafter(near, 0)
+    # Compared as integers: a float is a rational, so that no rounding decides whether it is above.
     above, scale = near.as_integer_ratio()
     return near if above * below >= top * scale else math.nextafter(near, math.inf)
 
@@ -322,6 +331,7 @@ def settled(around: Callable[[int], Interval]) -> Interval:
         interval = around(bits)
         near = _quotient(interval.low, interval.bits)
         agree = near == _quotient(interval.high, interval.bits) and math.isfinite(near)
+        # Both ends next to one float, and the number surely on one side of it: only then is the float above it known.
         if agree and (interval.low == interval.high or not interval.contains(Fraction(near))):
             return interval
         bits *= 2

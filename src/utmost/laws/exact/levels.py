@@ -59,6 +59,7 @@ class Level:
         value = _number(alpha, "alpha")
         if not 0 < value < 1:
             raise NotALevel("alpha must lie strictly between 0 and 1", came=alpha)
+        # 1/4 is (1/2)^2: of one base, levels add, scale and compare as rationals, and equal ones are equal.
         base, power = primitive_root(value)
         return cls(base, Fraction(power))
 
@@ -119,9 +120,11 @@ class Level:
             return False
         if self.base == other.base:
             return self.power < other.power
+        # Two short fractions are compared in nanoseconds, where logarithms take microseconds.
         if self._is_short and other._is_short:
             return self.alpha_fraction() > other.alpha_fraction()
         bits = 128
+        # Bits double: the number of digits that a difference needs is found with twice the work of the last round.
         while True:  # ends: unequal canonical levels are unequal numbers
             mine, theirs = self.epsilon_interval(bits), other.epsilon_interval(bits)
             if mine.is_below(theirs) or theirs.is_below(mine):
@@ -158,6 +161,7 @@ def _alpha_interval(level: Level, bits: int) -> Interval:
         return exp_interval(-level.power, bits)
     if level.power == 1:
         return Interval.of(level.base, bits)
+    # The logarithm is multiplied by the power: as many bits more as the power is long.
     guard = bits + 8 + max(0, math.ceil(level.power)).bit_length()
     return exp_interval(log_interval(level.base, guard) * level.power, bits)
 
@@ -208,6 +212,7 @@ def integer_root(n: int, k: int) -> int:
     """
     if n < 2 or k == 1:
         return n
+    # Integers only: a float of n^(1/k) is wrong in the last digit, and overflows for long n.
     root = 1 << -(-n.bit_length() // k)  # not below the answer; Newton's step then only descends
     while True:
         step = ((k - 1) * root + n // root ** (k - 1)) // k
@@ -223,6 +228,7 @@ def primitive_root(x: Fraction) -> tuple[Fraction, int]:
     ((Fraction(1, 2), 4), (Fraction(2, 3), 3), (Fraction(2, 3), 1))
     """
     power = 1
+    # A k-th power has 2^k at least in numerator or denominator: no prime above their length divides k.
     for prime in _primes(max(x.numerator.bit_length(), x.denominator.bit_length())):
         while (root := _rational_root(x, prime)) is not None:
             x, power = root, power * prime

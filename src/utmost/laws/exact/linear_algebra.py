@@ -47,6 +47,7 @@ def limbs(integers: Array) -> list[Floats]:
     [[[1048575.0, 0.0]], [[-1.0, 2.0]]]
     """
     rest, parts, mask = integers, [], (1 << LIMB_BITS) - 1
+    # Limbs of 20 bits: a product of two has 40, and 2^13 of them add up within the 53 bits of a float.
     while _largest(rest) > mask:
         parts.append((rest & mask).astype(np.float64))
         rest = rest >> LIMB_BITS
@@ -90,6 +91,7 @@ def _exact_product(left: Array, right: Array) -> Array:
         return answer
     row_scale = [lcm(*(x.denominator for x in row)) for row in left]
     column_scale = [lcm(*(x.denominator for x in column)) for column in right.T]
+    # One product of integer matrices by python-flint, in place of a product of Fractions for each entry.
     integers = fmpz_mat(_scaled(left, row_scale)) * fmpz_mat(_scaled(right.T, column_scale)).transpose()
     for i, row in enumerate(integers.tolist()):
         answer[i] = [Fraction(int(x), row_scale[i] * column_scale[j]) for j, x in enumerate(row)]
@@ -138,6 +140,7 @@ def _add_up(
     entries = np.empty((min(n, step), m))
     for start in range(0, n, step):
         block = places[start : start + step]
+        # Into room that is there: of a block as large as the cache, which the product then reads once.
         np.take(limb, block, out=entries[: len(block)], mode="clip")
         sums = (columns @ entries[: len(block)].T).astype(np.int64).T.tolist()
         for x, row in enumerate(sums, start):
@@ -162,6 +165,7 @@ def independent(matrix: Array) -> tuple[list[int], list[int]]:
     """
     if matrix.size == 0:
         return [], []
+    # Modulo a prime rank can only fall, so that what is independent here is independent.
     residues = nmod_mat(fmpz_mat(by_integers(matrix)[0].tolist()), _PRIME)
     return _pivots(residues.transpose()), _pivots(residues)
 
@@ -195,6 +199,7 @@ def solve_lifted(matrix: Array, right: Array) -> Array:
     if right.size == 0:
         return frozen(np.empty(right.shape, dtype=object))
     try:
+        # Dixon's lifting: entries as long as the answer's, where elimination makes them longer at each step.
         solution = _flint(matrix).solve(_flint(right), "dixon")
     except ZeroDivisionError:
         raise SolverFailed("a linear system must be nonsingular", came=f"{len(matrix)} dependent equations") from None

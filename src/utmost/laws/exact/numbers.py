@@ -33,6 +33,8 @@ def exact(value: object, name: str = "value") -> Fraction:
     >>> exact(0.1), exact("1/3"), exact(2)
     (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
     """
+    if type(value) is Fraction:
+        return value
     if isinstance(value, Rational | Integral) and not isinstance(value, bool):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, Decimal | float | np.floating) or (isinstance(value, str) and "/" not in value):

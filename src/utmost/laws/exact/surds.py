@@ -102,6 +102,7 @@ class Surd:
 
     def __lt__(self, other: "Surd | Fraction | int") -> bool:
         gap, bits = self - other, 64
+        # Distinct squarefree radicands are independent over the rationals, so that a surd with a term is never 0.
         while gap.terms:  # ends: a surd with a term is not zero
             around = gap.interval(bits)
             if around.high < 0 or around.low > 0:

@@ -79,12 +79,25 @@ class Combination(Shown):
         levels: Number | Level | Sequence[Number | Level] | Any,
         counts: int | Sequence[int] | Any = 1,
     ) -> None:
-        groups: dict[tuple[Fraction, Level], int] = {}
+        # Fractions are hashed by a power modulo a prime, levels by theirs: pairs of integers and identities stand in.
+        sizes: list[Fraction] = []
+        levels_of: list[Level] = []
+        groups: dict[tuple[int, int, int], int] = {}
+        same, equal = dict[int, int](), dict[Level, int]()
         for size, of, count in _terms(coefficients, levels, counts):
             if size and count:
-                groups[size, of] = groups.get((size, of), 0) + count
-        object.__setattr__(self, "coefficients", tuple(size for size, _ in groups))
-        object.__setattr__(self, "levels", tuple(of for _, of in groups))
+                number = same.get(id(of))
+                if number is None:
+                    number = same[id(of)] = equal.setdefault(of, len(equal))
+                key = size.numerator, size.denominator, number
+                before = groups.get(key)
+                if before is None:
+                    sizes.append(size)
+                    levels_of.append(of)
+                groups[key] = (before or 0) + count
+        # Signs are gone: each term is symmetric, so that equal sizes at equal levels are one group with a count.
+        object.__setattr__(self, "coefficients", tuple(sizes))
+        object.__setattr__(self, "levels", tuple(levels_of))
         object.__setattr__(self, "counts", tuple(groups.values()))
 
     def __repr__(self) -> str:
@@ -127,6 +140,7 @@ class Combination(Shown):
         True
         """
         inner = natural(bits, "bits", least=1, most=1 << 18) + 16 + len(self.counts).bit_length()
+        # One interval for each level, however many terms have it: the weights add up exactly.
         by_level: dict[Level, Fraction] = {}
         for weight, of in zip(self._weights, self.levels, strict=True):
             by_level[of] = by_level.get(of, Fraction(0)) + weight
@@ -149,12 +163,15 @@ class Combination(Shown):
         epsilons, counts = self._groups.epsilons, self._groups.counts
         sizes = self._groups.sizes
         points = math.ceil(_DECAY * float((sizes / epsilons).max()))
+        # On a lattice the integral is over one period, and equidistant points give it to rounding: the integrand is
+        # analytic.
         if self._step is not None and points <= _MOST_POINTS:
             t = 2 * np.pi * (np.arange(points + 8) + 0.5) / (points + 8)
             ratios = np.sin(np.multiply.outer(t, sizes) / 2) / np.sinh(np.minimum(epsilons, 700) / 2)
             missing = -np.expm1(-np.log1p(ratios**2) @ counts)
             return float(self._unit) * float((missing / (2 * np.sin(t / 2) ** 2)).mean())
         scales = sizes / np.minimum(2 * np.sinh(np.minimum(epsilons, 700) / 2), 1e300)
+        # Else over all t, in log t: the trapezoidal rule is exact to rounding for what dies away so on both sides.
         u = np.arange(-40, 40, 0.05) - math.log(float(scales.max()))
         missing = -np.expm1(-np.log1p(np.multiply.outer(np.exp(u), scales) ** 2) @ counts)
         return float(self._unit) * float((missing * np.exp(-u)).sum()) * 0.05 * 2 / math.pi
@@ -182,6 +199,7 @@ class Combination(Shown):
         [False, False, True]
         """
         size = abs(exact(value, "value"))
+        # P(|S| >= v) is at most P(|S| > w) for each w below v, and `is_kept` speaks of the latter.
         return size > 0 and self.is_kept(size - size / (1 << 60), miss)
 
     def coverage(self, margin: Number) -> float:
@@ -235,6 +253,7 @@ class Combination(Shown):
         if step is None:
             return round_up(self._halved(miss) * self._unit)
         most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
+        # Chernoff's margin is certified, so the least one is at most that: few looks are needed.
         below, above, chance = -1, most, round_down(miss)
         while above - below > 1:
             middle = (below + above) // 2
@@ -350,6 +369,7 @@ def simultaneous_margins(
 def missed_by_each(miss: Fraction, m: int) -> Fraction:
     """A rational q just below 1 - (1 - miss)^(1/m): m independent chances of at most q make miss at most, exactly."""
     log_kept = math.log1p(-float(miss)) if 2 * miss < 1 else _log(1 - miss)
+    # Below the float of it by more than its error; miss / m is below it by Bernoulli, and takes over for tiny chances.
     guess = Fraction(-math.expm1(log_kept / m) * (1 - 1e-12))
     return max(guess, miss / m)
 
@@ -385,18 +405,18 @@ def _listed(values: Any, name: str) -> Sequence[Any]:
     return values
 
 
-_PLAIN = (int, float, str, Fraction, Decimal, Level)
+_PLAIN = (int, float, str, Decimal, Level)
 
 
 def _read(values: Iterable[Any], reader: Callable[[Any], Any]) -> list[Any]:
-    """Each value, read; equal ones once."""
+    """Each value, read; equal ones once. Levels go by identity, and Fractions are read anew: a hash takes longer."""
     known: dict[tuple[type, Any], Any] = {}
     read = []
     for value in values:
         if type(value) not in _PLAIN:
             read.append(reader(value))
             continue
-        key = type(value), value
+        key = type(value), id(value) if type(value) is Level else value
         if key not in known:
             known[key] = reader(value)
         read.append(known[key])
@@ -405,13 +425,15 @@ def _read(values: Iterable[Any], reader: Callable[[Any], Any]) -> list[Any]:
 
 def _coefficient(value: Any) -> Fraction:
     number = exact(value, "a coefficient")
-    if number and not 1 <= abs(number) * _LARGEST_SIZE <= _LARGEST_SIZE**2:
+    size, below = abs(number.numerator), number.denominator
+    if number and not below <= size * _LARGEST_SIZE <= below * _LARGEST_SIZE**2:
         raise OutOfRange("a coefficient must be 0, or lie between 1e-100 and 1e100 in size", came=value)
     return number
 
 
 def _size(value: Any) -> Fraction:
-    return abs(_coefficient(value))
+    number = _coefficient(value)
+    return number if number.numerator >= 0 else -number
 
 
 def _level(value: Any) -> Level:
@@ -431,6 +453,7 @@ def _common_step(sizes: Sequence[Fraction]) -> Fraction | None:
     for size in sizes:
         common = math.lcm(step.denominator, size.denominator)
         step = Fraction(math.gcd(int(step * common), int(size * common)), common)
+        # A step that small is no lattice to a float: its sums are inverted as if they were dense.
         if step < least:
             return None
     return step

@@ -79,9 +79,11 @@ class IntegerPeriods:
         """
         low, high = self.bracket()
         coefficient = self._summed if self.period <= _EXACT else self._extrapolated
+        # phi never falls and psi never rises with r: once it gains nothing it never does again.
         step = first_integer(low - 1, high, lambda r: self._gain(coefficient, r) >= 0)
         if step > 1:
             least, before, after, most = (self._at(x) for x in (0, step - 1, step, self.period))
+            # A rise that is one unit of the largest float is rounding of the caller's cost, and no rise.
             is_noise = before == least and is_unit(after - before, most)
             check_digits(step, least, before, after, is_noise=is_noise)
         return step

@@ -13,9 +13,9 @@ the inversion of phi, whose error is a sum of four parts that are each bounded: 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from utmost.laws.exact import Floats
 
@@ -40,9 +40,11 @@ _FINEST, _COARSEST = 1000.0, 400.0
 # Where phi is below e^-_NOTHING the series ends: 2/(pi k) over all k that there are adds up to less than 10.
 _NOTHING = 45.0
 _SECTIONS = 80
+# Of so many frequencies and more, stretches of this length are looked at first, and left out where phi is that small.
+_MANY_NODES, _STRETCH = 1 << 12, 32
 # So many numbers are computed at once.
 _AT_ONCE = 1 << 18
-_GROUPS_AT_ONCE = 8
+_GROUPS_AT_ONCE, _FEW_AT_ONCE = 8, 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +79,19 @@ class Groups:
         return _ULPS + np.minimum(self.epsilons, _LARGEST_EPSILON)
 
     def log_characteristics(self, t: Floats) -> tuple[Floats, Floats]:
-        """-log phi of all groups at these frequencies, and by how much rounding may have moved it.
+        """-log phi of all groups at multiples of the first frequency, and by how much rounding may have moved it.
 
         Where some groups alone make it more than 45, the others are left out: their factors are at most 1.
         """
         logs, moved = np.zeros(t.size), np.zeros(t.size)
         steepest = 4 * self.counts / np.maximum(self.half_sinh * np.hypot(1.0, self.half_sinh), 1e-300)
-        step = max(1, min(_GROUPS_AT_ONCE, _AT_ONCE // t.size))
-        here = np.arange(t.size)
+        step = max(1, min(max(_GROUPS_AT_ONCE, _FEW_AT_ONCE // t.size), _AT_ONCE // t.size))
+        nothing = np.zeros(t.size, np.bool_)
+        if t.size >= _MANY_NODES:
+            around = self._is_nothing_around(t[_STRETCH // 2 :: _STRETCH], (_STRETCH // 2 + 1) * float(t[0]))
+            nothing[: around.size * _STRETCH] = np.repeat(around, _STRETCH)[: t.size]
+            logs[nothing] = 2 * _NOTHING
+        here = np.flatnonzero(~nothing)
         for start in range(0, len(self.sizes), step):
             chosen = slice(start, start + step)
             angles = (self.sizes[chosen] / 2)[:, None] * t[here]
@@ -98,6 +105,22 @@ class Groups:
                 break
         return logs, _UNIT * (moved + len(self.sizes) * logs)
 
+    def _is_nothing_around(self, middles: Floats, reach: float) -> NDArray[np.bool_]:
+        """Where phi is certainly below e^-45 at all frequencies within ``reach``: |sin(c t/2)| has the slope c/2."""
+        logs = np.zeros(middles.size)
+        here = np.arange(middles.size)
+        for start in range(0, len(self.sizes), _GROUPS_AT_ONCE):
+            chosen = slice(start, start + _GROUPS_AT_ONCE)
+            halves = self.sizes[chosen, None] / 2
+            angles = halves * middles[here]
+            unsure = halves * reach * (1 + 1e-9) + 8 * _UNIT * (1 + angles)
+            sines = np.maximum(np.abs(np.sin(angles)) - unsure, 0.0) / self.half_sinh[chosen, None]
+            logs[here] += np.einsum("i,ij->j", self.counts[chosen], np.log1p(sines**2))
+            here = here[logs[here] < _NOTHING * (1 + 1e-9)]
+            if not here.size:
+                break
+        return logs >= _NOTHING * (1 + 1e-9)
+
     def frequency_beyond(self, last: float) -> float:
         """A frequency from which phi is below e^-45 up to ``last``, by the terms whose sine has not turned back alone.
 
@@ -105,10 +128,12 @@ class Groups:
         """
         points = np.geomspace(last * 1e-6, last, _SECTIONS + 1)
         logs = np.zeros(_SECTIONS)
-        for section, (low, high) in enumerate(pairwise(points)):
-            rising = self.sizes * high <= math.pi
-            terms = (np.sin(self.sizes[rising] * (low / 2)) / self.half_sinh[rising]) ** 2
-            logs[section] = float(self.counts[rising] @ np.log1p(terms))
+        step = max(1, _AT_ONCE // _SECTIONS)
+        for start in range(0, len(self.sizes), step):
+            chosen = slice(start, start + step)
+            sizes, half_sinh = self.sizes[chosen, None], self.half_sinh[chosen, None]
+            terms = np.where(sizes * points[1:] <= math.pi, np.sin(sizes * (points[:-1] / 2)) / half_sinh, 0.0)
+            logs += np.einsum("i,ij->j", self.counts[chosen], np.log1p(terms**2))
         small = np.flatnonzero(logs * (1 - 1e-9) < _NOTHING)
         return float(points[small[-1] + 1] if len(small) else points[0])
 
@@ -140,12 +165,12 @@ class Chernoff:
     logs: Floats
 
     @classmethod
-    def of(cls, groups: Groups) -> "Chernoff":
+    def of(cls, groups: Groups, slopes_tried: int = 180) -> "Chernoff":
         """The bound for S alone."""
         steepest = float(np.min(np.minimum(groups.epsilons, _LARGEST_EPSILON) / groups.sizes))
         gentle = min(0.3 / groups.deviation, 0.02 * steepest) if groups.deviation > 0 else 0.02 * steepest
-        steep = steepest * (1 - np.geomspace(1e-5, 0.98, 90))
-        slopes: Floats = np.unique(np.concatenate([np.geomspace(gentle, 0.995 * steepest, 90), steep]))
+        steep = steepest * (1 - np.geomspace(1e-5, 0.98, slopes_tried // 2))
+        slopes: Floats = np.unique(np.concatenate([np.geomspace(gentle, 0.995 * steepest, slopes_tried // 2), steep]))
         logs = np.full(slopes.shape, math.log(2.0))
         step = max(1, _AT_ONCE // slopes.size)
         for start in range(0, len(groups.sizes), step):

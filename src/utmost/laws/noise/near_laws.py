@@ -62,6 +62,28 @@ def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[Sprea
     return [Spread(float(a), float(s)) for a, s in zip(squares, steepest, strict=True)]
 
 
+def reaches(squares: Floats, heights: Floats, edges: Floats, miss: Fraction) -> Floats:
+    """For sums of which only A is known, with these heights F(v)/v^2 at the edges v of `heights_at`: as `Spread.reach`.
+
+    No coefficient of a term is larger than sqrt(A/height), so that slopes up to the least 2 v sqrt(height/A) are
+    allowed.
+
+    >>> edges, heights = heights_at(np.array([1.0]), 0.45)
+    >>> reaches(heights, heights, edges, Fraction(1, 20)).round(2)  # one noise, whose bar is 3
+    array([5.87])
+    """
+    steepest = float((2 * edges * np.sqrt(heights)).min()) / _GROWN
+    least = np.sqrt(np.maximum(squares * _GROWN, 1e-300))
+    return np.array([Spread(float(side * side), steepest / float(side)).reach(miss) for side in least])
+
+
+def heights_at(epsilons: Floats, part: float) -> tuple[Floats, Floats]:
+    """For noises of these levels, that part of the level as v, below a half of it, and F(v)/v^2."""
+    edges = np.minimum(epsilons, 600.0) * part
+    ratios = np.sinh(edges) / np.sinh(np.minimum(epsilons, 600.0) / 2)
+    return edges, -np.log1p(-(ratios**2)) / edges**2 * _GROWN
+
+
 class NearLaw(Combination):
     """A law whose bars hold for several sums, each of which has its law up to a spread; see the module.
 

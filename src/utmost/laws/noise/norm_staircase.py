@@ -113,6 +113,7 @@ class BallMixture(Shown, ABC):
         """
         miss = 1 - read_confidence(confidence)
         above = 1
+        # Doubling, then halving: a margin may be thousands, and each look is a polynomial.
         while not self._is_kept(above, miss):
             above *= 2
         below = -1
@@ -128,6 +129,7 @@ class BallMixture(Shown, ABC):
         """
         k, size = self.cells, self._size
         balls = [int(size(self.first + j * self.stride)) for j in range(k + 1)]
+        # A polynomial of degree k has its generating function over (1 - z)^(k+1): multiply k + 1 balls back.
         signs = [(-1) ** i * math.comb(k + 1, i) for i in range(k + 1)]
         return tuple(sum(signs[i] * balls[j - i] for i in range(j + 1)) for j in range(k + 1))
 
@@ -172,6 +174,7 @@ class BallMixture(Shown, ABC):
     def _interval(self, formula: "_Formula", bits: int, near: int) -> Interval:
         """The formula with guard bits for what (1 - q)^(k+3) and points of balls take up."""
         k, widest = self.cells, self.first + (near + 2) * self.stride + 2
+        # Each of k + 3 divisions by 1 - q loses the zeros in front of it, and the points of a ball their own length.
         guard = 64 + (k + 4) * (2 * cleared_bits(self.ratio) + 2 * widest.bit_length() + k.bit_length())
         inner = bits + guard
 
@@ -348,6 +351,7 @@ def _best_step(level: Level, cells: int, sensitivity: int, norm: Norm, cost: Cel
         best = int(costs.argmin())
         if high - low < _SPREAD:
             return steps[best]
+        # Closer around the best of the grid: all steps up to 1025 are compared, and of more as many again each time.
         low, high = steps[max(0, best - 1)], steps[min(count - 1, best + 1)]
 
 
@@ -359,6 +363,7 @@ def _scaled(points: fmpz_poly, u: NDArray[np.float64], level: Level, sensitivity
     q, left = math.exp(-epsilon), -math.expm1(-epsilon)
     total, slopes = np.zeros_like(u), np.polynomial.Polynomial(scaled)
     for i in range(degree + 1):
+        # Times left^(degree+1): at a small level the sums are beyond the floats, and the same factor takes them back.
         weight = float(_at(eulerian(i), q)) * left ** (degree - i) / math.factorial(i)
         total = total + slopes(u) * weight
         slopes = slopes.deriv()

@@ -62,6 +62,7 @@ class Profile:
     def place(self, i: Any) -> tuple[Any, Any]:
         """(k, j) with i + D - r = k D + j and 0 <= j < D, in integers or arrays of integers."""
         if isinstance(i, np.ndarray) and self.period >= _SAFE:
+            # A sum that wraps round would give a small place to the farthest integer.
             i = i.astype(object)
         shifted = i + (self.period - self.step)
         return shifted // self.period, shifted % self.period
@@ -100,6 +101,7 @@ class Profile:
         """log p(i) for i >= 0, finite long after p(i) itself has underflowed."""
         powers, D, r = FloatPowers(self.level), self.period, self.step
         b = powers.b
+        # 1 - b is known better than b near 1, and log1p better than log near 0.
         log_complement = np.log1p(-b) if b < 0.5 else np.log(powers.complement)
         log_normaliser = np.log1p(b * (2 * (D - r) + 1) + 2 * (r - 1))
         return np.asarray(powers.exponent(self.place(i)[0]) + (log_complement - log_normaliser))
@@ -109,6 +111,7 @@ class Profile:
         D, r = self.period, self.step
         k, j = self.place(i)
         terms: dict[int, Fraction] = {}
+        # T(i) - q times N > 0, by powers of alpha: an integer polynomial whose sign needs no precision.
         for n, c in ((k, D - j), (k + 1, j), (0, -q * (2 * r - 1)), (1, -q * (2 * (D - r) + 1))):
             terms[n] = terms.get(n, Fraction(0)) + c
         return sign(self.level, terms)
@@ -126,6 +129,7 @@ class Profile:
     def _near(self, q: Fraction) -> int:
         """Where T is about q: solved in intervals fine enough for the last digit, so that the search is short."""
         D = self.period
+        # So many that the guess is off by one or two: each exact look costs more than the guess.
         bits = 128 + 2 * (D.bit_length() + cleared_bits(self.level) + q.denominator.bit_length())
         powers = IntervalPowers(self.level, bits)
         scaled: Fraction = q * self.normaliser(powers).middle
@@ -139,6 +143,7 @@ class Profile:
 def _least(holds: Any, near: int) -> int:
     """The least i >= 0 at which a predicate holds that, once true, stays true; looked for around ``near``."""
     low, high, stride = near - 1, near, 1  # invariant sought: not holds(low), holds(high)
+    # Strides that double: a guess that is far off costs its logarithm.
     while not holds(high):
         low, high, stride = high, high + stride, stride * 2
     while low >= 0 and holds(low):
@@ -175,6 +180,7 @@ class RealProfile:
 
     def steps(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """k for an array of floats x >= 0, where x is past an edge from the float nearest to that edge on."""
+        # An edge is (k + g) D exactly, no float in general: the float nearest to it is the first that is past.
         return self._located(x, lambda edge: edge.high <= x)
 
     def places(self, x: NDArray[np.float64]) -> tuple[Any, Any, Any]:
@@ -188,6 +194,7 @@ class RealProfile:
         """How many edges x is past: a quotient of floats, which may be one off, and a look at the edges around it."""
         quotient = np.minimum(x, self._farthest()) / nearest(self.period)
         k = np.maximum(np.floor(quotient + (1.0 - nearest(self.gamma))), 0.0)
+        # The quotient is right to a rounding, so the true step is this one or a neighbour.
         k = np.where(is_past(self._edge(k)), k + 1, k)
         return np.where((k > 0) & ~is_past(self._edge(k - 1)), k - 1, k)
 
@@ -219,6 +226,7 @@ class RealProfile:
         powers, period, gamma = FloatPowers(self.level), nearest(self.period), nearest(self.gamma)
         normaliser, epsilon = float(self.normaliser(powers)), float(powers.epsilon.high)
         first = (0.5 - q) * (2 * normaliser / powers.complement)
+        # By logarithms: q itself may be 10^-300, where a loop over steps would not end.
         k = np.maximum(np.floor(-np.log(2 * normaliser * q) / epsilon), 1.0)
         t = np.clip((1 - 2 * normaliser * q / powers.power(k)) / powers.complement, 0.0, 1.0)
         return np.asarray(period * np.where(2 * normaliser * q >= powers.b, first, (k - 1) + (gamma + t)))

@@ -22,8 +22,8 @@ _FARTHEST = 120
 # Digits of an end in print, which are rounded outward like the end itself.
 _SHOWN = 4
 _HARDLY = Fraction(1, 1 << 50)
-# Ends are searched by guesses from so many frequencies, and proven so many steps farther out.
-_GUESSING, _PADS = 1 << 10, (0, 16, 64, 256)
+# Ends are searched by guesses from so many frequencies and slopes, and proven so many steps farther out.
+_GUESSING, _SLOPES, _PADS = 1 << 10, 24, (0, 16, 64, 256)
 # From so many noises on, a guess is mostly the end itself.
 _MANY = 16
 _ALIKE = 2.0**44
@@ -238,7 +238,7 @@ class _Noises:
         groups = Groups(whole[there] / _ALIKE, levels[there], many[there], None)
         if (hardly := not_zero(groups)) <= miss:
             return hardly
-        return Smoothed.of(groups, Chernoff.of(groups), _GUESSING).exceeded(margin / unit, miss)
+        return Smoothed.of(groups, Chernoff.of(groups, _SLOPES), _GUESSING).exceeded(margin / unit, miss)
 
 
 def _nearest(

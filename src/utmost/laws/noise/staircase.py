@@ -122,6 +122,7 @@ def _squared_gamma(level: Level) -> float:
     """((b(1+b)/2)^(1/3) - b)/(1-b), or with h = epsilon/2: (cosh(h)^(1/3) - exp(-h))/(2 sinh(h))."""
     powers = FloatPowers(level)
     half = float(powers.epsilon.high) / 2
+    # Two forms of one number: near 0 the differences of the first cancel, and far out the second overflows.
     if half > 0.5:
         b = powers.b
         return float(math.cbrt(b * (1 + b) / 2) - b) / powers.complement
@@ -133,6 +134,7 @@ def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction,
     """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; from 0 where floats do not determine
     it."""
     low, high = Fraction(0), Fraction(1, 2)
+    # Halved in rationals by the sign of a polynomial in alpha: no rounding decides on which side the optimum is.
     while high - low > low / (1 << bits) and high > _LEAST_FLOAT:
         middle = (low + high) / 2 if low else high / 16
         if _gains_nothing(level, order, middle):
@@ -145,6 +147,7 @@ def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction,
 def _gains_nothing(level: Level, m: int, g: Fraction) -> bool:
     """Whether M(g) >= V(g) for |x|^m and g = p/q: times (m + 1)(g + b(1 - g))(1 - b)^m q^(m+1), integers in b."""
     p, q = g.numerator, g.denominator
+    # Cleared of every denominator: a sign of an integer polynomial, which is exact where alpha is any number.
     terms = polynomials.times(polynomials.shifted_moment_cleared(m, q, p), {0: p * (m + 1), 1: (q - p) * (m + 1)})
     for i in range(m + 1):
         first = p ** (m + 1 - i) * q**i
@@ -157,6 +160,7 @@ def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:
     """The cost, all periods together; or one by one, where few matter, or where the first that costs is far away."""
     if level.epsilon_float < FEW_FROM:
         folded = Folded.of(level, nearest(period), cost, integers=False)
+        # A sum of all periods may have lost the digits by which M overtakes V; then they are weighed one by one.
         if not folded.is_lost():
             return folded
     return FewPeriods.of(level, period, cost)
@@ -177,6 +181,7 @@ def _searched(folded: Folded, bracket: Enclosure) -> float:
     Where M jumps from below V to above it, the optimum is the float before the jump.
     """
     b = folded.powers.b
+    # Where the cost jumps M does, and M - V may pass 0 in the jump: no bracket of a continuous search ends there.
     jump = largest_jump(folded, bracket.low, bracket.high)
     cuts = (bracket.low, bracket.high) if jump is None else (bracket.low, *jump, bracket.high)
     parts = [folded.integral(start, end) for start, end in pairwise((0.0, *cuts, 1.0))]
@@ -262,6 +267,7 @@ class Staircase(RealLaw):
         object.__setattr__(self, "gamma", chosen)
         known = _rational_gamma(self.level, cost, chosen) if gamma is None else exact(gamma, "gamma")
         object.__setattr__(self, "exact_gamma", known)
+        # The density is of the order of its inverse, and must be a float.
         if float(self.profile.normaliser(FloatPowers(self.level))) * min(1.0, nearest(self.sensitivity)) < _LEAST_WIDTH:
             raise OutOfRange(
                 "the first step must be wide enough for floats",

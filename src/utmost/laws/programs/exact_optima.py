@@ -26,6 +26,7 @@ from utmost.laws.programs.linear_program import (
     BASIC,
     FREE,
     Basis,
+    ColumnBounds,
     LinearProgram,
     LinearSolution,
     Vector,
@@ -52,6 +53,7 @@ class StandardForm:
         for i in range(m):
             for j, value in zip(*(part.tolist() for part in program.row(i)), strict=True):
                 columns[j][i] = columns[j].get(i, Fraction(0)) + Fraction(value)
+        # The row's own variable r_i, with the row's bounds: a basis then always has as many variables as rows.
         columns += [{i: Fraction(-1)} for i in range(m)]
         lower = [*program.column_lower.tolist(), *program.lower.tolist()]
         upper = [*program.column_upper.tolist(), *program.upper.tolist()]
@@ -69,6 +71,7 @@ class BasicSolution:
         if len(self.basic) != form.rows:
             raise SolverFailed(f"a basis of {form.rows} rows must have as many basic variables", came=len(self.basic))
         self.values = [Fraction(0) if place == BASIC else self._bound(j) for j, place in enumerate(self.places)]
+        # What the nonbasic variables contribute goes to the right-hand side; most stand at 0 and cost nothing.
         moved = [Fraction(0)] * form.rows
         for j, value in enumerate(self.values):
             if value:
@@ -93,6 +96,7 @@ class BasicSolution:
 
     def is_wrong(self, j: int, reduced: Fraction) -> bool:
         """Whether the sign of a reduced cost says that nonbasic variable j should move."""
+        # A fixed variable cannot move, so that no reduced cost of it is wrong.
         if self.places[j] == BASIC or self.form.lower[j] == self.form.upper[j]:
             return False
         return {AT_LOWER: reduced < 0, AT_UPPER: reduced > 0, FREE: reduced != 0}[self.places[j]]
@@ -157,6 +161,7 @@ class BasicSolution:
 
 def carried_on(state: BasicSolution) -> BasicSolution:
     """Pivots until neither primal nor dual is at fault; needs one of them without fault, and keeps it so."""
+    # Bland's rule, the first at fault, ends without a cycle; the bound is for programs that would take days.
     for _ in range(_MOST_PIVOTS):
         leaving, entering = state.primal_fault(), state.dual_fault()
         if leaving is not None:
@@ -181,10 +186,12 @@ def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
         slope = _dot(form.columns[j], ray) * (1 if falls else -1)
         if (slope > 0 and place in (AT_LOWER, FREE)) or (slope < 0 and place in (AT_UPPER, FREE)):
             ratio = abs(state.reduced[j] / slope)
+            # Ties by the lowest number: Bland's rule again.
             best = min(best, (ratio, j)) if best else (ratio, j)
     if best is None:
         error = InfeasibleProgram("the program must have a feasible point")
         sign = 1 if falls else -1
+        # No variable can help this row: its multipliers are the proof, which `farkas_gap` checks.
         error.ray = objects([sign * y for y in ray])
         raise error
     return state.exchanged(best[1], leaving, AT_UPPER if falls else AT_LOWER)
@@ -247,6 +254,7 @@ def solve_exactly(program: LinearProgram) -> LinearSolution:
 def _settled(program: LinearProgram) -> LinearSolution:
     """The exact optimum, or the proof that there is none: a feasible basis first, whatever it costs."""
     form, free = StandardForm.of(program), [Fraction(0)] * sum(program.shape)
+    # Without a cost every basis is dual feasible, so that the dual method ends in a feasible one, or with the proof.
     first = carried_on(_somewhere(program, form, free))
     return carried_on(BasicSolution(form, first.places, form.cost)).solution(program)
 
@@ -270,6 +278,7 @@ def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
     state = _refined(program, form, BasicSolution(form, places, form.cost))
     if state.primal_fault() is not None and state.dual_fault() is not None:
         numbered = enumerate(zip(state.cost, state.reduced, strict=True))
+        # Costs moved so that no reduced cost is wrong: feasible first, then the true costs from there.
         shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
         state = BasicSolution(form, carried_on(BasicSolution(form, state.places, shifted)).places, form.cost)
     return carried_on(state).solution(program)
@@ -290,6 +299,7 @@ def _refined(program: LinearProgram, form: StandardForm, state: BasicSolution) -
 
 def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
     """The program for a multiple of x less the state's x: bounds moved and magnified, reduced costs as costs."""
+    # Both errors become about 1, which the solver sees; the basis is all that is taken from it.
     n, by, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
     low, high = (
         objects(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
@@ -325,7 +335,8 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
     below = [*exact.lower[:n], *[Fraction(0)] * (2 * m)]
     above = [*exact.upper[:n], *[math.inf] * (2 * m)]
     low, high = objects(exact.lower[n:]), objects(exact.upper[n:])
-    paid = LinearProgram.of_triplets(objects(cost), rows, columns, values, low, high, objects(below), objects(above))
+    within: ColumnBounds = {"column_lower": objects(below), "column_upper": objects(above)}
+    paid = LinearProgram.of_triplets(objects(cost), rows, columns, values, low, high, **within)
     solution = solve_exactly(paid)
     return solution.duals if solution.value > 0 else None
 

@@ -55,9 +55,11 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
     import highspy
 
     statuses = []
+    # Where one way is numerically stuck another seldom is: dual first, then primal, then primal without scaling.
     for strategy in _STRATEGIES:
         highs = _loaded(program, strategy, tolerance)
         if start is not None:
+            # Near the optimum of the last program a few pivots suffice, where a cold start takes as many as rows.
             highs.setBasis(_basis(start))
         highs.run()
         status = highs.getModelStatus()
@@ -82,12 +84,15 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     """
     import highspy
 
+    # A tolerance is absolute: in units of 2^16 as much is left of a shortfall, exactly, since a power of two rounds
+    # nothing.
     magnified = program.in_units(_UNIT)
     rows, is_in = first, np.zeros(program.shape[0], dtype=bool)
     highs = _loaded(magnified.part(rows), _STRATEGIES[0], TOLERANCE)
     while True:
         is_in[rows] = True
         highs.run()
+        # Part of the rows may be unbounded where all are not: the whole program then decides.
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or not highs.getBasis().valid:
             return solve(program)
         sums = magnified.product(_floats(highs.getSolution().col_value))
@@ -128,6 +133,7 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
 
     highs = _loaded(program, {}, TOLERANCE)
     highs.setOptionValue("solver", "ipm")
+    # A vertex is not wanted, and to find one from an interior point takes longer than the point.
     highs.setOptionValue("run_crossover", "off")
     highs.run()
     status, solution = highs.getModelStatus(), highs.getSolution()
@@ -190,6 +196,7 @@ def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance
     model.a_matrix_.start_, model.a_matrix_.index_ = program.starts.astype(np.int32), program.columns.astype(np.int32)
     model.a_matrix_.value_ = _floats(program.values)
     highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    # One thread and no presolve: the same vertex on every machine, and its duals are those of the program as it is.
     options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
     tolerances = {
         "primal_feasibility_tolerance": tolerance,

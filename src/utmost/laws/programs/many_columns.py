@@ -63,6 +63,7 @@ def central_shares(columns: Floats, costs: Floats, weights: Floats, gap: float, 
     best, best_merit, stalled = at, np.inf, 0
     for steps in range(_MOST_STEPS + 1):
         merit = at.merit(gap, exactness)
+        # The best point is kept: beyond its digits the method wanders, and the last point may be worse.
         best, stalled = (at, 0) if merit < 0.9 * best_merit else (best, stalled + 1)
         best_merit = min(merit, best_merit)
         if merit <= 1.0 or stalled > _STALLED or steps == _MOST_STEPS:
@@ -147,6 +148,7 @@ class _Point:
         p, d = _longest(x, dx), _longest(s, ds)
         mean = float(x @ s) / len(x)
         ahead = float((x + p * dx) @ (s + d * ds)) / len(x)
+        # The second-order term of a step that could not be taken is no correction: as much of it as was taken.
         second = dx * ds * min(1.0, p * d + 0.1)
         dx, dy, ds = newton((ahead / mean) ** 3 * mean - x * s - second)
         p, d = (min(1.0, _SHORT_OF * _longest(*pair)) for pair in ((x, dx), (s, ds)))
@@ -176,6 +178,7 @@ class _Normal:
         self.scale = 1 / np.sqrt(np.diag(M))
         M *= self.scale[:, None]
         M *= self.scale
+        # Rows that depend on each other make M singular at the optimum; refinement takes the ridge back out.
         M.flat[:: len(M) + 1] += _RIDGE
         self.inverse = np.linalg.inv(M)
 

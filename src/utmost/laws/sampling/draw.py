@@ -111,8 +111,9 @@ CONSTANT_UP_TO = 1_000_000
 CHUNK = 1 << 16
 _KEPT = 64
 _MOST = 10**11
-# A single draw is made together with so many others.
-_AHEAD = 1024
+# A single draw is made together with so many others, and so are arrays of at most so many: for these NumPy's calls are
+# all that takes time. Where a source is given, an array is drawn for itself: what it drew, it draws for ever.
+_AHEAD, _FEW = 1024, 128
 
 
 class Mechanism(Protocol):
@@ -198,6 +199,8 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     count = prod(map(int, size))
     if count > _MOST:
         raise OutOfRange(f"at most {_MOST} draws can be made at once", came="more", where="sample")
+    if count <= _FEW and method is None and randomness is None:
+        return _few(law, count, bits).reshape(size)
     sampler, exponent = _sampler_of(law, plan_for(method, count))
     parts = _drawn(sampler, count, bits)
     if exponent is None:
@@ -310,23 +313,48 @@ def _many(profile: Profile, plan: DrawPlan) -> _Many:
 
 
 def _one(law: Law, randomness: Randomness) -> int | float:
-    """A single draw, taken from some hundreds that were drawn at once, in the same time whatever its value.
-
-    They are kept with the stream they came from. Hashing a law takes longer than the rest, so they are also found by
-    its identity; the entry keeps the law alive, so that no other one is given that identity.
-    """
-    ahead = randomness.ahead
-    waiting = ahead.get(id(law))
-    if waiting is None:
-        if len(ahead) >= _KEPT:
-            ahead.clear()
-        lattice, exponent = on_grid(law)
-        waiting = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.profile, [])
-    _, exponent, pending = waiting
+    """A single draw, taken from some hundreds that were drawn at once, in the same time whatever its value."""
+    exponent, pending = _waiting(law, randomness)
     while True:
         try:
             noise: int = pending.pop()
         except IndexError:
-            pending.extend(next(draws(on_grid(law)[0], _AHEAD, randomness=randomness, method="constant")).tolist())
+            _draw_ahead(law, pending, randomness)
         else:
             return noise if exponent is None else unsnapped_one(noise, exponent)
+
+
+def _few(law: Law, count: int, randomness: Randomness) -> NDArray[Any]:
+    """A few draws, taken from those that wait for `_one`: each in one step, so that nothing between takes it again."""
+    exponent, pending = _waiting(law, randomness)
+    drawn: list[int] = []
+    while len(drawn) < count:
+        try:
+            drawn.extend([pending.pop() for _ in range(count - len(drawn))])
+        except IndexError:  # what this took of the last ones is left out
+            _draw_ahead(law, pending, randomness)
+    try:
+        whole: Integers = np.array(drawn, np.int64)
+    except OverflowError:
+        whole = objects(drawn)
+    return whole if exponent is None else unsnapped(whole, exponent)
+
+
+def _waiting(law: Law, randomness: Randomness) -> tuple[int | None, list[int]]:
+    """The exponent of the law's grid, and the draws of it that wait with the stream they came from.
+
+    Hashing a law takes longer than the rest, so they are also found by its identity; the entry keeps the law alive, so
+    that no other one is given that identity.
+    """
+    ahead = randomness.ahead
+    entry = ahead.get(id(law))
+    if entry is None:
+        if len(ahead) >= _KEPT:
+            ahead.clear()
+        lattice, exponent = on_grid(law)
+        entry = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.profile, [])
+    return entry[1:]
+
+
+def _draw_ahead(law: Law, pending: list[int], randomness: Randomness) -> None:
+    pending.extend(next(draws(on_grid(law)[0], _AHEAD, randomness=randomness, method="constant")).tolist())

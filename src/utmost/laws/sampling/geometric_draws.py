@@ -52,6 +52,7 @@ def take_apart(ratio: Real, marks: Sequence[Real], *, values: int, group_bits: i
     """
     shift = _doublings_until_rare(ratio, values, tail_bits)
     number = -(-shift // group_bits)
+    # As even as can be: a table for each group, and the largest decides the memory.
     sizes = [shift // number + (i < shift % number) for i in range(number)]
     starts = [shift - end for end in accumulate(sizes)]
     groups = tuple((size, digits(squared_often(ratio, start), size)) for size, start in zip(sizes, starts, strict=True))
@@ -68,6 +69,8 @@ def digits(ratio: Real, bits_of_digit: int) -> Cuts:
         inner = bits + 2 * bits_of_digit + 8
         terms = _powers(ratio(inner), 1 << bits_of_digit)
         sums = list(accumulate(terms))
+        # Divided once by the sum: its interval is as wide as one term's, and the guard bits above cover 2^bits_of_digit
+        # of them.
         share = 1 / sums[-1]
         return [partial * share for partial in sums[:-1]]
 
@@ -85,6 +88,7 @@ def marked(ratio: Real, marks: Sequence[Real], values: int) -> Cuts:
         a = ratio(inner)
         below = [Interval.of(0, inner), *accumulate(mark(inner) for mark in marks[:-1])]
         powers = _powers(a, values + 1)
+        # The last value stands for its whole tail, which is a^values.
         masses = [power * (1 - a) if q < values else power for q, power in enumerate(powers)]
         thresholds = [1 - power + mass * share for power, mass in zip(powers, masses, strict=True) for share in below]
         return thresholds[1:]
@@ -96,6 +100,7 @@ def squared_often(ratio: Real, doublings: int) -> Real:
     """ratio^(2^doublings), by squaring."""
 
     def powered(bits: int) -> Interval:
+        # Each squaring doubles the relative error: one bit more for each, and some for rounding.
         result = ratio(bits + doublings + 8)
         for _ in range(doublings):
             result = result * result
@@ -112,6 +117,7 @@ def _powers(a: Interval, count: int) -> list[Interval]:
 def _doublings_until_rare(ratio: Real, values: int, tail_bits: int) -> int:
     """The least m for which a^(2^m values) <= 2^-tail_bits is certain."""
     bits = 64 + tail_bits
+    # A level near 0 has an alpha that few bits cannot tell from 1, and powers of 1 never fall.
     while ratio(bits).high >> bits:  # until a is certainly below 1
         bits *= 2
     doublings, a = 0, ratio(2 * bits)
@@ -180,6 +186,7 @@ class ManyMarked:
 
     def _tops(self, count: int, randomness: Randomness) -> tuple[Integers, Indices]:
         """Q and the marks, Q in a type that holds Q << shift as well."""
+        # Mark and top part share one word: a word less for each draw.
         index = self._top.draw(count, randomness)
         mark = index & ((1 << self._mark_bits) - 1)
         q: Integers = index >> self._mark_bits
@@ -215,6 +222,7 @@ class OneMarked:
         index = self._top(word)
         mark, q = index & self._mask, index >> self._mark_bits
         k = q
+        # Memoryless: what passes the last value goes on from there with a fresh part.
         while q == self._values:
             q = self._top(word) >> self._mark_bits
             k += q
@@ -260,5 +268,6 @@ class ManyTwoSided:
     def draw(self, count: int, randomness: Randomness) -> Integers:
         """``count`` independent draws."""
         k, sign = self._marked.draw(count, randomness)
+        # -1 - k is ~k: a turn of the bits, without a branch that would tell the sign by its time.
         k ^= np.negative(sign).view(np.int8).astype(k.dtype, copy=False)
         return k

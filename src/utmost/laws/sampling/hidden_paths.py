@@ -67,6 +67,7 @@ class PathBits:
         blocks[:, 0] = _prefix(stage, event, place, 0)
         blocks[:, 1] = points
         digits = np.frombuffer(self._encryptor.update(blocks.tobytes()), ">u8")[::2]
+        # The 52 first digits and a half of the next: the ball holds every number that begins so.
         middle = ((digits >> np.uint64(64 - _FLOAT_BITS)).astype(np.float64) + 0.5) * 2.0**-_FLOAT_BITS
         return Balls(middle, np.full(middle.shape, 2.0 ** -(_FLOAT_BITS + 1)))
 
@@ -82,6 +83,7 @@ class PathBits:
 
 def _prefix(stage: int, event: int, place: int, part: int) -> int:
     """The name of a number, but for its point, as 64 bits."""
+    # A name that ran over would be another's: two numbers of a path would be one, and its law another.
     assert max(event >> 24, place >> 20, part >> 18) == 0, "names have room for every event"
     return stage << 62 | event << 38 | place << 18 | part
 
@@ -172,6 +174,7 @@ class _Walk:
 def _squared_ratio(level: Level, anchor: Level, bits: int) -> Bounds:
     if level.base == anchor.base:
         ratio = (level.power / anchor.power) ** 2
+        # Of one base the logarithms cancel, and the ratio is a rational.
         return ratio, ratio
     (low, high), (least, most) = _epsilon(level, bits), _epsilon(anchor, bits)
     return (low / most) ** 2, (high / least) ** 2
@@ -216,6 +219,7 @@ class HiddenPaths:
             stop = min(start + _CHUNK, points.count)
             cells, sure = self.float_cells(points, walk, start, stop)
             cells_of_points[start:stop] = cells
+            # Few: a float is unsure only where a cell's edge, or an event, lies within its bounds.
             for place in (start + np.flatnonzero(~sure)).tolist():
                 exactly = self.exact_cell(points, walk, place)
                 if cells_of_points.dtype != object and any(abs(cell) >> 62 for cell in exactly):
@@ -252,6 +256,7 @@ class HiddenPaths:
         """The cell of one point by intervals, from as many bits as it takes."""
         x = [number / points.grid for number in points.exactly(place)]
         bits = _FIRST_BITS
+        # Ends with probability one: the noise has a density, so that it lies on an edge of the grid with chance 0.
         while (rests := self._exact_rest(walk, place, [number % 1 for number in x], bits)) is None:
             bits *= 2
         return [int(number // 1) + rest for number, rest in zip(x, rests, strict=True)]
@@ -284,6 +289,7 @@ class HiddenPaths:
             v = v - here(_WAIT).log() / clock if stage == _LOOSER else v * _share(here, n)
             if (v > goal) if stage == _LOOSER else (v < goal):
                 break
+            # Neither before the level nor past it for sure: more digits decide, and no digit is guessed.
             if not ((v < goal) if stage == _LOOSER else (v > goal)):
                 return None
             clock, place = _relaxed(here, clock, place) if stage == _LOOSER else _tightened(here, v, clock, place)
@@ -308,6 +314,7 @@ class HiddenPaths:
             else:
                 v = walkers.v * _share(here, n)
                 past, before = (goal - v).is_positive, (v - goal).is_positive
+            # Whoever is unsure walks no further here: `exact_cell` starts over, from the same digits and more of them.
             sure[walkers.where[~(past | before)]] = False
             walkers = walkers.left(v, before)
             here = _named(self.bits, stage, event, points[walkers.where])

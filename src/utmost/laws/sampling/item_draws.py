@@ -74,6 +74,8 @@ class Inversion:
         starts = np.arange((1 << word_bits - self._shift) + 1, dtype=np.int64) << self._shift
         low, high = self._indices(starts[:-1]), self._indices(starts[1:] - 1)
         clear = (low == high) & ~self._near(starts[:-1], low)
+        # Most words are settled by their first 12 bits: a table of 4096 places in the cache, where a bisection would
+        # miss it.
         self._guide = np.where(clear, low, _UNSURE).astype(np.int16)
 
     def drawn(self, words: OwnWords, slot: int, some: Some | None = None) -> Integers:
@@ -85,6 +87,8 @@ class Inversion:
             close = first[at].astype(np.int64)
             close_indices = self._indices(close)
             index[at] = close_indices
+            # One word in many thousands lies in a cell with a threshold: Python decides it, with the item's own further
+            # bits.
             for place in at[self._near(close, close_indices)].tolist():
                 exact = self._decided(words, slot, place if some is None else int(some[place]), int(first[place]))
                 if exact > _WIDEST:
@@ -131,6 +135,7 @@ class _Geometric:
     def drawn(self, words: OwnWords, slot: int, some: Some | None = None) -> Integers:
         """One variable for each item, or for some; int64, or Python ints."""
         top = self._top.drawn(words, slot, some)
+        # int64 as long as top 2^m + digits surely fits; Python's integers carry what is larger, and nothing is cut off.
         fits = top.dtype != object and self._shift + 16 <= _ROOM
         k = top.astype(np.int64 if fits else object) << self._shift
         for place, (start, group) in enumerate(self._groups, start=slot + 1):
@@ -151,6 +156,7 @@ def geometric_cuts(ratio: Real) -> Cuts:
         while power.high >> (inner - bits):  # until a^j < 2^-bits
             power = power * a
             thresholds.append(1 - power)
+        # The last threshold reaches 1, so that no uniform number is beyond them all: what is finer asks for more bits.
         return [*thresholds[:-1], Interval(thresholds[-1].low, max(thresholds[-1].high, 1 << inner), inner)]
 
     return cuts
@@ -172,6 +178,7 @@ def doublings(terms: Sequence[tuple[Level, int]]) -> int:
     bits = 128
     while True:
         total = sum((level.epsilon_interval(bits) * sign for level, sign in terms), Interval.of(0, bits))
+        # A sum of logarithms is 0 only where the levels agree, which has no bridge: more bits show its sign.
         if total.low > 0:
             low, high = _least_doublings(total.lower, total.upper)
             if low == high:
@@ -212,6 +219,7 @@ def item_bridge(transition: Bridge, apart: Integers, words: OwnWords) -> Integer
     mark, size = marks.drawn(words, 0), np.abs(apart)
     if idle is not None:
         at_zero = np.flatnonzero(size == 0)
+        # At W = 0 both sides are one: the bridge stays with the chance of its own, see `Bridge.idle`.
         mark[at_zero[idle.drawn(words, 1, at_zero) == 0]] = _HOME
     within = np.flatnonzero(mark >= _STAY)
     inward = fall.drawn(words, 2, within)
@@ -228,10 +236,12 @@ def item_bridge(transition: Bridge, apart: Integers, words: OwnWords) -> Integer
 
 def item_uniform(bound: int, words: OwnWords) -> Integers:
     """floor(U n) for the number of slot 0: uniform on 0..n-1, int64 or Python ints."""
+    # A product of word and bound fits 64 bits, or Python multiplies.
     if bound.bit_length() + words.word_bits > _ROOM:
         return narrowed(np.array([*(_scaled(bound, words, item) for item in range(len(words)))], object))
     first = words.first(0).astype(np.int64)
     drawn: Integers = first * bound >> words.word_bits
+    # Where the next word would give another number the word does not decide: no remainder is favoured, as by a modulus.
     for item in np.flatnonzero((first + 1) * bound - 1 >> words.word_bits != drawn).tolist():
         drawn[item] = _scaled(bound, words, item)
     return drawn
@@ -275,6 +285,7 @@ def _tightened(transition: Tightening, word_bits: int) -> tuple[Inversion, _Geom
 @lru_cache(maxsize=_KEPT)
 def _bridged(transition: Bridge, word_bits: int) -> tuple[Inversion, Inversion | None, _Geometric, _Geometric]:
     strict, at = transition.strict, transition.at
+    # Kept by transition and not by item: the tables cost milliseconds, a draw a hundred nanoseconds.
     marks = Inversion(_sums(transition.home, transition.across, transition.stay), word_bits)
     idle = None if transition.loose is None else Inversion(_sums(transition.idle), word_bits)
     fall = _Geometric(transition.fall, doublings([(at, 1), (strict, -1)]), word_bits)

@@ -39,6 +39,7 @@ Tags = NDArray[np.uint64]
 
 def derived_secret(secret: bytes, *purpose: str) -> bytes:
     """32 bytes for one purpose, by HKDF from a secret of 32; nothing about another purpose follows from them."""
+    # Each part behind its length, so that no two lists of purposes read as one text.
     info = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
     return HKDFExpand(hashes.SHA256(), SECRET_BYTES, info).derive(secret)
 
@@ -219,6 +220,7 @@ def check_unique(tags: Tags, where: str = "identifiers") -> None:
     """
     if not isinstance(tags, np.ndarray) or tags.dtype != np.uint64 or tags.ndim != 2 or tags.shape[1] != 2:
         raise WrongKind("tags must be those of item_tags", came=type(tags).__name__, where=quoted(where))
+    # Half a tag is sorted first, which is quicker: two that agree there alone are a chance of n^2 / 2^65.
     firsts = np.sort(tags[:, 0])
     if not (firsts[1:] == firsts[:-1]).any():
         return
@@ -255,6 +257,7 @@ class ItemWords:
     def first(self, slot: int, some: NDArray[np.intp] | None = None) -> NDArray[Any]:
         """The first word of a slot, of every item or of some, shape (n,)."""
         j, lane = divmod(slot, 4)
+        # A block of AES holds four words: those of neighbouring slots come from one encryption, and are kept.
         if j in self._blocks:
             lanes = self._blocks[j][:, lane]
             return lanes if some is None else lanes[some]
@@ -265,6 +268,7 @@ class ItemWords:
 
     def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
         """Further bits of one item's number, and how many they are."""
+        # Counters from 2^32 on, which no first word has: further bits are never bits that were read before.
         drawn = self._block((slot + 1 << 32) + extension, self._tags[item : item + 1])
         return int.from_bytes(drawn.tobytes(), "big"), 8 * _BLOCK
 
@@ -315,6 +319,7 @@ def _integer_tags(cipher: BlockCipher, integers: NDArray[Any]) -> Tags:
         return cipher.encrypted(blocks)
     sizes = np.array([(integer if integer >= 0 else ~integer).bit_length() for integer in integers.tolist()])
     tags = np.empty((integers.size, 2), np.uint64)
+    # An integer has one form, whatever the others of its batch: else its noise would depend on who else is there.
     small = sizes < 64
     tags[small] = _integer_tags(cipher, integers[small].astype(np.int64))
     large = [
@@ -331,6 +336,8 @@ def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.i
     sizes = np.diff(offsets)
     blocks = (sizes + (_LENGTH + _BLOCK - 1)) // _BLOCK
     tags = np.empty((sizes.size, 2), np.uint64)
+    # By their numbers of blocks, so that one pass of the cipher does the same for all, and none is padded to the
+    # longest.
     for count in np.flatnonzero(np.bincount(blocks)).tolist():
         rows = np.flatnonzero(blocks == count)
         width = count * _BLOCK

@@ -33,6 +33,7 @@ def tightening_noise(transition: Tightening, count: int, *, randomness: Randomne
 
     Cost: about as much as a draw of geometric noise.
     """
+    # Nothing lies between: no word is read, so that the same seed gives the same noise with and without this step.
     if transition.strict == transition.loose:
         return np.zeros(count, np.int64)
     sampler = _tightening(transition, plan_for(method, count))
@@ -49,6 +50,7 @@ def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness,
     Cost: two geometric draws and a few passes; under 60 ns each by table for 10^7.
     """
     if apart.dtype != object:
+        # abs(-2^63) is no int64.
         apart = apart.astype(object if apart.size and int(apart.min()) == -(1 << 63) else np.int64, copy=False)
     sampler = _bridge(transition, plan_for(method, apart.size))
     return joined(_parts(sampler, apart, randomness), apart.size)
@@ -62,6 +64,7 @@ class _ManyTightening:
         plain = _probability(lambda bits: change(bits) / (1 + ratio(bits)))
         turned = _probability(lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits)))
         nothing = _probability(lambda bits: Interval.of(0, bits))
+        # Four marks, the last of chance 0: their number is a power of two, so that a mark is bits of the index.
         self._marked = ManyMarked(ratio, (plain, turned, _probability(transition.stay), nothing), plan)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:
@@ -87,6 +90,7 @@ class _ManyBridge:
 
     def draw(self, apart: Integers, randomness: Randomness) -> Integers:
         inward, mark = self._marked.draw(apart.size, randomness)
+        # Drawn for all, though few need it: the time of a draw then says nothing of who leapt.
         outward, _ = self._rise.draw(apart.size, randomness)
         size, inward, outward = _narrow(np.abs(apart), inward, outward)
         leaps = (mark == _LEAP) & (inward >= size)
@@ -150,6 +154,7 @@ def sample_path(start: Level, *, noise: int | None = None, randomness: Randomnes
     word = randomness.word
     if noise is None:
         up, down = (_geometric(start, word) for _ in range(2))
+    # Of two Geom(a) with a known difference the smaller has the law a^(2k): both grow together.
     else:  # given the difference, the smaller one is Geom(alpha^2)
         common = _geometric(start.scaled(2), word)
         up, down = common + max(noise, 0), common + max(-noise, 0)
@@ -160,6 +165,7 @@ def sample_path(start: Level, *, noise: int | None = None, randomness: Randomnes
 def _cycles(points: int, word: Word) -> Iterator[int]:
     """The sizes of the cycles of a uniform random permutation: that of a given point's cycle is uniform."""
     while points:
+        # Exact for any number of points: the jumps need no logarithm, and no series that is cut off.
         size = 1 + one_below(points, word)
         yield size
         points -= size

@@ -35,6 +35,14 @@ AT_MOST, PER_CELL, IN_ALL = "at_most", "per_cell", "in_all"
 """Which bound is to be chosen, as `count_table` calls it: the only axis of a table of contributions."""
 
 
+class BoundLists(AmountWords, total=False):
+    """The words of amounts, and lists of bounds of which one is to be chosen: see `count_contributions`."""
+
+    at_most: Sequence[int] | None
+    per_cell: Sequence[Number] | None
+    in_all: Sequence[Number] | None
+
+
 @checked
 @long_work("Counting contributions")
 def count_contributions(
@@ -43,12 +51,9 @@ def count_contributions(
     person: str,
     domain: Domain | Mapping[str, Any] | None = None,
     by: str | Sequence[str] | None = None,
-    at_most: Sequence[int] | None = None,
-    per_cell: Sequence[Number] | None = None,
-    in_all: Sequence[Number] | None = None,
     neighbours: str = "add-remove",
     progress: Progress | None = None,
-    **amounts: Unpack[AmountWords],
+    **words: Unpack[BoundLists],
 ) -> CountedTable:
     """Count of how many persons each of some bounds is the least that cuts nothing, to choose one for `count_table`.
 
@@ -86,20 +91,21 @@ def count_contributions(
     >>> count_contributions(events, person="user", domain=pages, per_cell=[1]).table("per_cell")["count"].tolist()
     [1, 1]
     """
-    lists = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: in_all}
+    lists: dict[str, Any] = {name: words.get(name) for name in (AT_MOST, PER_CELL, IN_ALL)}
+    amounts: Any = {name: word for name, word in words.items() if name not in lists}
     stated = [name for name, bounds_of in lists.items() if bounds_of is not None]
     if len(stated) != 1:
         remedy = "Pass at_most=[1, 2, 5, 10], say; or per_cell=[10, 100] or in_all=[10, 100] to choose that."
         came = " and ".join(f"{name}=" for name in stated) or "none"
         raise OutOfRange("one bound is chosen at a time", came=came, remedy=remedy)
-    if at_most is not None and any(word is not None for word in amounts.values()):
+    if stated == [AT_MOST] and any(word is not None for word in amounts.values()):
         remedy = "Leave values=, step= and each= out: at_most is chosen by where a person has events."
         raise OutOfRange("at_most is of events", came="amounts", remedy=remedy)
     name, listed = stated[0], lists[stated[0]]
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         raise wrong_kind(name, "a list of bounds", listed)
-    words = MeasureWords(**amounts, per_cell=listed[-1] if name != AT_MOST and listed else None)
-    measure = Measure.of(words, each_row=False)
+    largest = listed[-1] if name != AT_MOST and listed else None
+    measure = Measure.of(MeasureWords(**amounts, per_cell=largest), each_row=False)
     bounds = _bounds(listed, name, measure.amount)
     plan = CountingPlan.of(declared_domain(domain, by), by, None, person, (measure,))
     flat, kind, account = counted_cells(events, _Sized(plan, 1, None, b"", bounds=bounds, of=name), progress)

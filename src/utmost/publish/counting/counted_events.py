@@ -176,6 +176,7 @@ def count_table(
     neighbours, progress = words.get("neighbours", "add-remove"), words.get("progress")
     summed: dict[str, Any] = {name: word for name, word in words.items() if name in SummedWords.__annotations__}
     named = read_measures(measures, MeasureWords(**summed), each_row=each_row)
+    # A bound in all of every measure needs no bound of cells: who is in many has less in each.
     is_bounded = all(measure.in_all is not None for measure in named.values())
     most = most_cells(person, words.get("at_most"), together, each_row=each_row, is_bounded=is_bounded)
     if any(measure.in_all is not None for measure in named.values()) and (each_row or together is not None):
@@ -188,6 +189,7 @@ def count_table(
         raise OutOfRange(
             "sums and counts together are kept cell by cell", came="together=", remedy="Leave one of them out."
         )
+    # Without a key of the caller's nobody can make the choice again, nor tell from the table whom it kept.
     rule = Kept(plan, most, rows, token_bytes(KEY_BYTES) if key is None else bytes(key))
     flat, kind, account = counted_cells(events, rule, progress)
     tables, identity = dict[str, Any](), token_hex(16)
@@ -251,6 +253,7 @@ def _added(parts: Iterator[Pairs], size: int, bound: int) -> NDArray[Any]:
     for pairs in parts:
         cells, sums = added_by_cell(pairs)
         count += len(pairs.cells)
+        # What has been counted bounds every sum so far: int64 as long as that fits.
         if bound * count >= LARGEST_DOMAIN:  # beyond, int64 might wrap
             summed, sums = summed.astype(object), sums.astype(object)
         summed[cells] += sums
@@ -309,6 +312,8 @@ class Kept:
         object.__setattr__(self, "seen", ValuesSeen(self.size))
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Workers of an engine get the rule without what it has tallied here; they send their tallies back in cells
+        # below 0.
         return Kept, (self.plan, self.at_most, self.whole, self.key)
 
     @property
@@ -340,6 +345,8 @@ class Kept:
         places = [read(batch) for read in self._readers]
         for axis, place in zip(self.plan.read, places, strict=False):
             inside &= place >= 0
+            # One number for each cell, in row-major order; what lies outside is put to -1 below, and 0 here keeps it
+            # small.
             cells = cells * axis.size + np.maximum(place, 0)
         values = places[len(self.plan.read) :]
         is_counted = inside & np.logical_or.reduce([place >= 0 for place in values]) if self.size == 0 else inside
@@ -390,6 +397,7 @@ class Kept:
             within, of_cells = measure.moved(own[0])
             moved += of_cells
             parts += [within] if measure.most_events is None else measure.both_parts(*own)
+        # Which cells are kept is decided once for all measures: they are counts and sums of the same people.
         joined = joined_pairs(parts)
         by_cells, numbers = by_cell(joined, self.each_size)
         is_kept = np.zeros(len(by_cells.cells), dtype=bool)
@@ -438,6 +446,8 @@ class Kept:
         """For each person, the pairs of one part, and of these no more than ``at_most``."""
         if self.plan.part is not None:
             pairs = in_one_part(pairs, self.plan.cells, texts, self.key)
+        # By the place within the part: the same choice whichever part a person is in, so that parts share no
+        # information.
         inner = Pairs(pairs.persons, pairs.cells % self.plan.cells, pairs.sums)
         if self.whole is not None:
             rows = self.at_most // self.whole.values

@@ -46,6 +46,7 @@ class Page:
         row = number, body, mac(self.key, self.state.mac, number, body)
         # The event is read back as anyone will read it, so that what cannot be read is not written.
         self.state = folded(self.state, [(read_event(number, body), row[2])])
+        # Only remembered: `write_down` gives the store all of a transaction at once, after the witness has it.
         self.appended.append(row)
 
     def put(self, event: int, part: int, content: bytes) -> None:
@@ -102,6 +103,7 @@ class Book:
             answer = work(page)
             return page, self._unsettled(page) if unsettled_too and answer is not None else [], answer
 
+        # Settled after the transaction and before the answer leaves: what the store does not hold for sure is not said.
         page, unsettled, answer = self.store.transact(reading, write=False)
         if self.witness is not None and unsettled:
             self.witness.settle(unsettled)
@@ -127,8 +129,11 @@ class Book:
             nonlocal draft
             page = self.page(rows)
             settled, apart = self._carried_out(page)
+            # The store collided and calls again: where the commit went through unheard, the draw is there, and there is
+            # no other.
             if draft is not None and rows.mac(draft.last[0]) == draft.last[2]:
                 return page.state, settled, draft.made
+            # Drawn in here, with the lock held: the levels that the noise is drawn from cannot grow meanwhile.
             before = page.state
             answer = work(page)
             if page.appended and page.reason is not None and not quarantined:
@@ -138,8 +143,11 @@ class Book:
                     self.witness.start_over(rows.events(), page.appended, page.parts)
                     apart = False
                 elif not apart:
+                    # The witness first: a store that is put back after this has been seen to hold it, and it counts as
+                    # spent.
                     self.witness.intend((before.number, before.mac), page.appended, page.parts)
                 if not apart:
+                    # From here on a repetition carries out this draw; a second draw would be a second answer.
                     draft = _Draft(page.appended[-1], answer)
             page.write_down()
             return page.state, [] if apart else settled + page.appended, answer
@@ -167,6 +175,7 @@ class Book:
             return answer
 
         def work(page: Page) -> T:
+            # Looked up again with the lock: somebody else may have answered since the reading.
             again = stored(page)
             if again is not None:
                 self.check_said(page)
@@ -246,7 +255,9 @@ class Book:
                 where=self.store.place,
                 remedy="Open it again; its witness says what was lost.",
             )
+        # Only what is new is read and checked; what was checked before is held by its mac.
         new = rows.events(seen.number)
+        # The chain ends where the head says: events that were cut off at the end would leave a chain that is sound.
         last = check_chain(self.key, seen.number, seen.mac, new)
         check_seal(self.key, rows.head(), seen.number + len(new), last)
         if not new:
@@ -269,6 +280,7 @@ class Book:
         if last is None:
             return None if page.state.number == 1 else "its witness is missing"
         number, seen = last
+        # Fewer than the witness has settled, and settled means that somebody may have been told.
         if page.state.number < number:
             return f"its witness has seen {number} events, and it holds {page.state.number}"
         pending = (row for row in held.pending if row[0] <= page.state.number)
@@ -313,6 +325,7 @@ class Book:
             held = self.witness.held()
         pending = list(held.pending)
         if pending:
+            # The witness is no more trusted than the store: what it holds must follow under the key.
             check_chain(self.key, page.state.number, page.state.mac, pending)
             parts = self.witness.parts(pending[0][0])
             page.rows.write(pending, seal(self.key, pending[-1][0], pending[-1][2]), parts)
@@ -348,6 +361,7 @@ def open_book(
         KeyRefused: for another ledger's key.
         Unsupported: for a ledger of a later version.
     """
+    # The key is looked for before anything is made: a wrong one leaves the store as it was.
     version = store.transact(lambda rows: rows.version(), write=False)
     is_behind = bool(missing_steps(version))
     if version == 0 and opening is None:

@@ -173,6 +173,7 @@ def check_budget(state: State, dataset: str, after: Spending) -> None:
         BudgetExceeded: where it may not.
     """
     limit = state.limits.get(dataset)
+    # What spends nothing more is answered even above a limit that was lowered later: it was said already.
     if limit is not None and after.exceeds(limit) and after != state.spending(dataset):
         raise BudgetExceeded(
             f"the dataset's releases must stay within {limit}",

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar, Unpack
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, level, possible_path
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import read_confidence
@@ -19,7 +20,7 @@ from utmost.publish.ledger.answer_statements import answer_publication
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import AnsweringItems
 from utmost.publish.ledger.key import given_key
-from utmost.publish.ledger.opening import Place, backed_up, opened_book, restored
+from utmost.publish.ledger.opening import OpenWords, Place, backed_up, opened_book, restored
 from utmost.publish.ledger.publish_request import Brought, PublishRequest
 from utmost.publish.ledger.publishing import already_published, publish_new
 from utmost.publish.ledger.relaxing import (
@@ -89,17 +90,15 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
     __slots__ = ()
 
     @classmethod
+    @spelled
     def open(
         cls,
         place: Place,
         *,
         create: bool = False,
         key: bytes | Place | None = None,
-        witness: Place | bool | None = None,
-        sealed: bool = True,
-        derived: bool = False,
-        timeout: float = 60.0,
         randomness: Randomness | None = None,
+        **words: Unpack[OpenWords],
     ) -> "Ledger":
         """Open a ledger; with ``create=True`` make one where there is none.
 
@@ -112,11 +111,12 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
             witness: of the witness file, which shows when the ledger's file alone is put back, the path. If left out,
                 for SQLite the file of the same name with ``.witness`` behind it, for PostgreSQL a file beside the key
                 file. Keep it where the store cannot reach it. False, for a new ledger, for none: it stays so.
-            sealed: for a new ledger, whether responses are encrypted, each level under its own key.
+            sealed: for a new ledger, whether responses are encrypted, each level under its own key; they are if left
+                out.
             derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
                 earlier state repeats what it said; noise by item only where levels are asked for in the same order.
                 The key must then be kept as the data are.
-            timeout: how many seconds to wait for other writers.
+            timeout: how many seconds to wait for other writers; 60 if left out.
             randomness: the operating system's if left out; a seeded source is refused.
 
         Raises:
@@ -126,10 +126,9 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
             OutOfRange: for ``witness=False`` where the ledger keeps a witness, and where it needs a place for one.
             Unsupported: for a ledger of a later version.
         """
-        opening: dict[str, Any] = {"create": create, "witness": witness, "sealed": sealed, "derived": derived}
         read_key = given_key(key)
         del key  # no frame of an error may show it
-        return cls(opened_book(place, key=read_key, timeout=timeout, **opening), secure(randomness))
+        return cls(opened_book(place, create=create, key=read_key, **words), secure(randomness))
 
     @long_work("Publishing")
     def publish(

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, OutOfRange, UnknownRelease, Unsupported
 from utmost.laws.exact import Level, possible_path
@@ -33,10 +33,19 @@ Place = str | Path
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-def opened_book(
-    place: Place, *, create: bool, key: Given, witness: Place | bool | None, sealed: bool, derived: bool, timeout: float
-) -> Book:
+class OpenWords(TypedDict, total=False):
+    """How a ledger is kept and watched: see `Ledger.open`."""
+
+    witness: Place | bool | None
+    sealed: bool
+    derived: bool
+    timeout: float
+
+
+def opened_book(place: Place, *, create: bool, key: Given, **words: Unpack[OpenWords]) -> Book:
     """The book at a place, made where there is none; see `Ledger.open`."""
+    witness, timeout = words.get("witness"), words.get("timeout", 60.0)
+    sealed, derived = words.get("sealed", True), words.get("derived", False)
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
             raise OutOfRange(f"{name} must be true or false", came=value)
@@ -52,6 +61,7 @@ def opened_book(
     def checked_key(fresh: bool) -> Key:
         read_key = found_key(key, key_file, fresh=fresh)
         if fresh and create:
+            # A new ledger that has no place for its witness is refused before the store has anything in it.
             watching(State(0, b"", identity=identity, has_witness=watched))
         return read_key
 
@@ -173,6 +183,7 @@ def backed_up(book: Book, path: Path) -> None:
     draft = path.with_name(f"{path.name}.{os.getpid()}.{entropy(4).hex()}.part")
     store = SqliteStore(draft, 60.0)
     try:
+        # One reading transaction around the copy: what it holds is of one moment, whoever writes meanwhile.
         book.read(lambda page: store.transact(lambda to: copied(page.rows, to), write=True))
         _name_draft(draft, path)
         force(path.parent)
@@ -186,6 +197,7 @@ def _name_draft(draft: Path, path: Path) -> None:
         os.link(draft, path)
     except FileExistsError:
         raise _taken(path) from None
+    # A link fails where the name is taken, and a rename would take it: two backups to one name lose nothing.
     except OSError:  # a file system without links
         draft.replace(path)
 
@@ -212,8 +224,10 @@ def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | 
     def work(rows: Rows) -> None:
         if rows.version():
             raise OutOfRange("a ledger is restored to where there is none", came=target.place, where="restore")
+        # Verified as it is copied, in one transaction: a backup cannot be exchanged between check and copy.
         old.read(lambda page: _verified_copy(page, rows))
         page = Book(target, read_key, None).page(rows)
+        # What was said since the backup is not in it: nothing new is said until somebody has looked.
         page.append("quarantined", {"reason": RESTORED})
         page.write_down()
 
@@ -277,6 +291,7 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
     events = [(read_event(number, body), mac) for number, body, mac in rows.events()]
     state = folded(State(0, START), events)
     release = state.release(name, version)
+    # A key does not say of which level it is: each is tried, and the wrong ones fail their authentication.
     for level in release.levels:
         try:
             return _opened(rows, state.identity, release, level, key)

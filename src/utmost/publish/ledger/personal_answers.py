@@ -64,6 +64,8 @@ class AnswerIndex:
         """All answers of a mechanism; where another thread has read further, some may be of a later history."""
         draws, before = page.state.draws, self._read.get(item)
         if before is None or (before.last is not None and draws.get(before.last.event) != before.last):
+            # What was read may be of a history that was rolled back: its last event is no longer there, and all is read
+            # again.
             before = _Found(None, {})  # another history, or an earlier one
         after = 0 if before.last is None else before.last.event
         new = takewhile(lambda event: event > after, reversed(draws))
@@ -195,6 +197,7 @@ class Request:
         mechanism = self._kept(page.state)
         stored = {} if mechanism is None else self._found(page, mechanism)
         new = {person: row for person, row in self.rows.items() if person not in stored}
+        # Before anything is drawn or charged, for all persons at once: a call answers everybody or nobody.
         missing = sum(row is None for row in new.values())
         if missing:
             remedy = "Give the secret of whoever has not been answered."
@@ -292,6 +295,7 @@ def check_person(person: object, where: str) -> str:
 
 def person_tags(key: Key, mechanism: KeptMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
     """By what a person is found again: without the key it says nothing, not even of another version."""
+    # By name and version, so that tags of two mechanisms cannot be matched, nor persons followed from one to another.
     secret = key.derived("persons", mechanism.name, str(mechanism.version))
     return {person: hmac.digest(secret, person.encode("utf-8", "surrogatepass"), sha256)[:_TAG] for person in persons}
 
@@ -316,6 +320,8 @@ def _keep(page: Page, mechanism: KeptMechanism, answers: Mapping[bytes, int]) ->
     """One event more, whose parts are these answers."""
     event, root, seal = page.state.number + 1, Root(), _seal(page.key, page.state, mechanism)
     width = _width(mechanism)
+    # In the order of their tags, which is chance to whoever has no key: the order of the call would say who came
+    # together.
     records = [tag + answers[tag].to_bytes(width, "big") for tag in sorted(answers)]
     for start in range(0, len(records), BLOCK):
         content = seal.sealed(event, root.count, b"".join(records[start : start + BLOCK]))
@@ -340,6 +346,7 @@ def _records(rows: Rows, draw: DrawnAnswers, mechanism: KeptMechanism, seal: Sea
 
 def _number(content: bytes, mechanism: KeptMechanism, event: int) -> int:
     number = int.from_bytes(content, "big")
+    # Sealed bytes that open are as they were written; this is for a ledger that is not sealed.
     if number >= mechanism.outcomes:
         raise LedgerDamaged("an answer must be one of the outcomes", came="another", where=f"event {event}")
     return number

@@ -111,9 +111,13 @@ class PostgresStore:
             except UtmostError:
                 is_sound = True
                 raise
+            # Two writers collided, which serialisable transactions report in place of waiting: nothing of ours was
+            # kept.
             except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
                 again: psycopg.Error = error
             except psycopg.OperationalError as error:
+                # With a sound connection the server means what it says; a broken one may have committed, and the next
+                # turn finds out.
                 if connection is not None and not connection.broken:
                     raise self._translated(error) from None
                 again = error
@@ -125,6 +129,7 @@ class PostgresStore:
                 raise self._translated(again) from None
             # When to try again is no secret.
             time.sleep(wait * random.uniform(0.5, 1))  # noqa: S311
+            # Doubled, with a part of chance, so that writers who collided once do not collide in step.
             wait = min(2 * wait, _LONGEST_WAIT)
 
     def problems(self) -> list[str]:
@@ -140,6 +145,7 @@ class PostgresStore:
     def _once(self, connection: Any, work: Callable[[Rows], T], *, write: bool) -> T:
         if not write:
             return self._in_transaction(connection, work)
+        # One writer at a time: without it those who draw for hours would collide at the end, and draw for nothing.
         connection.execute(_LOCK)
         try:
             return self._in_transaction(connection, lambda rows: work(self._checked(rows)))
@@ -178,6 +184,7 @@ class PostgresStore:
         """Keep the connection for others; one whose transaction was cut off may still hold the lock, and is closed."""
         if connection is None:
             return
+        # Only after a commit or a refusal of ours: anything else may have left it in the middle of a transaction.
         if is_sound and not connection.broken:
             self._own().append(connection)
         else:
@@ -187,11 +194,16 @@ class PostgresStore:
         import psycopg
 
         connection = psycopg.connect(
-            self._address, autocommit=True, connect_timeout=max(2, int(min(self._timeout, 30))), prepare_threshold=None
+            # autocommit, so that the advisory lock is taken outside of any transaction; see `_LOCK`.
+            self._address,
+            autocommit=True,
+            connect_timeout=max(2, int(min(self._timeout, 30))),
+            prepare_threshold=None,
         )
         try:
             self._check_server(connection)
             connection.isolation_level = psycopg.IsolationLevel.SERIALIZABLE
+            # A database may be set to answer before it writes; this session's answers are on the disk.
             connection.execute("SET synchronous_commit = on")
             connection.execute(f"SET lock_timeout = '{max(1, int(1000 * self._timeout))}ms'")
         except BaseException:
@@ -211,6 +223,7 @@ class PostgresStore:
         """psycopg's error as one of ours, without the statement and its values."""
         import psycopg
 
+        # The kind alone: the server's words quote the statement, and with it what was to be kept.
         came = type(error).__name__
         if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.UndefinedTable | psycopg.ProgrammingError):
             return LedgerDamaged("the database must hold the ledger's tables", came=came, where=self.place)

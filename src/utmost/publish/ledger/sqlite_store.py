@@ -58,7 +58,9 @@ class SqliteStore:
         """Do the work in one transaction, see `Store`."""
         if not write:
             return self._once(work, write=False)
+        # SQLite opens what is there alone (mode=rw): the file is made here, with the rights of a ledger's.
         make_file(self._path)
+        # Threads take turns here: SQLite's own wait polls, and may pass over one of them until its time is up.
         lock = self._lock()
         if not lock.acquire(timeout=self._timeout):
             raise LedgerUnavailable("the ledger must be free to write", came="other writers", where=self.place)
@@ -79,6 +81,7 @@ class SqliteStore:
         """The turn of this process's threads; a forked child must not wait for a thread that it does not have."""
         pid, lock = self._turn
         if pid != os.getpid():
+            # A lock that was held at the fork stays held for ever in the child.
             self._turn = pid, lock = os.getpid(), threading.Lock()
         return lock
 
@@ -86,6 +89,8 @@ class SqliteStore:
         if not write:
             return in_transaction(self._path, lambda connection: work(rows_on(connection)), self._timeout, write=False)
 
+        # Looked at inside the transaction that writes: a trigger or another index that somebody adds would act on our
+        # rows.
         def checked(connection: sqlite3.Connection) -> T:
             odd = _odd(connection) if _schema(connection) else []
             if odd:
@@ -104,6 +109,7 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
     try:
         connection = _connected(path, timeout, write=write)
         try:
+            # isolation_level=None left all of this to us: Python's own BEGIN would come late, before the first write.
             # Who writes takes the lock before reading: what the work has read is still so when it commits.
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             answer = work(connection)
@@ -133,6 +139,7 @@ def _odd(connection: sqlite3.Connection) -> list[str]:
 @lru_cache
 def _expected(version: int) -> dict[bytes, Any]:
     """The schema of a ledger whose tables are of this version."""
+    # Made by the steps that made the ledger, so that its definition is written in one place.
     model = sqlite3.connect(":memory:")
     try:
         for statement in missing_steps(0, STEPS[:version]):
@@ -161,6 +168,7 @@ def _connected(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection
         remedy = "Nothing was spent; name the file, ledger.db in that directory, say."
         raise LedgerUnavailable("a ledger must be a file", came="a directory", where=str(path), remedy=remedy)
     there = write or path.exists()
+    # A path is quoted whole: a name with ? or # would otherwise be read as options of the address.
     address = f"file:{quote(str(path.absolute()))}?mode=rw" if there else ":memory:"
     connection = sqlite3.connect(address, uri=there, timeout=timeout, isolation_level=None)
     try:

@@ -41,6 +41,8 @@ def stored(integers: Integers, width: int) -> bytes:
     >>> len(stored(np.array([300, 298]), 2)) == len(stored(np.array([7, -7]), 2))
     True
     """
+    # Wider than announced only where noise leaves the width that all but a chance of nothing keeps: then it must be
+    # kept all the same.
     smallest, largest = (int(integers.min()), int(integers.max())) if integers.size else (0, 0)
     width = max(width, width_of(1 + max(largest, -smallest - 1).bit_length()))
     least = -(1 << (8 * width - 1))
@@ -81,6 +83,8 @@ def unpacked(content: bytes) -> Integers:
             # Modulo 2^64 the sum is right, since it fits.
             return (offsets.astype(np.uint64) + np.uint64(least % (1 << 64))).view(np.int64)
         return narrowed(offsets.astype(object) + least)
+    # Words of 16 bytes and more hold small numbers nearly always: read 64 bits at once, where the words above are the
+    # sign's.
     if width % 8 == 0 and least == -(1 << (8 * width - 1)):
         words = np.frombuffer(body, dtype="<u8").reshape(count, width // 8)
         low = words[:, 0].astype(np.uint64).view(np.int64)
@@ -111,6 +115,7 @@ def _above(low: Integers, width: int) -> Integers:
     """The words above the lowest, of x + 2^(8 width - 1), for x of 64 bits; shape (n, width // 8 - 1)."""
     signs = (low >> 63).view(np.uint64)
     above = np.repeat(signs[:, np.newaxis], width // 8 - 1, axis=1)
+    # The offset 2^(8 width - 1) turns the highest bit alone, and no carry leaves it.
     above[:, -1] ^= np.uint64(1 << 63)
     return above
 

@@ -94,6 +94,7 @@ def verified(key: Key, page: Page) -> Verification:
     last = check_chain(key, 0, START, chain)
     check_seal(key, rows.head(), len(chain), last)
     state, events = State(0, START), []
+    # Step by step, as it was written: whether a level was allowed depends on what was known then, not on what is now.
     for number, body, mac in chain:
         events.append(read_event(number, body))
         _check_step(state, events[-1])
@@ -203,6 +204,7 @@ def check_receipt(book: Book, line: str) -> None:
         Quarantined: where it does not.
     """
     text, _, signed = line.strip().rpartition(":") if isinstance(line, str) and line.isascii() else ("", "", "")
+    # In constant time: whoever may try receipts must not find a mac byte by byte.
     if not hmac.compare_digest(signed.encode(), _signed(book.key, text).encode()):
         raise KeyRefused("a receipt must be this ledger's, unchanged", where="receipt")
     _, identity, number, mac = text.split(":")
@@ -241,6 +243,7 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
             raise OutOfRange(
                 "somebody must know what is missing", came="no witness", where="resume", remedy=_MEND_MISSING
             )
+        # The limits that a rollback forgot hold again before anything else is charged.
         for dataset, limit in ({} if known is None else known.limits).items():
             page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
         page.append("resumed", _facts(reason, page.state, known, levels_missing))
@@ -259,6 +262,8 @@ def _facts(
     for dataset, spent in levels_missing.items():
         missing.setdefault(dataset, []).append(spent)
     closed = (*state.releases, *state.mechanisms) if known is None else known.closed
+    # Derived noise is repeated by a ledger that was put back, so what is said again is the same; but by item it goes by
+    # the order of levels.
     if state.is_derived:
         closed = tuple(item for item in closed if item in state.mechanisms or state.releases[item].items is not None)
     return {

@@ -128,6 +128,7 @@ class Witness:
         def work(connection: sqlite3.Connection) -> None:
             nonlocal reached
             pending = _rows(connection, "utmost_pending")
+            # Compared and added in one transaction: two processes that draw at once cannot both follow the same event.
             if ((pending[-1][0], pending[-1][2]) if pending else _last(connection)) != after:
                 raise self._another()
             _write(connection, "utmost_pending", rows, parts)
@@ -136,6 +137,7 @@ class Witness:
         try:
             self._write(work)
         except LedgerUnavailable as error:
+            # A commit may fail after its work was done: then what was drawn may be held, and counts.
             raise kept(error) if reached and self._may_hold(rows[-1]) else error from None
 
     def settle(self, rows: list[Row]) -> None:
@@ -152,12 +154,16 @@ class Witness:
         def work(connection: sqlite3.Connection) -> None:
             settled = [_at(connection, row[0]) for row in rows]
             pending = {row[0]: row for row in _rows(connection, "utmost_pending")}
+            # What is not pending is taken over where it follows something that is settled, or where the witness is
+            # empty.
             follow = settled[0] is not None or _last(connection) is None
             for row, there in zip(rows, settled, strict=True):
                 if (there or pending.get(row[0], row if follow else None)) != row:
                     raise self._another()
+            # OR IGNORE: another process may have settled the same events, found equal above.
             connection.executemany("INSERT OR IGNORE INTO utmost_witness VALUES (?, ?, ?)", rows)
             end = rows[-1][0]
+            # The responses go with them: the witness keeps no more of what was said than it must.
             connection.execute("DELETE FROM utmost_pending WHERE number <= ?", (end,))
             connection.execute("DELETE FROM utmost_pending_parts WHERE event <= ?", (end,))
 
@@ -286,6 +292,7 @@ def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
             charge.append(seen.spent)
         elif seen.spent > own.spent:
             closed.append(item)
+            # Two continuations of one response, see the head of this file: their levels add up, less what both share.
             again = ledger.releases[item].spent > own.spent
             charge.extend([seen.spent, own.spent] if again else [_difference(seen.spent, own.spent)])
     for item, mechanism in witness.mechanisms.items():
@@ -295,6 +302,7 @@ def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
         elif mechanism.persons > common.mechanisms[item].persons:
             closed.append(item)
             again = ledger.mechanisms[item].persons > common.mechanisms[item].persons
+            # A person may have been answered in both histories: once more the whole level.
             charge.extend([mechanism.spent] if again else [])
     for dataset, spending in witness.missing.items():
         if spending != common.missing.get(dataset):
@@ -327,6 +335,7 @@ def _difference(large: Level, small: Level) -> Level:
     if large.base == small.base:
         return Level(large.base, large.power - small.power)
     bits = 256
+    # In another base the difference is irrational: upwards, and so fine that it is not 0.
     while True:  # ends: the levels differ
         between = large.epsilon_interval(bits) - small.epsilon_interval(bits)
         if between.lower > 0:

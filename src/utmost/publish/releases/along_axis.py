@@ -20,7 +20,7 @@ from utmost.publish.releases.workload_errors import AnswerErrors
 from utmost.publish.workloads import Domain
 from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, numbers_of, selected
-from utmost.publish.workloads.tree_reconstruction import LeastSquares
+from utmost.publish.workloads.tree_reconstruction import LeastSquares, values_by
 
 
 class AlongAxis:
@@ -77,9 +77,9 @@ class AlongAxis:
         """
         sure = self._sure(confidence)
 
-        def measured(form: ProductForm) -> tuple[Fraction, bool]:
-            value = self.reconstruction.value(self.measured, form)
-            return value, self._errors.of(form).leaves_out(value, 1 - sure)
+        def measured(forms: Sequence[ProductForm]) -> list[tuple[Fraction, bool]]:
+            values = values_by(self.reconstruction, self.measured, forms)
+            return list(zip(values, self._errors.leave_out(forms, values, 1 - sure), strict=True))
 
         selection = selected(self.domain, {} if where is None else where)
         return quantile_bar(self.domain, selection, name, q, sure, measured)
@@ -170,7 +170,7 @@ class AlongAxis:
         each = 1 - (1 - sure) / len(forms) if together else sure
         printing = Printing.of(laws, self.unit.amount)
         place, level = self.domain.level_named(name)
-        estimates = [printing.estimate(self.reconstruction.value(self.measured, form)) for form in forms]
+        estimates = [printing.estimate(value) for value in values_by(self.reconstruction, self.measured, forms)]
         margins = [printing.margin(law.margin(each)) for law in laws]
         labels = {name: np.array(self.domain.axes[place].labels[level][: len(forms)])}
         return labelled_table(self.kind, labels, {"estimate": np.array(estimates), "margin": np.array(margins)})

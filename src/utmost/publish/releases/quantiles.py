@@ -30,8 +30,8 @@ from utmost.publish.workloads.axes import Axis, Edge, Label
 from utmost.publish.workloads.domain import Domain
 from utmost.publish.workloads.forms import ProductForm
 
-Measured = Callable[[ProductForm], tuple[Fraction, bool]]
-"""Of a linear combination of cells its estimate, and whether its error bar leaves 0 out."""
+Measured = Callable[[Sequence[ProductForm]], list[tuple[Fraction, bool]]]
+"""Of linear combinations of cells each estimate, and whether its error bar leaves 0 out."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,12 +72,12 @@ def quantile_bar(
         level_name: of an axis of bins or periods.
         q: strictly between 0 and 1.
         confidence: of the error bars.
-        measured: the estimate of a linear combination, and whether its error bar of that confidence leaves 0 out.
+        measured: the estimates of linear combinations, and whether their bars of that confidence leave 0 out.
 
     Raises:
         OutOfRange: for an axis that has no order, or a label that takes in what lies outside; and for q.
 
-    Cost: an estimate and a bound for each group but the last; a law is worked out where the estimate is near 0.
+    Cost: one estimate of all groups, and a bound by the variance for each; a law is worked out where one is near 0.
     """
     place, level, axis, edges = _ordered(domain, level_name)
     share = exact(q, "q")
@@ -85,7 +85,7 @@ def quantile_bar(
         raise OutOfRange("q must lie between 0 and 1", came=q, where="quantile")
     labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()
     last = len(labels) - len(axis.extras) - 1
-    cuts = [measured(_cut(selection, place, group_of, at, last, share)) for at in range(last)]
+    cuts = measured([_cut(selection, place, group_of, at, last, share) for at in range(last)])
     first = next((at for at, (value, is_out) in enumerate(cuts) if value >= 0 or not is_out), last)
     furthest = max((at + 1 for at, (value, is_out) in enumerate(cuts) if value <= 0 or not is_out), default=0)
     estimate = next((at for at, (value, _) in enumerate(cuts) if value >= 0), last)

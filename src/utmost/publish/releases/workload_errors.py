@@ -3,7 +3,8 @@
 They follow from the reconstruction and from the levels of the noise alone, so they are known before anything is drawn.
 """
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -13,11 +14,15 @@ from numpy.typing import NDArray
 
 from utmost.laws.exact import Level
 from utmost.laws.noise import Combination, simultaneous_margins
+from utmost.laws.noise.near_laws import heights_at, reaches
 from utmost.laws.privacy import Unit
 from utmost.publish.releases.table_bars import laws_of_groups
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.reconstruction import Reconstruction
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
+
+_EDGE, _SHORT = 0.45, 1 - 1e-9  # how far of a level bounds by variance reach; floats of estimates are as near as that
 
 FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
 """For each group of a family, the number of its law, and the laws."""
@@ -45,6 +50,29 @@ class AnswerErrors:
             NotDetermined: for an answer that the measured families do not determine, and for a sum of distinct counts.
         """
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
+
+    def leave_out(self, forms: Sequence[ProductForm], values: Sequence[Fraction], miss: Fraction) -> list[bool]:
+        """Of each answer, whether its error bar leaves 0 out: by its variance where that is enough, else by its law.
+
+        Raises:
+            NotDetermined: as `of`.
+        """
+        for form in forms:
+            self._check_adds(form)
+        reach = self._reaches(forms, miss)
+        return [
+            float(abs(value)) * _SHORT > far or self.of(form).leaves_out(value, miss)
+            for form, value, far in zip(forms, values, reach, strict=True)
+        ]
+
+    def _reaches(self, forms: Sequence[ProductForm], miss: Fraction) -> list[float]:
+        """Margins of answers, of which nothing but the variance is known."""
+        if not forms or not isinstance(self.reconstruction, Reconstruction):
+            return [math.inf] * len(forms)
+        edges, heights = heights_at(np.array([ratio.epsilon_float for ratio in self.ratios.values()]), _EDGE)
+        by_family = dict(zip(self.ratios, heights.tolist(), strict=True))
+        squares = self.reconstruction.variances(forms, by_family)
+        return [float(far) for far in reaches(squares, heights, edges, miss)]
 
     def of_difference(self, first: ProductForm, second: ProductForm) -> Combination:
         """The law of the error of an answer less another, which may overlap.
@@ -109,13 +137,16 @@ class AnswerErrors:
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
         """The noises in some answers: the coefficients in each of these, the level, and how many noises have them."""
         for form in forms:
-            self.unit.check_adds(is_one_cell=form.is_one_cell, came="a sum over several")
+            self._check_adds(form)
             self.reconstruction.check_determined(form)
         return [
             (key, self.ratios[family], count)
             for family, terms in self.reconstruction.terms(*forms).items()
             for key, count in terms.items()
         ]
+
+    def _check_adds(self, form: ProductForm) -> None:
+        self.unit.check_adds(is_one_cell=form.is_one_cell, came="a sum over several")
 
 
 def scaled(noise: Combination, step: Fraction) -> Combination:

@@ -126,11 +126,14 @@ def _in_words(row: BoundCost) -> list[str]:
     return [str(row.bound), f"{row.margin:.6g}", *cut, f"{row.error:.4g}"]
 
 
-class FixedBounds(TypedDict, total=False):
-    """The bound of `count_table` that is not to be chosen."""
+class CostWords(TypedDict, total=False):
+    """The words of `bound_costs` beside its level: the bound that is not to be chosen, and what is wanted of whom."""
 
     at_most: int | None
     per_cell: Number | None
+    step: Number
+    family: str | Sequence[str] | None
+    persons: int | None
 
 
 @checked
@@ -140,12 +143,9 @@ def bound_costs(
     *,
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
-    step: Number = 1,
-    family: str | Sequence[str] | None = None,
     public: bool = False,
-    persons: int | None = None,
     confidence: Number = "0.95",
-    **bounds: Unpack[FixedBounds],
+    **words: Unpack[CostWords],
 ) -> BoundCosts:
     """Say of each bound what it costs in noise and what it cuts, and which has the least expected error.
 
@@ -156,7 +156,7 @@ def bound_costs(
         epsilon, alpha: the level of that table, one of the two.
         at_most, per_cell: the bound that is not to be chosen; 1 when left out. Where ``in_all`` is chosen neither is
             needed: each cell has the noise of that bound alone.
-        step: of amounts, as for `count_table`; the bounds are multiples of it.
+        step: of amounts, as for `count_table`, 1 when left out; the bounds are multiples of it.
         family: whose sums are wanted, by the names of its levels: the error is that of one of them; the cells when left
             out, "" for the total. The more cells a sum has, the more a loss weighs against noise.
         public: your word that the contributions are no secret: of a public sample, or of people of whom a table is
@@ -183,6 +183,7 @@ def bound_costs(
     3        9                 0            0     4.223           least
     The contributions are public: the choice costs no level.
     """
+    family, persons = words.get("family"), words.get("persons")
     spent, sure, histogram = level(epsilon, alpha), read_confidence(confidence), _Histogram.of(contributions, persons)
     if (histogram.level is None) != public:
         remedy = 'Release them first, ut.release_table(contributions, epsilon="1/10"); or pass public=True.'
@@ -191,7 +192,7 @@ def bound_costs(
     if persons is not None and (not public or persons < 1):
         remedy = "Of a release leave persons= out: it is of the persons themselves."
         raise OutOfRange("persons= is of public contributions", came=persons, remedy=remedy)
-    at_most, per_cell = bounds.get("at_most"), bounds.get("per_cell")
+    at_most, per_cell = words.get("at_most"), words.get("per_cell")
     fixed = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
     if histogram.name == IN_ALL and not at_most is per_cell is None:
         remedy = "Leave at_most= and per_cell= out."
@@ -199,7 +200,7 @@ def bound_costs(
     if fixed[histogram.name] is not None:
         remedy = f"Leave {histogram.name}= out: these contributions are to choose it."
         raise OutOfRange("the bound that is to be chosen has no value", came=f"{histogram.name}=", remedy=remedy)
-    width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
+    width, chosen = exact(words.get("step", 1), "step"), domain.finest if family is None else domain.family(family)
     groups, needs = prod(domain.group_shape(chosen)), _needs(histogram.bounds, width)
     each = 1.0 if histogram.name != AT_MOST or per_cell is None else float(exact(per_cell, PER_CELL))
     rows = []

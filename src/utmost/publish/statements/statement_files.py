@@ -12,13 +12,13 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Unpack
 
 from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
 from utmost.publish.promises.statement_kinds import FORMATS
 from utmost.publish.statements import codec
 from utmost.publish.tables import files
-from utmost.publish.tables.atomic import Writer, check_free_name, write_together
+from utmost.publish.tables.atomic import Writer, WriteWords, check_free_name, write_together
 
 Said = Callable[[dict[str, str]], dict[str, Any]]
 """From the digest of a table to the statement that stands beside it."""
@@ -67,9 +67,7 @@ def publish(
     out: Path,
     watch: files.Watch | None = None,
     signer: Signer | None = None,
-    *,
-    owner_only: bool = False,
-    overwrite: bool = False,
+    **how: Unpack[WriteWords],
 ) -> dict[str, Any]:
     """Write the table, its statement and the statement's signature: all files appear, or none.
 
@@ -90,8 +88,8 @@ def publish(
         OSError: where the disk refuses.
     """
     writers, statement = table_writers(table, report, out, watch, signer)
-    write_together(writers, owner_only=owner_only, overwrite=overwrite)
-    if overwrite and signer is None:
+    write_together(writers, **how)
+    if how.get("overwrite") and signer is None:
         signature_path(sidecar_path(out)).unlink(missing_ok=True)
     return statement
 
@@ -158,7 +156,7 @@ def read(path: Path | str) -> dict[str, Any]:
     Raises:
         BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
     """
-    statement: dict[str, Any] = codec.read_json(Path(path), "a statement must")
+    statement: dict[str, Any] = codec.read_json(path if isinstance(path, Path) else Path(path), "a statement must")
     kind = statement.get("kind") if isinstance(statement, dict) else None
     if isinstance(kind, str) and kind in FORMATS:
         newest, oldest = FORMATS[kind]

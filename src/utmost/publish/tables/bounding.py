@@ -136,6 +136,7 @@ def least_hashed(
     """
     numbers = pairs.persons if runs is None else runs
     counts = np.bincount(numbers)
+    # Who has no more than may be kept is not hashed: nearly everybody, as a rule.
     many = counts[numbers] > most if len(counts) else np.zeros(0, dtype=bool)
     rows = np.flatnonzero(many)
     numbers, persons, cells = numbers[rows], pairs.persons[rows], pairs.cells[rows]
@@ -147,6 +148,7 @@ def least_hashed(
         who = identified(names, persons[starts[first:last]])
         end = int(starts[last]) if last < len(starts) else len(rows)
         some = slice(int(starts[first]), end)
+        # A hash of person and cell under the key: the choice depends on the person's own rows and on nobody else's.
         marks[some] = pair_marks(secret, who, sizes[first:last], cell_tags(secret, cells[some]))
         if progress is not None:
             progress(end, len(rows))

@@ -123,7 +123,9 @@ def strategy(
     if rows:
         return _least(wanted, unit, now, highest, tents)
     if pair is None or noise == "independent":
-        shares = planned_shares(wanted, unit, highest, candidates, aim, tents=tents if pair is None else False)
+        shares = planned_shares(
+            wanted, unit, highest, candidates=candidates, aim=aim, tents=tents if pair is None else False
+        )
         return Strategy(wanted.domain, unit, shares, wanted, now, highest)
     if candidates is not None or aim != "mean":
         remedy = 'Leave candidates= and aim= out, or pass noise="independent".'

@@ -131,7 +131,7 @@ def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], l
     once = np.minimum(np.ceil(part).ravel(), above)
     least, most = (np.concatenate(side) for side in ends)
     try:
-        near = LinearProgram.of_triplets(cost, at, which, np.ones(at.size), least, most, np.zeros(n), once)
+        near = LinearProgram.of_triplets(cost, at, which, np.ones(at.size), least, most, column_upper=once)
         return np.asarray(base + solve_whole(near).reshape(up.shape))
     except InfeasibleProgram:
         pass
@@ -139,7 +139,7 @@ def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], l
     signs = np.repeat([1.0, 1.0, -1.0], at.size)
     costs = np.concatenate([cost, np.full(2 * n, 2.0)])
     tops = np.concatenate([once, np.maximum(above - once, 0), np.maximum(-below, 0)])
-    far = LinearProgram.of_triplets(costs, np.tile(at, 3), twice, signs, least, most, np.zeros(3 * n), tops)
+    far = LinearProgram.of_triplets(costs, np.tile(at, 3), twice, signs, least, most, column_upper=tops)
     try:
         moves = solve_whole(far).reshape(3, *up.shape)
     except InfeasibleProgram:
@@ -209,10 +209,8 @@ def _least_moves(
     if not rows:
         return (cost < 0).astype(np.float64)
     at, which = np.concatenate(rows), np.tile(np.arange(cells.size), len(rows))
-    bounds = np.zeros(cells.size), np.ones(cells.size)
-    program = LinearProgram.of_triplets(
-        cost, at, which, np.ones(at.size), np.concatenate(lower), np.concatenate(upper), *bounds
-    )
+    sides, most = (np.concatenate(lower), np.concatenate(upper)), np.ones(cells.size)
+    program = LinearProgram.of_triplets(cost, at, which, np.ones(at.size), *sides, column_upper=most)
     if cells.size > max(_MANY, _ROWS * start) and is_two_chains(families):
         chains = [[groups[family] for family in chain] for chain in _two_chains(list(groups))]
         up = least_whole_flow(program, GroupSums(list(groups.values()), lower, upper), chains)

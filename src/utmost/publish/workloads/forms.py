@@ -68,6 +68,25 @@ class ProductForm:
         return Fraction(int(rest)) / self.denominator
 
 
+def values_of(forms: Sequence[ProductForm], groups: NDArray[Any], family: Family) -> list[Fraction]:
+    """`ProductForm.of` for several forms: what they have in common is summed once."""
+    places, rest = [], groups.astype(object)
+    for place in reversed(range(len(family))):
+        starts = forms[0].domain.axes[place].group_starts(family[place])
+        columns = np.array([form.factors[place][starts] for form in forms], dtype=object)
+        if (columns == columns[0]).all():
+            rest = np.tensordot(rest, columns[0], axes=([place], [0]))
+        else:
+            places.append(columns)
+    values = []
+    for which, form in enumerate(forms):
+        value = rest
+        for columns in places:  # from the last axis on
+            value = np.tensordot(value, columns[which], axes=([-1], [0]))
+        values.append(Fraction(int(value), form.denominator))
+    return values
+
+
 def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = None) -> ProductForm:
     """The sum over the cells that a selection takes, each with a coefficient along some axes.
 

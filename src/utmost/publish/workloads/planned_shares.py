@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isinf
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -43,15 +43,22 @@ def is_unequal_tree(domain: Domain) -> bool:
     return len(domain.axes) == 1 and domain.axes[0].blocks is None
 
 
+class ShareWords(TypedDict, total=False):
+    """What is asked of a search for shares: see `planned_shares`."""
+
+    candidates: Iterable[Any] | None
+    aim: str
+    tents: bool | None
+    signs: bool
+
+
 def planned_shares(
     workload: Workload,
     unit: Unit,
     level: Level,
-    candidates: Iterable[Any] | None = None,
-    aim: str = "mean",
+    *,
     pair: PairAxis | None = None,
-    tents: bool | None = False,
-    signs: bool = False,
+    **search: Unpack[ShareWords],
 ) -> dict[Family, Fraction]:
     """The shares that the search for the domain's kind finds; with tents, without, or with less error where None.
 
@@ -68,11 +75,13 @@ def planned_shares(
         workload.check_adds(unit)
         return cells_alone(workload, unit)
     if pair is not None:
-        plan = _Plan(unit, level, None, aim, False)
+        plan = _Plan(unit, level, aim=search.get("aim", "mean"))
         return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
-    plan = _Plan(unit, level, None if candidates is None else tuple(candidates), aim, tents, signs)
+    plan = _Plan(unit, level, **search)
     plans = [plan.within(workload, room) for room in rooms(unit, workload.domain.size, plan._whole)]
-    return plans[0] if len(plans) == 1 else min(plans, key=lambda shares: _error(workload, unit, shares, level, aim))
+    return (
+        plans[0] if len(plans) == 1 else min(plans, key=lambda shares: _error(workload, unit, shares, level, plan.aim))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +90,9 @@ class _Plan:
 
     unit: Unit
     level: Level
-    candidates: tuple[Any, ...] | None
-    aim: str
-    tents: bool | None
+    candidates: Iterable[Any] | None = None
+    aim: str = "mean"
+    tents: bool | None = False
     signs: bool = False
 
     def within(self, workload: Workload, room: Room) -> dict[Family, Fraction]:

@@ -25,7 +25,7 @@ from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level
 from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.domain import Domain, Family, is_finer
-from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.forms import ProductForm, values_of
 
 _NAMED = 12  # families in a refusal
 _MOST_CLASSED = 64  # lists that are kept, each as long as an axis at most
@@ -186,6 +186,57 @@ class Reconstruction:
         base = self.base_of(form.family)
         sums, divisor = self._estimates(measured, base, base)
         return form.of(sums, base) / divisor
+
+    def values(self, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
+        """Least squares of several answers, from one estimate of what they are sums of.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine one of them.
+        """
+        if len(forms) < 2:
+            return [self.value(measured, form) for form in forms]
+        self.variances(forms, dict.fromkeys(self.weights, 0.0))
+        bases = [self.base_of(form.family) for form in forms]
+        base = tuple(min(levels) for levels in zip(*bases, strict=True))
+        sums, divisor = self._estimates(measured, base, base)
+        return [value / divisor for value in values_of(forms, sums, base)]
+
+    def variances(self, forms: Sequence[ProductForm], variances: Mapping[Family, float]) -> NDArray[np.float64]:
+        """`variance` of several answers, within 10^-12 relative.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine one of them.
+        """
+        parts = [self._parts(forms, axis) for axis in range(len(self._chains))]
+        scales = [form.denominator**2 * math.prod(axis.size for axis in self.domain.axes) for form in forms]
+        of_forms = np.zeros(len(forms))
+        for places, (space, total) in zip(
+            product(*(range(len(chain)) for chain in self._chains)), self._totals.items(), strict=True
+        ):
+            columns = [part[place] for part, place in zip(parts, places, strict=True)]
+            products = list(map(math.prod, zip(*columns, strict=True))) if columns else [1] * len(forms)
+            if total == 0 and any(products):
+                lost = next(form for form, energy in zip(forms, products, strict=True) if energy)
+                raise not_determined(self.domain, lost.family, self.weights)
+            energies = np.array([energy / scale for energy, scale in zip(products, scales, strict=True)])
+            for family, weight in self.weights.items():
+                if total and is_finer(self.canonical(family), space):
+                    share = self.cells_in(family) * Fraction(weight, total) ** 2
+                    of_forms += energies * (float(share) * variances[family])
+        return of_forms
+
+    def _parts(self, forms: Sequence[ProductForm], axis: int) -> list[list[int]]:
+        """For each part of an axis' chain, what `energies` has of each answer there, times the axis' size."""
+        factors = np.array([form.factors[axis] for form in forms], dtype=object)
+        size = self.domain.axes[axis].size
+        if _largest(factors) ** 2 * size**2 < 1 << 62:
+            factors = factors.astype(np.int64)
+        lengths = []
+        for level in self._chains[axis]:
+            sums = np.add.reduceat(factors, self.domain.axes[axis].group_starts(level), axis=1)
+            lengths.append((sums * sums).sum(axis=1) * sums.shape[1])
+        lengths.append(np.zeros_like(lengths[0]))
+        return [(fine - coarse).tolist() for fine, coarse in pairwise(lengths)]
 
     def check_family_determined(self, family: Family) -> None:
         """Check that the measured sums determine every sum over a family.

@@ -1,6 +1,6 @@
 """Least squares on a tree whose groups differ in size, such as states and their counties: by two passes over it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
@@ -208,6 +208,19 @@ class LeastSquares(Protocol):
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured families' noises: which coefficients, and how often each occurs."""
+
+
+def values_by(
+    squares: LeastSquares, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]
+) -> list[Fraction]:
+    """Several answers, from one estimate where that is known how.
+
+    Raises:
+        NotDetermined: where the measured sums do not determine one of them.
+    """
+    if isinstance(squares, Reconstruction):
+        return squares.values(measured, forms)
+    return [squares.value(measured, form) for form in forms]
 
 
 def _numbered(keys: list[Any]) -> list[int]:

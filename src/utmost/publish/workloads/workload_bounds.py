@@ -42,6 +42,7 @@ from utmost.publish.workloads.measured_families import is_difference, measured_f
 from utmost.publish.workloads.unit_charge import room_around
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import (
+    Bounded,
     LowerBound,
     WorkloadBounds,
     answers_below,
@@ -113,13 +114,15 @@ def bounds_of(
     """
     at = level(epsilon)
     along = None if together is None else _row(workload, unit, together)
+    # Cells that change together are one change along a row: the certificate says which.
     unit = unit if along is None else replace(unit, cells=1)
     chosen = _families(workload, families)
     missing: dict[str, str] = {}
     known: dict[int, Fraction] = {}
 
     def bound(kind: str, holds_for: str, hypotheses: str, certificate: Any = None) -> LowerBound:
-        value = round_down(proven_bound(kind, workload, unit, at, chosen, certificate, known, together))
+        problem = Bounded(workload, unit, at, chosen, together)
+        value = round_down(proven_bound(kind, problem, certificate, known))
         return LowerBound(value, holds_for, hypotheses, certificate)
 
     first = bound("per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit))
@@ -131,6 +134,7 @@ def bounds_of(
         return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means, together)
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
+        # A matrix where cells are not alike; where they are, symmetry leaves two numbers to choose.
         best = directions or _directions(workload, unit, along)
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
@@ -138,6 +142,7 @@ def bounds_of(
         integer = bound("any integer strategy", _integer_words(), f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
+    # Each answer at its own worst data set may be the larger bound: both hold, and the larger one is said.
     if jointly is None or jointly.value < first.value:
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, None, None))
     try:
@@ -264,6 +269,7 @@ def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions
     total = np.array(totals)
     on_total, elsewhere = float(roots[total].sum()), float(roots[~total].sum())
 
+    # What a mixture of changes proves, in floats: the search may be wrong, since `proven_bound` says what it is worth.
     def root(*changes: tuple[float, Directions]) -> float:
         moved = sum(weight * (change.up - change.down) ** 2 / n for weight, change in changes)
         touched = sum(weight * (change.up + change.down) for weight, change in changes)
@@ -330,11 +336,13 @@ def _chord(
         eigenvalues = inside @ (z + free)
         quotients = squares / eigenvalues
         value, slopes = quotients.sum(), inside.T @ (quotients / eigenvalues)
+        # The certificate proves 1 / max slope; at the optimum that is the value, by weak duality.
         if slopes.max() + slopes @ free <= value * (1 + gap):
             break
         z = z * np.sqrt(slopes / value)
         z /= z.sum()
     z = z + free
+    # Rounded down, and a little less: shares that add up to more than 1 would prove nothing.
     units = [int(share * (1 << 60)) for share in z / z.sum() * (1 - 1e-15 * len(z))]
     return ChordShares(tuple(Fraction(unit, 1 << 60) for unit in units))
 
@@ -350,6 +358,7 @@ def _matrix_roots(parts: Sequence[MatrixPart], rounds: int = 12, gap: float = 1e
         value = float(diagonal.sum())
         if value > best:
             best_weights = y
+        # Any weights prove a bound, so that an end too early costs some of it, and never its truth.
         if value <= best * (1 + gap):
             break
         best, y = value, np.maximum(diagonal, 1e-12 * value) / np.maximum(diagonal, 1e-12 * value).sum()
@@ -360,6 +369,7 @@ def _matrix_roots(parts: Sequence[MatrixPart], rounds: int = 12, gap: float = 1e
 
 def _root(matrix: Floats, q: Floats) -> Floats:
     """The square root of diag(q) matrix diag(q)."""
+    # A near root is enough: what is proved is of the matrix that is written down, whatever its square.
     values, vectors = np.linalg.eigh(q[:, None] * matrix * q)
     root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     return np.asarray((root + root.T) / 2)

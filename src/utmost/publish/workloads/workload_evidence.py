@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from math import inf, lcm, prod
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -122,8 +122,8 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """
     known: dict[int, Fraction] = {}
     for kind, bound in bounds.each().items():
-        problem = (bounds.workload, bounds.unit, bounds.level, bounds.families)
-        proven = proven_bound(kind, *problem, bound.certificate, known, bounds.together)
+        problem = Bounded(bounds.workload, bounds.unit, bounds.level, bounds.families, bounds.together)
+        proven = proven_bound(kind, problem, bound.certificate, known)
         if not bound.value <= round_down(proven):
             raise PromiseBroken("the certificate must prove the bound", came=bound.value, where=kind)
     means = answers_below(bounds.workload, bounds.unit, bounds.level)
@@ -133,16 +133,17 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
         raise PromiseBroken("no mechanism may be below a bound per answer", came="one that is", where="parts")
 
 
-def proven_bound(
-    kind: str,
-    workload: Workload,
-    unit: Unit,
-    level: Level,
-    families: Sequence[Family],
-    certificate: object,
-    known: dict[int, Fraction],
-    together: str | None = None,
-) -> Fraction:
+class Bounded(NamedTuple):
+    """What a bound is of: see `WorkloadBounds`."""
+
+    workload: Workload
+    unit: Unit
+    level: Level
+    families: Sequence[Family]
+    together: str | None
+
+
+def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[int, Fraction]) -> Fraction:
     """The bound that a certificate proves, as a rational rounded down.
 
     Args:
@@ -152,6 +153,7 @@ def proven_bound(
     Raises:
         PromiseBroken: for a certificate of another kind, or one that proves nothing.
     """
+    workload, unit, level, families, together = problem
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):
         means = answers_below(workload, unit, level)
         return sum((part.weight * mean for part, mean in zip(workload.parts, means, strict=True)), Fraction(0))
@@ -174,6 +176,7 @@ def proven_bound(
             raise PromiseBroken("directions prove a bound only where all cells are alike", came="others", where=kind)
         constant = directions_below(blocks, exact_spectrum(workload, blocks), certificate)
     elif isinstance(certificate, MatrixRoots):
+        # Three bounds share one certificate, whose check is a product of integer matrices of thousands of rows.
         if id(certificate) not in known:
             known[id(certificate)] = matrix_below(matrix_parts(workload), certificate)
         constant = known[id(certificate)]
@@ -215,6 +218,7 @@ def chord_of(
     variance = variance_below(at)
     if not (room.free and len(totals) and variance):
         return at, None, Fraction(1)
+    # Nothing here but the workload, the unit and the shares: the certificate cannot choose its own weight.
     above = -(-(1 << _CHORD_BITS) // variance)  # rounded up: a larger weight is a smaller bound
     return at, int(totals[0]), Fraction(above, 1 << _CHORD_BITS) + 2
 
@@ -337,6 +341,8 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
             product_gram = np.kron(product_gram, part.sums[a].gram(domain.axes[a]))
         grams.append(_integers(product_gram))
     weights = [part.weight / part.answers for part in workload.parts]
+    # Integers over one denominator: the check multiplies matrices of them, which Fractions would make a thousand times
+    # slower.
     below = lcm(*(weight.denominator for weight in weights))
     parts = []
     for T in product(*(range(len(chain)) for chain in chains)):
@@ -363,6 +369,7 @@ def _on_eigenspace(
 
 def _integers(matrix: Array) -> Array:
     """Counts in floats, as Python integers."""
+    # Beyond it a count in floats may have been rounded, and the matrix would be another workload's.
     if matrix.max() >= 2.0**53:
         raise OutOfRange("the matrix of a workload must hold numbers below 2^53", came="larger ones")
     return matrix.astype(np.int64).astype(object)
