@@ -225,8 +225,9 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
     promise = told.promised.stated
     if promise is None:
         return
-    if promise.by_item:
-        raise OutOfRange("a promise of noise by item needs --ledger", came="none", where="--promise")
+    if promise.by_item or promise.noise.largest is not None:
+        required = "a promise of noise by item or of a largest value needs --ledger"
+        raise OutOfRange(required, came="none", where="--promise")
     promise.check(counted)
 
 

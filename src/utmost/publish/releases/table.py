@@ -110,8 +110,9 @@ class TableRelease(SavedTable):
             Unsupported: for a rehearsal, a frame that an engine evaluates, and cells that have no noise of their own.
         """
         if not self.plan.is_apart:
-            required = "cells are withheld where each has noise of its own"
-            raise Unsupported(required, came="noise of a row's cells together", where="withhold")
+            required, came = "cells are withheld where each has noise of its own", f"{self.law}"
+            remedy = "Withhold the sums of the release in .table." if self.plan.is_document else None
+            raise Unsupported(required, came=came, where="withhold", remedy=remedy)
         from utmost.publish.releases.withheld import withheld_table
         from utmost.publish.releases.withholding import WithholdingRule
 
