@@ -13,6 +13,7 @@ register(
         "check_answers": "utmost.doors.documents.answer_words:check_answers",
         "card": "utmost.doors.figures.cards:card",
         "checked_columns": "utmost.publish.releases.table:checked_columns",
+        "checked_pieces": "utmost.publish.releases.streamed:checked_pieces",
         "checked_sums": "utmost.publish.releases.noised_workloads:checked_sums",
         "command": "utmost.doors.cli.main:command_named",
         "counted_form": "utmost.publish.statements.counted_files:COUNTED_FORM",

@@ -18,7 +18,6 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import read_unit
 from utmost.publish.promises import Promise
 from utmost.publish.releases import release_table
-from utmost.publish.releases.streamed import streamed_release
 from utmost.publish.releases.table import rehearse_table
 from utmost.publish.tables import files
 from utmost.publish.tables.file_pieces import FilePieces
@@ -180,14 +179,12 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     large = _streamed(table, told) if counted is None else None
     if large is None and table.is_dir():
         raise OutOfRange("a folder is released into a file", came="none", where="--out")
-    if large is not None:
-        with long_work(f"Checking {table.name}"):
-            release = streamed_release(large, **words, rehearsed=told.dry_run)
-    else:
-        with long_work(f"Checking and noising {table.name}"):
+    with long_work(f"Checking {table.name}" if large is not None else f"Checking and noising {table.name}"):
+        source: Any = large
+        if large is None:
             source = files.read(table) if counted is None else counted
             check_fits(answer, source, columns, public)
-            release = (rehearse_table if told.dry_run else release_table)(source, **words)
+        release = (rehearse_table if told.dry_run else release_table)(source, **words)
     give(release, answer, signer)
 
 

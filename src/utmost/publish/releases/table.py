@@ -16,6 +16,7 @@ from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness, secure
+from utmost.provided import provided
 from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
@@ -156,7 +157,8 @@ def release_table(
         table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table` made:
             then its labels are public, and its unit is the one that was proved. A frame that an engine evaluates
             (Polars' lazy frames, DuckDB's relations, Spark's dataframes) needs an ``id_column``, and gives a frame of
-            its kind, not evaluated yet; each evaluation gives the same values.
+            its kind, not evaluated yet; each evaluation gives the same values. A file in pieces is checked in one pass,
+            and drawn while the released one is written.
         promise: what is promised of it at every level, whose noise is drawn at this one: of cells, columns changed
             together, points, the sums of a strategy, or keys that are named; or the words of cells instead.
         epsilon, alpha: what the whole table may spend, one of the two; alpha = exp(-epsilon).
@@ -238,6 +240,9 @@ class Checked(Protocol):
 def checked_columns(table: Any, promise: Promise, plan: Planned) -> Checked:
     """A table whose columns can be released as a plan says."""
     rows = promise.rows_of(table)
+    if hasattr(type(rows), "pieces"):  # a file; of the class, since a frame has its columns as attributes
+        pieces: Checked = provided("checked_pieces")(rows, promise, plan)
+        return pieces
     door = engine_door(rows) if plan.is_apart else None
     if door is not None:
         frame: Checked = door.CheckedFrame.of(rows, promise, plan)
