@@ -65,11 +65,11 @@ def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
     return _brought(request, service, viewer, sent, point)
 
 
-def _brought(request: Request, service: Service, viewer: Token, sent: Filled, found: Proposal) -> Response:
-    terms = Terms.read(found.facts) if found.verb == "publish" else None
-    allowed: dict[str, Any] = {"version": found.version, "proposal": found.name}
-    bringing = (Brought if terms is None else terms.brought)(None, found.level, **allowed)
-    return (_relax if terms is None else _publish)(request, service, viewer, sent, found.release, bringing)
+def _brought(request: Request, service: Service, viewer: Token, sent: Filled, proposal: Proposal) -> Response:
+    terms = Terms.read(proposal.facts) if proposal.verb == "publish" else None
+    allowed: dict[str, Any] = {"version": proposal.version, "proposal": proposal.name}
+    bringing = (Brought if terms is None else terms.brought)(None, proposal.level, **allowed)
+    return (_relax if terms is None else _publish)(request, service, viewer, sent, proposal.release, bringing)
 
 
 @forms.post("/publish")

@@ -15,7 +15,8 @@ from utmost.laws.sampling.grid import Snapping, unsnapped
 from utmost.publish.promises.drawing import Answering, Drawing, width_of
 from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.promises.plan import plan_of_answer
-from utmost.publish.promises.promised_noise import ColumnNoise, Noise, Response
+from utmost.publish.promises.planned_noise import ColumnNoise
+from utmost.publish.promises.promised_noise import Noise, Response
 from utmost.publish.tables.columns import integer_column, real_column
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.

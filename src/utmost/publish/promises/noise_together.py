@@ -23,7 +23,8 @@ from utmost.publish.promises.cell_noise import LatticeNoise, cell_noise
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Blocks, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.promised_noise import ColumnNoise, Response, said_of_noise
+from utmost.publish.promises.planned_noise import ColumnNoise
+from utmost.publish.promises.promised_noise import Response, said_of_noise
 from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.promises.together_plan import (
     TogetherPlan,

@@ -12,7 +12,7 @@ from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import RowWords, Unit, read_unit
 from utmost.publish.promises.lattice import read_numbers
 from utmost.publish.promises.plan import Planned, plan_release
-from utmost.publish.promises.promised_noise import ColumnNoise
+from utmost.publish.promises.planned_noise import ColumnNoise
 from utmost.publish.workloads.cells_together import TogetherKind
 
 

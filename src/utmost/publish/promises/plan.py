@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Unpack
+from typing import Any, ClassVar, Protocol, Unpack
 
 from numpy.typing import NDArray
 
@@ -26,9 +26,6 @@ from utmost.publish.promises.table_statements import Stated, law_parameters, pro
 from utmost.publish.promises.values import noised_by
 from utmost.publish.tables.columns import Place, integer_column, real_column
 from utmost.version import __version__
-
-if TYPE_CHECKING:
-    from utmost.publish.promises.promise import Promise
 
 
 def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
@@ -104,7 +101,7 @@ class Planned(Protocol):
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
         ...
 
-    def checked(self, table: Any, promise: "Promise") -> Any:
+    def checked(self, table: Any, promise: Any) -> Any:
         """A table that is promised so, with every check that a release makes; its ``released`` draws and releases it.
 
         Raises:
@@ -136,7 +133,7 @@ class OfColumns:
 
     is_document: ClassVar[bool] = False
 
-    def checked(self, table: Any, promise: "Promise") -> Any:
+    def checked(self, table: Any, promise: Any) -> Any:
         """The table, with every check that a release makes before it draws."""
         return provided("checked_columns")(table, promise, self)
 

@@ -15,11 +15,10 @@ from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.cell_noise import read_largest
 from utmost.publish.promises.drawing import Answering, Drawing, width_of
-from utmost.publish.promises.noise_at_level import NoiseAt
 from utmost.publish.promises.places_statements import margin_name, places_guarantee, places_statement
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.point_paths import PointPaths, drawn_points, flat_points
-from utmost.publish.promises.promised_noise import Noise, Response
+from utmost.publish.promises.promised_noise import Noise, NoiseAt, Response
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import check_lengths, warn_of_degrees
 from utmost.publish.tables.cell_values import read_reals

@@ -5,7 +5,7 @@ plane (`point_noise`). Ledger, service and command line know this protocol and n
 release that nothing remembers needs `PlannedNoise` alone.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,18 +16,20 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, wrong_kind
+from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.integers import Integers
-from utmost.publish.counting.proved_table import ProvedTable
-from utmost.publish.promises.declared_columns import check_size
+from utmost.laws.sampling.integers import Integers, joined
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.provided import provided
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import Planned
+from utmost.publish.promises.planned_noise import PlannedNoise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
-from utmost.publish.promises.table_statements import Stated, assumed_line, promise
-from utmost.publish.tables.adapters import brought
+from utmost.publish.promises.table_statements import Stated, assumed_line
+from utmost.publish.tables.columns import Place
 from utmost.version import __version__
 
 CONFIDENCE = Fraction(19, 20)
@@ -47,129 +49,6 @@ def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     if not isinstance(about, Mapping) or not set(names) <= set(about):
         raise wrong_kind("facts", f"those of a noise, with {', '.join(names)}", facts)
     return about
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedNoise(ABC):
-    """What is measured of a table, and how an answer at a level is drawn: all that is released once needs no more.
-
-    Attributes:
-        unit: what one individual changes.
-        kind: what is noised, in words.
-        needs_counted: whether a table must be a counted one, and the release of it is one document.
-        names_rows: whether which rows there are is what is released, so that their number is part of the answer.
-    """
-
-    unit: Unit
-
-    kind: ClassVar[str]
-    needs_counted: ClassVar[bool] = False
-    names_rows: ClassVar[bool] = False
-
-    @property
-    @abstractmethod
-    def subject(self) -> str:
-        """What is released, in the words of a page."""
-
-    @abstractmethod
-    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
-        """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
-
-    @abstractmethod
-    def margin(self, level: Level, confidence: Number) -> int | float:
-        """The least distance within which a released value lies of the true one, with this confidence."""
-
-    @abstractmethod
-    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
-
-    def check_unit(self, counted: Any) -> None:  # noqa: B027, most kinds have nothing to check
-        """Check that the unit goes with a table, counted or not.
-
-        Raises:
-            Unsupported, OutOfRange: where it does not.
-        """
-
-    def check_size(self, rows: int, columns: int) -> None:
-        """Check that there is something to release; see `utmost.publish.promises.declared_columns.check_size`."""
-        check_size(self.unit, rows, columns)
-
-    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns that are released, of those that a promise names.
-
-        Raises:
-            OutOfRange: for columns that have no such noise.
-        """
-        return columns
-
-    def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
-        """The table as its adapter or engine reads it.
-
-        Raises:
-            WrongKind: for a table of another kind.
-        """
-        counted: Any = table if isinstance(table, ProvedTable) else None
-        return brought(table) if counted is None else counted.in_steps(columns[0])
-
-    def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The columns to be noised, and of which kind answers are; None where they are of the kind of the table.
-
-        Raises:
-            OutOfRange: for a table that is not what the noise is promised for.
-        """
-        return rows, None
-
-    def handed(
-        self,
-        level: Level,
-        columns: Mapping[str, Any],
-        kind: str,
-        part: tuple[str, str] | None,
-        table: Callable[[Mapping[str, Any]], Any],
-    ) -> Any:
-        """An answer as it is handed out.
-
-        Args:
-            columns: as they are published, see `Noise.written`.
-            kind: of the table that was published.
-            part: where individuals were counted in parts, which one this is.
-            table: makes the table of such columns and their error bars.
-        """
-        return table(columns)
-
-
-class ColumnNoise(PlannedNoise):
-    """Noise of the columns of a table: what is said of an answer is what its plan says."""
-
-    __slots__ = ()
-
-    def margin(self, level: Level, confidence: Number) -> int | float:
-        """The largest margin of the plan."""
-        return self.plan(level, confidence).margin
-
-    def column_bars(
-        self, level: Level, columns: Sequence[str], confidence: Number
-    ) -> dict[str, tuple[str, int | float]]:
-        """The columns of margins, with the column that each stands behind, and the margin."""
-        return self.plan(level, confidence).bars(columns)
-
-    def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        self.plan(level).warn()
-
-    def check_unit(self, counted: Any) -> None:
-        """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
-        if counted is None:
-            self.unit.check_plain()
-        self.unit.check_each_cell("columns")
-
-    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
-        return promise(level, self.unit, "the released columns", "released cell")
-
-    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
-        """The statement that the plan makes."""
-        return self.plan(at, confidence).statement(stated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +90,6 @@ class Noise(PlannedNoise):
 
     def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
         """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
-        from utmost.publish.promises.noise_at_level import NoiseAt
-
         return NoiseAt(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
@@ -403,6 +280,78 @@ class Noise(PlannedNoise):
     def snapped_like(self, other: "Noise") -> "Noise":
         """The same with the rule by which another gets reals to the grid."""
         return self
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NoiseAt(Shown):
+    """A `Planned`: what an answer of a noise promises at a level, and how the first one is drawn.
+
+    Attributes:
+        noise: which is asked for all that is said of it.
+        level: of the whole answer.
+        confidence: of the error bars.
+    """
+
+    is_apart: ClassVar[bool] = False
+
+    noise: Noise
+    level: Level
+    confidence: Fraction
+
+    @property
+    def is_document(self) -> bool:
+        """Whether the release is one document."""
+        return self.noise.needs_counted
+
+    @property
+    def unit(self) -> Unit:
+        """What one individual changes."""
+        return self.noise.unit
+
+    @property
+    def law(self) -> Any:
+        """The noise, in words."""
+        return self.noise.drawn(self.level)
+
+    @property
+    def margin(self) -> int | float:
+        """The distance within which a released value lies of the true one."""
+        return self.noise.margin(self.level, self.confidence)
+
+    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+        """The columns of margins, with the column that each stands behind, and the margin."""
+        return self.noise.column_bars(self.level, columns, self.confidence)
+
+    def warn(self) -> None:
+        """Warn of a level at which practically nobody is protected."""
+        self.noise.warn(self.level)
+
+    def checked(self, table: Any, promise: Any) -> Any:
+        """The table, with every check that a release makes before it draws."""
+        self.noise.check()
+        self.noise.check_level(self.level)
+        return provided("checked_columns")(table, promise, self)
+
+    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+        """The values of a column, as a memory reads them."""
+        return self.noise.cells(column, name, place)
+
+    def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
+        """The first response that there would be, as it is published."""
+        from utmost.publish.promises.first_drawing import FirstDrawing
+
+        size = sum(column.size for column in cells.values())
+        secret = randomness.words(4, 64).tobytes()
+        answer = self.noise.answering(FirstDrawing(self.level, size, randomness, secret), cells)
+        response = {
+            name: joined(answer.blocks(name, cells, None, None, column.size), column.size)
+            for name, column in cells.items()
+        }
+        return self.noise.written(self.level, response)
+
+    def statement(self, stated: Stated) -> dict[str, Any]:
+        """What is said publicly about the release of a table."""
+        return self.noise.statement(self.level, self.confidence, stated)
 
 
 def check_alone(words: Mapping[str, Any], fitting: Sequence[str], where: str, required: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,9 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, cell_noise
 from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.noise_at_level import NoiseAt
 from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, Response, check_alone
+from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, NoiseAt, Response, check_alone
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.table_statements import Stated, assumed_line, promise
 from utmost.publish.workloads import Domain, Strategy
@@ -33,9 +32,6 @@ from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.measured_families import load_of
 from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.unit_charge import is_total
-
-if TYPE_CHECKING:
-    from utmost.publish.promises.promise import Promise
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""
@@ -213,7 +209,7 @@ class SumsAt(NoiseAt):
 
     noise: SumNoise
 
-    def checked(self, table: Any, promise: "Promise") -> Any:
+    def checked(self, table: Any, promise: Any) -> Any:
         """The counted table, with every check that a release makes before it draws."""
         return provided("checked_sums")(table, promise, self)
 
