@@ -385,7 +385,8 @@ def _typed(number: Fraction) -> str:
 
 def _sensitivity(value: Number) -> Fraction:
     number = exact(value, "sensitivity")
-    if number > 0 and not 1 <= number * _LARGEST <= _LARGEST**2:
+    above, below = number.numerator, number.denominator
+    if above > 0 and not (below <= above * _LARGEST and above <= below * _LARGEST):
         raise OutOfRange(
             "sensitivity must lie between 1e-100 and 1e100", came="another", remedy="Count in other units."
         )
