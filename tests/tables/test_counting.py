@@ -512,7 +512,6 @@ WRONG = {
     "a number for a person": ({"person": 3}, WrongKind, "person"),
     "text as a key": ({"key": "secret"}, WrongKind, "key"),
     "no table": ({"events": 3}, BadTable, "a dict of columns, a list of dicts or a dataframe"),
-    "too many cells": ({"domain": Domain({f"page{i}": list(range(99)) for i in range(12)})}, OutOfRange, "2\\^62"),
 }
 
 
