@@ -235,6 +235,15 @@ def test_any_change_is_seen_in_its_block():
     assert committed(table, bytes(32)).content != before.content
 
 
+def test_blocks_are_counted_from_1_and_are_those_of_a_table():
+    """The block is said in a refusal; and one beyond those of 65 536 columns is none."""
+    content = bytes(3 * 24)
+    changed = [content[:at] + b"1" + content[at + 1 :] for at in (0, 23, 24, 71)]
+    assert [first_difference(content, other) for other in changed] == [1, 1, 2, 3]
+    with pytest.raises(OutOfRange, match="numbers of their blocks"):
+        ItemCommitment.of_sums([BLOCKS + (1 << 16)], np.zeros((1, 9), np.int64))
+
+
 def test_sums_are_those_of_rows_modulo_2_to_128():
     """Against Python's integers, one row at a time, where limbs carry."""
     n = 2000
