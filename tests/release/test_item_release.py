@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from goodness import chi_square
-from utmost.errors import BadTable, NotANumber, OutOfRange
+from utmost.errors import BadTable, NotANumber, OutOfRange, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.gradual import joint_pmf
 from utmost.laws.noise import DiscreteStaircase, Geometric
@@ -233,6 +233,12 @@ def test_any_change_is_seen_in_its_block():
         assert not np.array_equal(before.sums, after.sums)
     assert first_difference(before.content, committed(table).content) == 0
     assert committed(table, bytes(32)).content != before.content
+
+
+def test_a_key_for_commitments_has_a_secret_of_32_bytes():
+    for secret in (SECRET[:-1], bytearray(SECRET), None):
+        with pytest.raises(WrongKind, match="32 bytes"):
+            CommitmentKey(secret, ("n",), COUNTS)
 
 
 def test_blocks_are_counted_from_1_and_are_those_of_a_table():
