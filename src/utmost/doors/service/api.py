@@ -4,17 +4,16 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Security
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, Security
 from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import AfterValidator
+from pydantic import AfterValidator, TypeAdapter
 
 from utmost.doors.service import response_models as answers
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.arriving import Arriving, name_of_part
 from utmost.doors.service.asked_levels import read_level
 from utmost.doors.service.axis_limits import check_axes
-from utmost.doors.service.held_releases import Brought
 from utmost.doors.service.market import Offer, Order
 from utmost.doors.service.problems import LINES_TYPE
 from utmost.doors.service.service import Service
@@ -41,6 +40,7 @@ from utmost.doors.service.tokens import Grant, Token
 from utmost.doors.service.written import RECORD_EXAMPLE, RECORD_NAME
 from utmost.errors import NotAuthenticated, OutOfRange
 from utmost.publish.ledger import Event, Published
+from utmost.publish.ledger.publish_request import Brought
 from utmost.publish.statements.counted_files import COUNTED_FORM
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -196,6 +196,7 @@ Following = Annotated[str, Query(max_length=300, description='"next" of the page
 Most = Annotated[int, Query(ge=1, le=MOST, description="how many")]
 TableOrSums = answers.TableFound | answers.StrategyFound
 Viewed = answers.TableViewed | answers.StrategyViewed
+_VIEWED: TypeAdapter[Viewed] = TypeAdapter(Viewed)
 Part = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
 Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 
@@ -236,10 +237,12 @@ def release(service: Served, who: Who, name: Part, version: Version = None) -> a
     return _release(service, who, service.releases.release(who, name, version))
 
 
-@router.get("/releases/{name}/view", summary="A release at a level")
-def view(service: Served, who: Who, name: Part, epsilon: At, version: Version = None) -> Viewed:
+@router.get("/releases/{name}/view", summary="A release at a level", response_model=Viewed)
+def view(service: Served, who: Who, name: Part, epsilon: At, version: Version = None) -> Response:
     """The released values, with error bar and statement: what is stored, or what follows from it. It spends nothing."""
-    return answers.view_found(service.releases.view(who, name, read_level(epsilon), version))
+    # Written here, in the thread that read it: FastAPI would go to another thread to check what is of this shape.
+    answer = answers.view_found(service.releases.view(who, name, read_level(epsilon), version))
+    return Response(_VIEWED.dump_json(answer), media_type="application/json")
 
 
 @router.get("/releases/{name}/margin", summary="The error bar at any level")
@@ -453,16 +456,13 @@ def _bringing(measures: Sequence[Publication | NamedRelaxation]) -> dict[str, Br
     """
     if len({measure.name for measure in measures}) < len(measures):
         raise OutOfRange("measures must have names that differ", came="two alike", where="measures")
-    return {
-        measure.name: Brought(
-            _brought(measure),
-            read_level(measure.epsilon),
-            read_terms(measure.terms) if isinstance(measure, Publication) else None,
-            measure.version,
-            measure.proposal,
-        )
-        for measure in measures
-    }
+    brought = {}
+    for measure in measures:
+        about = _brought(measure), read_level(measure.epsilon)
+        allowed: dict[str, Any] = {"version": measure.version, "proposal": measure.proposal}
+        bring = read_terms(measure.terms).brought if isinstance(measure, Publication) else Brought
+        brought[measure.name] = bring(*about, **allowed)
+    return brought
 
 
 def _brought(body: Publication | Relaxation) -> Any:
