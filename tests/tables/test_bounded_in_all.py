@@ -339,6 +339,6 @@ def test_amounts_beyond_int64_of_which_nothing_is_left():
     ids=str,
 )
 def test_nobody_lowers_a_cell_exactly_where_no_event_does(words, none_falls):
-    """Where a record is replaced it is worth up to half of the level: not forgotten, and not taken for granted."""
+    """Where a record is replaced it is worth up to half of the charge: not forgotten, and not taken for granted."""
     unit = counted(in_all=10, at_most=2, neighbours="change-one", **words).unit
     assert unit.nonnegative == none_falls
