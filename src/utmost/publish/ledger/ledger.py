@@ -83,7 +83,7 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
     ...     loose = ledger["admissions"].at(1, table=table)
     ...     between = ledger.view("admissions", epsilon="1/2")
     ...     ledger.spent("admissions"), ledger.levels("admissions")
-    (Level(epsilon=1), (Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)))
+    (level(epsilon=1), (level(epsilon='1/4'), level(epsilon='1/2'), level(epsilon=1)))
     >>> list(loose), list(between)
     (['department', 'admitted', 'admitted_margin'], ['department', 'admitted', 'admitted_margin'])
     """
