@@ -15,7 +15,7 @@ from utmost.laws.privacy import Unit
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.counting.kept_pairs import least_in_all
 from utmost.publish.ledger.state import bound_facts
-from utmost.publish.releases.workload_statements import noise_laws
+from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload

@@ -1,13 +1,13 @@
 """Several measures by page, in one transaction: by files of plans and counted tables, or of approved proposals."""
 
 from dataclasses import replace
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from utmost.doors.service.api import Served
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.asked_levels import read_level
-from utmost.doors.service.held_releases import Brought
 from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
 from utmost.doors.service.page_rendering import see
 from utmost.doors.service.page_session import Sent, Viewer
@@ -18,6 +18,7 @@ from utmost.doors.service.tokens import Token
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Published
+from utmost.publish.ledger.publish_request import Brought
 from utmost.publish.promises import Promise
 
 measures = APIRouter(include_in_schema=False)
@@ -39,7 +40,7 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
         at = read_level(sent.text(f"epsilon-{row}")) if sent.text(f"epsilon-{row}") else chosen.level
         assert at is not None, "a plan says its level"
         terms = plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent"))
-        _add(brought, name, Brought(counted, at, replace(terms, promise=terms.promise.of_part(counted.part))))
+        _add(brought, name, replace(terms, promise=terms.promise.of_part(counted.part)).brought(counted, at))
     service.releases.publish_measures(viewer, sent.text("key"), _some(brought, "release-1"))
     return see(request, "/releases", done="published")
 
@@ -53,7 +54,7 @@ def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent
         if name := sent.text(f"release-{row}"):
             release = service.releases.release(viewer, name)
             table = _table_for(release, sent.file(f"table-{row}"))
-            _add(brought, name, Brought(table, read_level(sent.text(f"epsilon-{row}")), None, release.version))
+            _add(brought, name, Brought(table, read_level(sent.text(f"epsilon-{row}")), version=release.version))
     service.releases.relax_measures(viewer, sent.text("key"), _some(brought, "release-1"))
     return see(request, "/releases", done="relaxed")
 
@@ -81,7 +82,8 @@ def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) 
 def _of_proposal(service: Service, viewer: Token, proposal: Proposal, content: bytes) -> Brought:
     terms = Terms.read(proposal.facts) if proposal.verb == "publish" else None
     promised = terms.promise if terms else service.releases.release(viewer, proposal.release, proposal.version)
-    return Brought(_table_for(promised, content), proposal.level, terms, proposal.version, proposal.name)
+    allowed: dict[str, Any] = {"version": proposal.version, "proposal": proposal.name}
+    return (terms.brought if terms else Brought)(_table_for(promised, content), proposal.level, **allowed)
 
 
 def _table_for(promised: Promise | Published, content: bytes) -> CountedTable | dict[str, list[object]]:
