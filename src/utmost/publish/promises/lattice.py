@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact_integer, level
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.laws.sampling.integers import Integers, minus, narrowed, uniform_integers
 from utmost.laws.sampling.random_bits import Randomness
@@ -112,22 +112,6 @@ class Lattice:
         return coarse * self.block if max(largest, 1) * self.block < 1 << 63 else coarse.astype(object) * self.block
 
 
-class LatticeWords(TypedDict, total=False):
-    """The words that say, beside the sensitivity, whom noise protects and where it lives: see `lattice_of`."""
-
-    unit: Unit | None
-    cells: Number | None
-    numbers: str
-    grid: Number | None
-    half_step: bool
-
-
-def lattice_of_words(sensitivity: Number | None, **words: Unpack[LatticeWords]) -> Lattice:
-    """The lattice that words of a single step name; sensitivity and cells are 1 where they are left out."""
-    unit = read_unit(words.get("unit"), sensitivity, words.get("cells"), needs=())
-    return lattice_of(words.get("numbers", "integers"), unit, words.get("grid"), words.get("half_step", False))
-
-
 def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: bool = False) -> Lattice:
     """The lattice on which noise for a unit of privacy lives.
 
@@ -174,3 +158,15 @@ def read_numbers(numbers: object) -> Numbers:
                 found: Numbers = known
                 return found
     raise OutOfRange('numbers must be "integers" or "reals"', came=numbers)
+
+
+WORD_WIDTHS = (1, 2, 4, 8)
+
+
+def width_of(bits: int) -> int:
+    """The bytes of a word for so many bits: 1, 2, 4, or a multiple of 8.
+
+    >>> [width_of(bits) for bits in (8, 9, 33, 64, 65)]
+    [1, 2, 8, 8, 16]
+    """
+    return next((width for width in WORD_WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)

@@ -33,11 +33,11 @@ from utmost.laws.sampling.integers import narrowed
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
+from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.tables.saving import Publication, saved
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.axes import label_text
@@ -314,7 +314,7 @@ def release_detailed(
     >>> table = CountedTable(domain, np.array([900, 800, 700, 600, 3, 0, 2, 4]).reshape(2, 2, 2), Unit(1, 1))
     >>> release = release_detailed(table, "county", {"age": 100, "age sex": 1000}, epsilon=2)
     >>> release.fine.domain.label_columns((0,)), release.fine.domain.size, release.spent
-    (('county', 'detail', 'part'), 4, Level(epsilon=2))
+    (('county', 'detail', 'part'), 4, level(epsilon=2))
     """
     rule, whole = DetailRule(group, details), level(epsilon, alpha)
     share, _ = rehearse_detailed(table, rule, whole, first, confidence)

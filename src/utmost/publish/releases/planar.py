@@ -18,6 +18,7 @@ from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.publish.promises.places_statements import margin_name, places_statement
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
+from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import warn_of_degrees
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.tables.cell_values import read_reals
@@ -60,7 +61,7 @@ class PlanarRelease(Shown, ProcessMemory):
     >>> homes = PlanarRelease([[651_300.0, 6_861_200.0], [652_900.5, 6_860_100.0]], per=200)
     >>> strict, loose = homes.at(epsilon="1/2"), homes.at(epsilon=2)
     >>> strict.shape, homes.spent, bool((homes.at(epsilon="1/2") == strict).all())
-    ((2, 2), Level(epsilon=2), True)
+    ((2, 2), level(epsilon=2), True)
     """
 
     __slots__ = ("_declared", "_flat", "_key", "_levels", "_paths", "_per", "_shape")
@@ -145,7 +146,7 @@ class PlanarRelease(Shown, ProcessMemory):
         def said(digest: Digest | None) -> dict[str, Any]:
             beside = [beside_name for beside_name in table if beside_name not in (*names, margin_name(names))]
             rows = self._flat.size // self.dimensions
-            return places_statement(law, how.confidence, names, beside, rows, digest=digest) | answered
+            return places_statement(law, how.confidence, Stated(names, beside, rows, digest=digest)) | answered
 
         answered = answered_facts(how.title, 1, self.levels, self.spent)
         return how.write(Publication(table, said))
