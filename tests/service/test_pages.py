@@ -156,6 +156,7 @@ FORMS = {
         "/proposals/tables",
         "/publish",
         "/publish/measures",
+        "/relax/measures",
         "/publish/outlook",
         "/relax",
         "/view",
