@@ -19,7 +19,8 @@ from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.releases import ItemCommitment, ItemRelease
-from utmost.publish.releases.item_commitment import BLOCKS, CommitmentKey, first_difference
+from utmost.publish.releases.item_columns import arrow_numbers
+from utmost.publish.releases.item_commitment import BLOCKS, CommitmentKey, first_difference, value_sums
 
 SECRET = bytes(range(32))
 ONE = Unit(sensitivity=1, cells=1, neighbours="add-remove")
@@ -163,6 +164,18 @@ def test_what_does_not_fit_is_refused():
     assert made.responses([Identifiers.of([])], {"n": []})["n"].size == 0
 
 
+def test_each_part_of_a_release_is_of_its_kind():
+    for words in ({"lattice": None}, {"columns": ("n", 1)}, {"path": (1,), "at": level(1)}, {"secret": SECRET[1:]}):
+        with pytest.raises(WrongKind):
+            release(**words)
+
+
+def test_true_values_are_known_again_from_each_answer():
+    ids, values, made = [Identifiers.of(["a", "b"])], {"n": np.array([5, -7])}, release()
+    for at in LEVELS:
+        assert made.without_noise(ids, made.responses(ids, values, at), at)["n"].tolist() == [5, -7]
+
+
 def test_no_repr_shows_a_secret():
     key = CommitmentKey(SECRET, ("n",), COUNTS)
     assert not any(str(SECRET) in text or SECRET.hex() in text for text in (repr(release()), repr(key)))
@@ -233,6 +246,24 @@ def test_any_change_is_seen_in_its_block():
         assert not np.array_equal(before.sums, after.sums)
     assert first_difference(before.content, committed(table).content) == 0
     assert committed(table, bytes(32)).content != before.content
+
+
+def test_a_number_has_one_digest_however_it_is_written():
+    """Integers, in quarters, as fractions and as floats: likeness is of numbers."""
+    ways = [
+        (np.array([24, -12]), 2),
+        (np.array([Fraction(6), Fraction(-3)], object), None),
+        (np.array([6.0, -3.0]), None),
+    ]
+    for column, exponent in ways:
+        assert value_sums(SECRET, column, exponent).tolist() == value_sums(SECRET, np.array([6, -3]), None).tolist()
+    halves = [(np.array([13, 1]), 1), (np.array([6.5, 0.5]), None)]
+    assert len({tuple(value_sums(SECRET, *way).tolist()) for way in halves}) == 1
+
+
+def test_a_column_of_arrow_in_pieces_is_one():
+    arrow = pytest.importorskip("pyarrow")
+    assert arrow_numbers(arrow.chunked_array([[1], [2]]), "n").tolist() == [1, 2]
 
 
 def test_a_key_for_commitments_has_a_secret_of_32_bytes():
