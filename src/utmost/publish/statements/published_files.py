@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import urlopen
 
@@ -164,6 +165,8 @@ def _fetch(address: str, place: Path) -> None:
                 if left < 0:
                     raise ValueError(f"more than {MOST_BYTES} bytes")
     except (OSError, ValueError) as error:
+        if isinstance(error, HTTPError):  # which holds the answer, open
+            error.close()
         came = f"{type(error).__name__}: {error}"[:200]
         raise Unsupported("the address must give the file", came=came, where=address[:200]) from None
 
