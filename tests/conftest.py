@@ -160,7 +160,7 @@ def pytest_make_parametrize_id(val):
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run a command in this process: (exit code, standard output, standard error but for `_MEANWHILE`)."""
-    from utmost.doors.cli.main import main
+    from parts import main
 
     monkeypatch.setenv("COLUMNS", "140")
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from parts import main
 from utmost.design.local import BitResponse, best_report
-from utmost.doors.cli.main import main
 from utmost.laws.exact import level
 
 LABELS = ["--labels", "bus,car,cycle,foot"]

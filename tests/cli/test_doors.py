@@ -6,14 +6,13 @@ from fractions import Fraction
 
 import pytest
 
+from parts import main, tabled
 from utmost.design.capacities import capacity
 from utmost.design.leakage import shannon_entropy
 from utmost.design.optima import minimax_mechanism
 from utmost.design.spaces import counts, losses
 from utmost.design.types import PrivacyType
-from utmost.doors.cli.main import main
 from utmost.laws.noise import DiscreteStaircase, optimal_noise
-from utmost.laws.noise.costs import tabled
 
 HALF = ["--alpha", "1/2"]
 

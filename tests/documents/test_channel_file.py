@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
+from parts import main
 from utmost.design.channels import Channel, geometric_channel
-from utmost.doors.cli.main import main
 from utmost.doors.documents import channel_files
 from utmost.errors import BadTable, NotAChannel, OutOfRange
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from parts import main
 from utmost.design.local import BlockSelection, CategoryCounts, balanced_family
-from utmost.doors.cli.main import main
 from utmost.doors.documents.surveys import SURVEY, Survey, survey_files
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.laws.exact import level

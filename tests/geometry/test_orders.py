@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import channels, refined_pairs
+from parts import priors as any_priors
 from utmost.design.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry import refines
 from utmost.design.geometry.orders import induced_ratios
@@ -17,8 +19,6 @@ from utmost.design.geometry.refining import earth_move
 from utmost.design.leakage import hyper
 from utmost.design.spaces import Space, priors
 from utmost.design.types import PrivacyType, smallest_epsilon
-from utmost.doors.testing.strategies import channels, refined_pairs
-from utmost.doors.testing.strategies import priors as any_priors
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
 from utmost.laws.exact import as_array
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import channels, refined_pairs
 from utmost.design.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry import refines, remaps
 from utmost.design.geometry.nearest_remaps import nearest_remap_exactly
 from utmost.design.geometry.refinement_proofs import is_remap_between, prefers
 from utmost.design.spaces import Consumer, losses, priors
-from utmost.doors.testing.strategies import channels, refined_pairs
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
 from utmost.laws.exact import to_floats
 from utmost.laws.exact.arrays import as_integers

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import any_losses, channels
 from utmost.design.capacities import capacity
 from utmost.design.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry import (
@@ -26,7 +27,6 @@ from utmost.design.geometry.decomposition import is_kernel
 from utmost.design.geometry.impossibility import trivial_action
 from utmost.design.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, scaled_loss
 from utmost.design.types import PrivacyType
-from utmost.doors.testing.strategies import any_losses, channels
 from utmost.errors import OutOfRange, Unsupported
 
 HALF = {"alpha": "1/2"}

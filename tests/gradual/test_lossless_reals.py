@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from parts import absolute, moment, squared
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact.levels import integer_root
 from utmost.laws.gradual import NegativeMass, lossless_reals, losslessness
@@ -21,7 +22,6 @@ from utmost.laws.gradual.lossless import (
     UnmatchedZero,
 )
 from utmost.laws.noise import Geometric, Laplace, Staircase
-from utmost.laws.noise.costs import absolute, moment, squared
 
 LEVELS = ("1/10", "1/4", "1/2", "1", "3/2", "2", "3", "5", "8")
 few = settings(deadline=None, max_examples=25)

@@ -14,10 +14,9 @@ import pytest
 import utmost as ut
 from ledger.doubled_noise import DOUBLED, HALF, DoubledNoise
 from ledger.test_law import fits
+from parts import Settings, application
 from service.test_client import Inside
 from utmost.doors.service import Grant, Service, connect
-from utmost.doors.service.app import application
-from utmost.doors.service.settings import Settings
 from utmost.errors import BadTable, DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.counting import CountedTable

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from parts import absolute, moment, read_cost, squared
 from utmost.errors import NotALoss, NotMonotone, Unsupported
 from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.laws.noise.costs import absolute, moment, read_cost, squared
 from utmost.laws.noise.folded import Folded
 from utmost.laws.noise.quadrature import integer_sum, integral
 

@@ -7,10 +7,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from parts import absolute, moment, tabled
 from utmost.errors import NotALoss, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.noise.costs import absolute, moment, tabled
 from utmost.laws.noise.discrete_staircase import optimal_step, step_bracket
 from utmost.laws.noise.integer_periods import IntegerPeriods
 

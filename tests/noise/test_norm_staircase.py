@@ -10,10 +10,10 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import absolute
 from utmost.errors import NotALevel, OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.noise import JointCells, optimal_noise
-from utmost.laws.noise.costs import absolute
 from utmost.laws.noise.norm_staircase import NormStaircase, moment_of, norm_of, points_at, points_beyond, points_of
 
 few = settings(deadline=None, max_examples=25)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
+from parts import absolute, moment, squared
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import DiscreteStaircase, Staircase
-from utmost.laws.noise.costs import absolute, moment, squared
 from utmost.laws.noise.discrete_staircase import optimal_step, step_bracket
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 50])

@@ -8,9 +8,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from parts import main
 from utmost.design.local import Coupling
 from utmost.design.spaces import graph
-from utmost.doors.cli.main import main
 from utmost.doors.figures.koufogiannis_pictures import layout
 from utmost.doors.figures.paper_pictures import pictures
 from utmost.doors.papers import koufogiannis_applications

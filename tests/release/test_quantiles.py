@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from parts import selected
 from utmost import Domain, Unit, release_workload
 from utmost.errors import NotDetermined, OutOfRange
 from utmost.laws.noise import Combination
 from utmost.publish.releases.quantiles import quantile_bar
 from utmost.publish.releases.workload_errors import AnswerErrors
 from utmost.publish.workloads import Strategy, bins, plain
-from utmost.publish.workloads.forms import selected
 
 EDGES = [0, 5, 15, 25, 65, None]
 SURE = Fraction(9, 10)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from parts import Terms
 from postgres import fresh_database
 from utmost.doors.service import Grant, Service
-from utmost.doors.service.terms import Terms
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger
 

@@ -11,13 +11,12 @@ import httpx
 import pandas as pd
 import pytest
 
+from parts import Settings, application
 from service.conftest import TABLE
 from service.visiting import Visitor
 from utmost import Unit, Workload
 from utmost.doors.service import Grant, connect
-from utmost.doors.service.app import application
 from utmost.doors.service.client import RemoteLedger
-from utmost.doors.service.settings import Settings
 from utmost.doors.service.trail import check_lines
 from utmost.errors import (
     BudgetExceeded,

@@ -9,12 +9,11 @@ import tracemalloc
 import httpx
 import pytest
 
+from parts import Settings, application
 from service.conftest import TABLE, TERMS, relax
 from service.visiting import Visitor
 from utmost.doors.service import Grant
-from utmost.doors.service.app import application
 from utmost.doors.service.guards import CONTENT_SECURITY
-from utmost.doors.service.settings import Settings
 from utmost.laws.exact import level
 
 QUARTER = level("1/4")

@@ -5,14 +5,12 @@ import json
 import pytest
 
 import utmost as ut
+from parts import COUNTED_FORM, Settings, Terms, application
 from service.conftest import ALL, TABLE, TERMS
 from service.test_client import Inside
 from service.visiting import Visitor
 from utmost.doors.service import Grant, connect
-from utmost.doors.service.app import application
 from utmost.doors.service.held_releases import Brought
-from utmost.doors.service.settings import Settings
-from utmost.doors.service.terms import Terms
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -25,7 +23,6 @@ from utmost.errors import (
 from utmost.laws.exact import level
 from utmost.publish.ledger import shared_measures
 from utmost.publish.ledger.shared_measures import Measure
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 
 KEY = bytes(range(32))

@@ -6,14 +6,13 @@ from urllib.parse import quote
 
 import pytest
 
+from parts import Terms, application
 from service.conftest import ALL, publish, relax
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.test_no_request_breaks_it import CELLS, NAMES, NUMBERS, SECRET, STRATEGIES, TEXTS
 from service.test_pages import FORMS, plan_and_table
 from service.visiting import Forms, Visitor
-from utmost.doors.service.app import application
-from utmost.doors.service.terms import Terms
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import level
 

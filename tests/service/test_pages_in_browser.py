@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from parts import Settings
 from service.conftest import publish, relax
 from service.provider import CLIENT, local_provider
 from service.test_pages import plan_and_table
 from service.test_serve import free_port
 from utmost.doors.service import Grant, served
 from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
-from utmost.doors.service.settings import Settings
 from utmost.laws.exact import level
 
 CHROMIUM = shutil.which("chromium")

@@ -12,18 +12,17 @@ import httpx
 import pytest
 from annotated_types import MaxLen
 
+from parts import Settings, application
 from service.conftest import publish
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.design.spaces.losses import loss_named, power
 from utmost.doors.service import Grant
-from utmost.doors.service.app import application
 from utmost.doors.service.arriving import JsonRequest
 from utmost.doors.service.guards import Body, Guards, Held, Limits
 from utmost.doors.service.page_work import WORKS, answered
 from utmost.doors.service.problems import Refused
-from utmost.doors.service.settings import Settings
 from utmost.doors.service.workers import WORKERS, Worker, Workers
 from utmost.errors import NotAllowed, NotALoss, OutOfRange, Unsupported
 from utmost.laws.exact import level

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from parts import app
 from utmost.doors.cli import release_ways
-from utmost.doors.cli.main import app
 from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.publish.releases import release_table
 from utmost.publish.releases.streamed import streamed_release

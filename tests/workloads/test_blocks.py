@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import Blocks, precision, relative_precision
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads import Domain, bins, blocks, hierarchy
-from utmost.publish.workloads.blocks import Blocks, precision, relative_precision
 from workload_cases import dense_variances, domains, rows_of_family, tree_of
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import precision
 from utmost import Unit, release_workload
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
 from utmost.publish.workloads.axis_sums import Runs
-from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.even_levels import EvenLevels
 from utmost.publish.workloads.spectra import row_spectrum, runs_spectrum
 from utmost.publish.workloads.workload_evidence import family_blocks

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
+from parts import group_of, precision, selected
 from utmost import Unit
 from utmost.errors import BadTable, NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
@@ -29,9 +30,7 @@ from utmost.publish.workloads import (
     marginals,
     strategy,
 )
-from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.few_cells import FewCells
-from utmost.publish.workloads.forms import group_of, selected
 from utmost.publish.workloads.marginal_bounds import TangentLevels
 from utmost.publish.workloads.marginal_reconstruction import MarginalReconstruction
 from utmost.publish.workloads.marginal_spaces import MarginalErrors, by_marginals

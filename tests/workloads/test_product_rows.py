@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import ProductForm
 from utmost import Unit
 from utmost.errors import NotDetermined, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
-from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.measured_families import is_listed, is_tents, load_of, measured_family
 from utmost.publish.workloads.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import Blocks
 from utmost.errors import NotALevel
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Workload, bins, strategy
-from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.candidates import candidate_families, finest_common, named_candidates, plain_shares
 from utmost.publish.workloads.least_error import least_shares
 from utmost.publish.workloads.strategy_search import WeighedError, best_shares, chord_shares, descended, lattice_shares

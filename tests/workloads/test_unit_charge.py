@@ -11,16 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
+from parts import COUNTED_FORM, precision
 from utmost import Unit
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import level
 from utmost.publish.counting import CountedTable
 from utmost.publish.releases.workload_statements import noise_laws
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
-from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.planned_shares import cells_alone
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms

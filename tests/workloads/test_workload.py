@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from parts import Blocks
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.laws.exact import level as exact_level
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Workload, bins, strategy
-from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.workload import narrowed
 from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
 

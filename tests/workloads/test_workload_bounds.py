@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import Blocks, precision
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import DiscreteStaircase, Geometric, Staircase, costs
@@ -27,7 +28,6 @@ from utmost.publish.workloads import (
     hierarchy,
     strategy,
 )
-from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.bound_inequalities import (
     ChordShares,
     Directions,

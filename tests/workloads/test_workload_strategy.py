@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from parts import precision
 from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
-from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.workload_evidence import level_of_cells
 from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, two_way, workloads
 
