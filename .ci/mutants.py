@@ -203,9 +203,7 @@ class Watch:
     """Which tests reach which lines, and how long each test takes."""
 
     def __init__(self, room: Path) -> None:
-        self.coverage = coverage.Coverage(
-            data_file=None, source=[str(room if room.is_dir() else room.parent)], branch=True
-        )
+        self.coverage = coverage.Coverage(data_file=None, source=[str(room if room.is_dir() else room.parent)])
         self.seconds: dict[str, float] = {}
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:

@@ -23,7 +23,9 @@ Print Assumptions same_share.
 Print Assumptions half_is_staircase.
 Print Assumptions half_draw_sums.
 Print Assumptions half_private.
+Print Assumptions half_table.
 Print Assumptions resumed_private.
+Print Assumptions resumed_table.
 Print Assumptions rows_private.
 Print Assumptions rows_attained.
 Print Assumptions charge_exact.

@@ -253,3 +253,48 @@ rewrite sub0r opprK; move: c1; case: `|c|%N => [|[|n]] // _; by rewrite expr0.
 Qed.
 
 End HalfStep.
+
+(** * Tables with half-step noise
+
+    One requester over all cells, of which each has its own share of a level: a table costs the loosest level once for
+    each cell that changes, by whatever it changes within its block. *)
+Section HalfTable.
+Variables (F : archiFieldType) (h : nat) (cell : finType) (share : cell -> F -> F).
+Notation numbers := (cell -> int).
+Notation D := (2 * h).+1.
+Variable asks_all : seq (F * numbers) -> F -> F.
+Hypothesis asks_all_ge0 : forall t x, 0 <= asks_all t x.
+Notation one := (fun (_ : seq (F * int)) (_ : F) => 1 : F).
+
+Fixpoint half_chances (u : numbers) (t : seq (F * numbers)) : F :=
+  if t is (x, k) :: t' then
+    half_chances u t' * (asks_all t' x * \prod_i half_draw h (u i) (row share t' i) (share i x) (k i))
+  else 1.
+
+Lemma half_chances_rows u t :
+  half_chances u t = requests_all asks_all t * \prod_i half_chance h one (u i) (row share t i).
+Proof.
+elim: t => [|[x k] t IH] /=; first by rewrite big1 ?mulr1.
+by rewrite IH mulrACA -big_split /=; congr (_ * _); apply: eq_bigr => i _; rewrite mul1r.
+Qed.
+
+Lemma half_chance_ge0 z (t : seq (F * int)) : proper t -> 0 <= half_chance h one z t.
+Proof.
+move=> pt; rewrite half_chance_blocks mulr_ge0 ?outward_ge0 //; first by move=> *; exact: ler01.
+have pb : proper (blocks h z t) by rewrite proper_blocks.
+rewrite any_order // mulr_ge0 //; last by rewrite ltW // joint_gt0 // rising_known.
+by elim: (blocks h z t) => [|[x k] s IH] /=; rewrite ?mulr1 ?ler01.
+Qed.
+
+Theorem half_table u v (t : seq (F * numbers)) (a : cell -> F) : (forall i, proper (row share t i)) ->
+  (forall i, (`|u i - v i| <= D)%N) -> (forall i, 0 <= a i <= 1) -> (forall i p, p \in row share t i -> a i <= p.1) ->
+  (\prod_(i | u i != v i) a i) * half_chances u t <= half_chances v t.
+Proof.
+move=> pt uv a01 least; rewrite !half_chances_rows mulrCA ler_wpmul2l //.
+  by elim: (t) => [|[x k] s IH] /=; rewrite ?ler01 // mulr_ge0.
+rewrite big_mkcond /= -big_split /=; apply: ler_prod => i _; have /andP[a0 _] := a01 i.
+have ge0 := half_chance_ge0 (u i) (pt i).
+case: eqVneq => [<-|_] /=; first by rewrite mul1r ge0 lexx.
+rewrite mulr_ge0 //=; apply: half_private => //; [by move=> *; exact: ler01|exact: least].
+Qed.
+End HalfTable.

@@ -93,3 +93,70 @@ by apply: (shared_once tu0 tv0 _ _ lu0 ru0 T L S); rewrite exprn_ge0.
 Qed.
 
 End Resumed.
+
+(** * Tables that were put back
+
+    One requester over all cells, of which each has its own share of a level: both continuations are drawn by who sees
+    the whole table. *)
+Section ResumedTable.
+Variable F : archiFieldType.
+Variables (cell : finType) (share : cell -> F -> F).
+Notation numbers := (cell -> int).
+Notation transcript := (seq (F * numbers)).
+Implicit Types (t lost since s : transcript) (u v : numbers).
+
+Fixpoint all_follow (asks : transcript -> F -> F) u t s : F :=
+  if s is (x, k) :: s' then
+    all_follow asks u t s' *
+    (asks (s' ++ t) x * \prod_i draw (0, u i) (known (row share (s' ++ t) i)) (share i x) (k i))
+  else 1.
+
+Variables (asks : transcript -> F -> F) (asks_since : transcript -> transcript -> F -> F).
+Hypothesis asks_ge0 : forall h x, 0 <= asks h x.
+Hypothesis asks_since_ge0 : forall l h x, 0 <= asks_since l h x.
+Definition all_said u t lost since : F :=
+  chances share asks u t * all_follow asks u t lost * all_follow (asks_since lost) u t since.
+
+Notation one := (fun (_ : seq (F * int)) (_ : F) => 1 : F).
+
+Lemma all_follow_rows ask t s : (forall h x, 0 <= ask h x) ->
+  exists r, 0 <= r /\ forall z, all_follow ask z t s = r * \prod_i follows one (z i) (row share t i) (row share s i).
+Proof.
+move=> ask_ge0; elim: s => [|[x k] s [r [r0 IH]]] /=.
+  by exists 1; rewrite ler01; split=> // z; rewrite big1 ?mulr1.
+exists (r * ask (s ++ t) x); split=> [|z]; first by rewrite mulr_ge0.
+rewrite IH mulrACA -big_split /=; congr (_ * _); apply: eq_bigr => i _.
+by rewrite mul1r /row map_cat.
+Qed.
+
+(** With the alphas c of what both share, w of what is lost and s of what is said since, for each cell. *)
+Theorem resumed_table u v t lost since (c w s : cell -> F) :
+  (forall i, proper (row share (lost ++ t) i)) -> (forall i, proper (row share (since ++ t) i)) ->
+  (forall i, [/\ 0 <= c i <= 1, 0 <= w i <= 1 & 0 <= s i <= 1]) ->
+  (forall i p, p \in row share t i -> c i <= p.1) -> (forall i p, p \in row share (lost ++ t) i -> w i <= p.1) ->
+  (forall i p, p \in row share (since ++ t) i -> s i <= p.1) ->
+  (\prod_i (c i * w i * s i) ^+ `|u i - v i|%N) * all_said u t lost since <= all_said v t lost since.
+Proof.
+move=> pl ps cws tc lw ls.
+have [q [q0 Q]] := all_follow_rows t lost asks_ge0.
+have [r [r0 R]] := all_follow_rows t since (asks_since_ge0 lost).
+have whole z : all_said z t lost since = requests_all asks t * q * r *
+    \prod_i said one (fun=> one) (z i) (row share t i) (row share lost i) (row share since i).
+  rewrite /all_said Q R chances_rows /said !big_split /=.
+  by move: (requests_all _ _) (\prod_i chance _ _ _) (\prod_i follows _ _ _ _) (\prod_i follows _ _ _ _) => A B C D; ring.
+have o0 : 0 <= requests_all asks t.
+  by elim: (t) => [|[x k] h IH] /=; rewrite ?ler01 // mulr_ge0.
+have ones (h : seq (F * int)) (x : F) : 0 <= one h x by exact: ler01.
+rewrite !whole mulrCA ler_wpmul2l ?mulr_ge0 // -big_split /=; apply: ler_prod => i _.
+have [c01 w01 s01] := cws i; have [/andP[c0 _] /andP[w0 _] /andP[s0 _]] := And3 c01 w01 s01.
+have pli := pl i; have psi := ps i; have wi := lw i; have si := ls i.
+move: pli psi wi si; rewrite /row !map_cat => pli psi wi si.
+have said_ge0 z : 0 <= said one (fun=> one) z (row share t i) (row share lost i) (row share since i).
+  have pt : proper (row share t i).
+    by move: pli; rewrite /proper all_cat map_cat cat_uniq => /andP[/andP[_ ->] /and3P[_ _ ->]].
+  have t0 := chance_gt0 z pt; have := chance_gt0 z pli; have := chance_gt0 z psi.
+  rewrite !chance_follows !(pmulr_rgt0 _ t0) => s0' l0'; by rewrite /said !mulr_ge0 // ltW.
+rewrite (resumed_private ones (fun=> ones) (u i) (v i) pli psi c01 w01 s01 (tc i) wi si) andbT.
+by rewrite mulr_ge0 // exprn_ge0 // !mulr_ge0.
+Qed.
+End ResumedTable.

@@ -234,6 +234,12 @@ FAULTS = {
     "a place that is drawn anew": ("HalfStep.v", "(alike y p.2)%:R else", "D%:R^-1 else"),
     "a value that moves by D + 1": ("HalfStep.v", "proper t -> (`|u - v| <= D)%N", "proper t -> (`|u - v| <= D.+1)%N"),
     "a lost continuation for nothing": ("Resumed.v", "  (c * w * s) ^+ `|u", "  (c * s) ^+ `|u"),
+    "a table charged for the cells that stay": (
+        "HalfStep.v",
+        "\\prod_(i | u i != v i) a i",
+        "\\prod_(i | u i == v i) a i",
+    ),
+    "a lost continuation of a table for nothing": ("Resumed.v", "(c i * w i * s i) ^+ `|u i", "(c i * s i) ^+ `|u i"),
     "a charge without what both share": ("Resumed.v", "  (c * w * s) ^+ `|u", "  (w * s) ^+ `|u"),
     "a person who is answered anew": (
         "Answers.v",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.errors import BadTable, BudgetExceeded, OutOfRange, Unsupported
+from utmost.errors import BadTable, BudgetExceeded, NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Amount, Unit
@@ -29,6 +29,50 @@ def sure(table=TABLE, details=DETAILS, **words):
     """At a level at which no noise is drawn."""
     with pytest.warns(ut.errors.LittleProtection):
         return release_detailed(table, "county", details, epsilon=10**4, first="1/2", **words)
+
+
+PARTS = {"age": [[0], [1], [2]], "broad": [[0], [1, 2]], "sex": [[0], [1]]}
+
+
+def by_hand(details, county, ages, sexes):
+    """The sum over one county's cells, where the parts of its breakdown make it; else None."""
+    names = details.get("ABC"[county], "").split()
+    columns = PARTS["sex"] if "sex" in names else [[0, 1]]
+    rows = next((PARTS[name] for name in names if name in ("age", "broad")), [[0, 1, 2]])
+    wanted, total = set(itertools.product(ages, sexes)), 0
+    for part in (set(itertools.product(*pair)) for pair in itertools.product(rows, columns)):
+        if part & wanted and not part <= wanted:
+            return None
+        total += sum(int(CELLS[county][cell]) for cell in part & wanted)
+    return total
+
+
+@pytest.mark.parametrize("bounds", [DETAILS, {"sex": 5, "age sex": 100}, {"age sex": 100, "broad": 0}, {"sex": 391}])
+def test_a_sum_is_that_of_the_cells_wherever_the_breakdowns_determine_it(bounds):
+    """Every selection of labels, by a second route: the parts of each county's breakdown, laid together by hand."""
+    release = sure(details=bounds)
+    details = release.rule.chosen(release.first)
+    labels = DOMAIN.axes[1].labels[0]
+    subsets = [list(some) for size in (1, 2, 3) for some in itertools.combinations(range(3), size)]
+    for counties, ages, sexes in itertools.product(subsets, subsets, ([0], [1], [0, 1])):
+        of_county = [by_hand(details, county, ages, sexes) for county in counties]
+        where = {
+            "county": ["ABC"[at] for at in counties],
+            "age": [labels[at] for at in ages],
+            "sex": ["mw"[at] for at in sexes],
+        }
+        if None in of_county:
+            with pytest.raises(NotDetermined, match=r"each group must have a breakdown"):
+                release.total(where)
+        else:
+            assert release.total(where).value == sum(of_county), where
+
+
+def test_the_sharper_stage_answers_where_both_can():
+    release = release_detailed(TABLE, "county", {"sex": 30}, epsilon=5)
+    first, fine = (stage.total({"county": "A"}).margin for stage in (release.first, release.fine))
+    assert release.total({"county": "A"}).margin == min(first, fine) == fine
+    assert release.total({"county": "C"}).margin == release.first.total({"county": "C"}).margin
 
 
 @pytest.mark.parametrize(
@@ -78,7 +122,7 @@ def test_the_unit_of_the_rows_holds_for_every_choice_and_every_change(unit):
                 chosen = {group: detail for group, detail in zip("ab", details, strict=True) if detail}
                 rows = rule.keys(domain, chosen)
                 sums = [
-                    int(domain.sums(change.reshape(2, 2, 2), rule._family(domain, key[1])).ravel()[at])
+                    int(domain.sums(change.reshape(2, 2, 2), rule.family(domain, key[1])).ravel()[at])
                     for key, at in rows.items()
                 ]
                 sizes = [abs(value) for value in sums if value]

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import minus
-from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.lattice import Lattice, lattice_of
 
 words = st.integers(-(2**63), 2**63 - 1)
 edges = st.sampled_from([-(2**63), 1 - 2**63, -1, 0, 1, 2**62, 2**63 - 2, 2**63 - 1]) | words
@@ -45,3 +46,8 @@ def test_noise_is_a_place_in_the_middle_of_a_block_and_whole_blocks(half, noise)
 @example(2**63, [0])
 def test_whole_blocks_never_wrap(block, coarse):
     assert Lattice(block, 1, block, None).times(np.array(coarse, np.int64)).tolist() == [block * c for c in coarse]
+
+
+def test_noise_is_geometric_where_nobody_asks_for_half_steps():
+    """Two steps have no half-step noise, and geometric noise of any sensitivity."""
+    assert lattice_of("integers", Unit(2, 1)).block == 1

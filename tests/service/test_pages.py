@@ -401,7 +401,7 @@ def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service,
     assert check_statement(json.loads(statement), csv_columns(table), digested=False).margin == 12
     assert json.loads(statement)["levels"] == ["1/4"]
     files = {"table": ("t.csv", table, "text/csv"), "statement": ("s.json", statement, "application/json")}
-    assert "The table is what its statement says" in bo.fill(bo.get("/verify"), "/verify/table", files=files).text
+    assert "It is what its statement says" in bo.fill(bo.get("/verify"), "/verify/table", files=files).text
     rows = list(csv.reader(io.StringIO(table.decode())))
     cell = rows[0].index("admitted")
     rows[1][cell] = str(int(rows[1][cell]) + 1)

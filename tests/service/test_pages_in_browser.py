@@ -225,10 +225,10 @@ def test_what_forms_lead_to_can_be_used_by_everybody(screen, tmp_path, scheme):
             files[name] = tmp_path / brought.value.suggested_filename
             brought.value.save_as(files[name])
         seen.see("/verify")
-        seen.page.get_by_label("Table, as CSV").set_input_files(files["table"])
+        seen.page.get_by_label("Released file").set_input_files(files["table"])
         seen.page.get_by_label("Statement, as JSON").set_input_files(files["statement"])
         seen.page.get_by_role("button", name="Check").first.click()
-        seen.page.get_by_role("heading", name="The table is what its statement says").wait_for()
+        seen.page.get_by_role("heading", name="It is what its statement says").wait_for()
         assert broken_rules(seen.page) == []
 
 

@@ -65,7 +65,14 @@ def main():
                 f"{count} histories, to {part[-1]}: {answers} items answered, {count / clock:.0f} a minute, "
                 f"{60 * count / seconds:.0f} a minute of processor\n"
             )
+            if count % (40 * PART) == 0:
+                say(law, happened)
             sys.stdout.flush()
+    say(law, happened)
+
+
+def say(law, happened):
+    """How the noise fits its law, and what happened."""
     sys.stdout.write(f"the least p-value of the noise: {law.p_value():.3g}\n")
     sys.stdout.writelines(f"{number:8} {name}\n" for name, number in sorted(happened.items()))
 

@@ -147,8 +147,11 @@ class History:
                 self.processes.pause()
             if self._is_off or not process.is_alive:
                 return self.place.CODES[operation.kind]
-            is_of_store = operation.path in (str(self.store), f"{self.store}-journal")
-            if self._fate == "lying" and operation.kind == self.place.LIES and is_of_store:
+            if (
+                self._fate == "lying"
+                and operation.kind == self.place.LIES
+                and operation.path in (str(self.store), f"{self.store}-journal")
+            ):
                 self.happened["sync that was none"] += 1
                 self.place.lie(operation)
                 return 0
@@ -251,7 +254,7 @@ class History:
             self._resume()
         with self._opened() as ledger:
             service = Service(ledger, clock=self.clock) if self.with_service else None
-            last = [call for call in self.calls if call.item in self.answers or self.coin.random() < self.place.MORE]
+            last = [call for call in self.calls if self.coin.random() < self._share_asked_in_the_end(call)]
             for call in last:
                 self._answered(call, ledger, service)
             again = {call.item for call in last}
@@ -265,6 +268,12 @@ class History:
         must(len(set(used)) == len(used), "a nonce was used twice")
         wide = [tuple(noise(*one)) for one in self.answers.items() if one[0][2] == WIDE]
         must(len(set(wide)) == len(wide), "two releases have one noise")
+
+    def _share_asked_in_the_end(self, call):
+        """How often a call is made again; what a person answered can be looked up in no other way."""
+        if call.item not in self.answers:
+            return self.place.MORE
+        return 1 if call.verb == "respond" else self.place.AGAIN
 
     def _answered(self, call, ledger, service=None):
         """What is answered now, when nothing is in the way; None where it is rightly refused."""

@@ -45,8 +45,9 @@ class OnDisk:
     }
     LIES = "sync"
     """The operation of which a disk lies."""
-    FORKS, MORE = 0.12, 1
-    """How often a process forks, and how many of the calls that nobody was answered are made in the end."""
+    FORKS, AGAIN, MORE = 0.12, 1, 1
+    """How often a process forks; and how many calls are made in the end of those that were answered, where the others
+    are looked up, and of those that nobody was answered."""
 
     def __init__(self, folder, before, sleep):
         self._folder, self._disk, self._child = folder, Disk(before, sleep), None
@@ -118,11 +119,11 @@ class InMemory:
         sleep: called with the microseconds for which somebody waits.
     """
 
-    ROWS = 8
+    ROWS = 3
     LONG = 250
     CODES: ClassVar = {"statement": IO_ERROR_WRITE, "commit": IO_ERROR_SYNC, "committed": IO_ERROR_DELETE}
     LIES = "commit"
-    FORKS, MORE = 0.02, 0.3
+    FORKS, AGAIN, MORE = 0.02, 0.5, 0.2
 
     def __init__(self, folder, before, sleep):
         self._folder, self.before, self.sleep, self._databases, self._undone = folder, before, sleep, {}, {}

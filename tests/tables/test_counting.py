@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
+import utmost as ut
 from spark import on, session
 from utmost.errors import BadTable, NotDeclared, OutOfRange, UtmostError, WrongKind
 from utmost.laws.privacy import Unit
@@ -629,3 +630,14 @@ def test_spark_gives_the_same_table():
         found, same = count_table(frame, **say).cells, count_table(events, **say).cells
         assert found.tolist() == same.tolist()
         assert found.any()
+
+
+def test_all_tables_of_a_domain_together_have_fewer_than_2_to_62_cells():
+    """A number of 62 bits names a cell of any of them: of 2^61 cells there is one table, and not two."""
+    sizes = dict(zip("abcdef", (10, 10, 10, 10, 10, 11), strict=True))
+    domain = Domain({axis: range(1 << size) for axis, size in sizes.items()})
+    events = {"user": ["Ada"], **{axis: [1] for axis in sizes}}
+    words = {"person": "user", "domain": domain, "key": KEY}
+    assert count_table(events, at_most=1, **words).cells.numbers.tolist() == [1]
+    with pytest.raises(OutOfRange, match=r"fewer than 2\^62 cells"):
+        count_table(events, at_most=1, measures={"once": ut.count, "again": ut.count}, **words)

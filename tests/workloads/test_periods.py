@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import pickle
 import random
+import re
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -294,3 +295,16 @@ def test_longer_periods_that_the_ends_cut_are_no_level_and_it_is_said():
         days.family("day/month")
     with pytest.raises(OutOfRange, match="must begin where a month begins"):
         periods("2013-01-15", "2013-03-01", every="day", groups=["month"])
+
+
+@pytest.mark.parametrize(
+    ("facts", "came"),
+    [
+        ({"months": ["2026-01", "2026-07"]}, "got 'months'. Write {\"periods\""),
+        ({"periods": ["2026-01", "2026-07"], "evry": "month"}, 'beside "periods" stand only above, below, every'),
+        ({"bins": [0, 10], "width": 5, "top": 3}, "got 'top'"),
+    ],
+)
+def test_a_strange_word_of_an_axis_is_named_with_those_that_there_are(facts, came):
+    with pytest.raises(OutOfRange, match=re.escape(came)):
+        Domain.of_facts({"day": facts})

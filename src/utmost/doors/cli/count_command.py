@@ -139,7 +139,7 @@ def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *,
     rows = {
         "parts": f"{len(tables)}, by {part}; each person is in one of them",
         "cells": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
-        "one person": f"changes at most {first.unit.many('cell')} of one part, each by at most {first.unit.most}",
+        "one person": f"changes at most {first.unit.many('cell')} of one part, each by at most {first.unit.most_of}",
     }
     if written:
         rows["written"] = ", ".join(written.values())
@@ -170,7 +170,7 @@ def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool,
         return print_json({"measures": {name: table.unit.facts() for name, table in tables.items()}, "out": written})
     rows = {
         name: f"one person changes at most {table.unit.cells} of {table.domain.size} cells, each by at most "
-        f"{table.unit.most}"
+        f"{table.unit.most_of}"
         for name, table in tables.items()
     }
     if written:
@@ -221,7 +221,7 @@ def _tell(
     changed = unit.many("cell") if unit.is_shared else f"{unit.cells} of them"
     rows = {
         "cells": f"{counted.domain.size} ({', '.join(counted.domain.columns)})",
-        "one person": f"changes at most {changed}, each by at most {unit.most}{assumed}",
+        "one person": f"changes at most {changed}, each by at most {unit.most_of}{assumed}",
         "neighbours": unit.neighbours,
     }
     own = unit.amount.name if unit.amount is not None and unit.is_shared else None

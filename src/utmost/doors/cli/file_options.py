@@ -1,7 +1,6 @@
 """Options that name files: tables, domains, statements, and the pipe, which stands wherever a file does."""
 
 import atexit
-import io
 import sys
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from utmost.doors.cli.option_kinds import argument, option
 from utmost.errors import OutOfRange
+from utmost.publish.tables.text_files import HeldFile, unzipped
 
 if TYPE_CHECKING:
     File = Path
@@ -25,35 +25,19 @@ PIPE = "-"
 """The name of the pipe: standard input where something is read, standard output where something is written."""
 
 
-# The class of paths is the system's, which is known when this runs.
-class StandardInput(type(Path())):  # type: ignore[misc]
+class StandardInput(HeldFile):
     """Standard input as a file that can be read again: its bytes stay in memory, and are written nowhere."""
 
-    def open(
-        self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
-    ) -> Any:
-        """What came through the pipe, from its beginning."""
-        content = io.BytesIO(_read(sys.stdin))
-        return content if "b" in mode else io.TextIOWrapper(content, encoding, errors, newline)
-
-    def with_name(self, name: str) -> Path:
-        """A file of another name, which is no pipe."""
-        return Path(name)
-
     @property
-    def suffix(self) -> str:
-        """The ending that a file of this content would have."""
-        from utmost.publish.tables.text_files import ending_of_content
-
-        return ending_of_content(_read(sys.stdin))
+    def content(self) -> bytes:  # type: ignore[override]
+        """What came through the pipe."""
+        return _read(sys.stdin)
 
 
 @cache
 def _read(stream: TextIO | None) -> bytes:
     if stream is None:
         raise OutOfRange("standard input must be open to be read", came="none", where=PIPE)
-    from utmost.publish.tables.text_files import unzipped
-
     return unzipped(stream.buffer.read(), PIPE)
 
 

@@ -252,7 +252,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     rows = {
         "level": f"epsilon = {report['level']}{tuned}",
         "one person": f"changes at most {Unit.of_facts(unit).many('cell')} of {report['cells']}, each by at most "
-        f"{Unit.of_facts(unit).most} ({unit['neighbours']})",
+        f"{Unit.of_facts(unit).most_of} ({unit['neighbours']})",
     }
     if report["together"] is not None:
         times = number(report["independent_noise_times"], 4)

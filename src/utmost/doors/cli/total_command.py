@@ -16,6 +16,7 @@ from utmost.laws.exact import exact
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases import Answer, SumsAndCounts, WorkloadRelease
+from utmost.publish.releases.detailed_release import DetailedRelease
 from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.statements.comparisons import change, trend
 from utmost.publish.statements.published_files import read_release
@@ -28,7 +29,7 @@ ReleaseFile = Annotated[
     file_options.File,
     argument(
         "RELEASE",
-        "A release by a plan, a table of it, or a released table; or its https:// address; - for the pipe.",
+        "A release by a plan or in two stages, or a released table; or its https:// address; - for the pipe.",
         parser=file_options.published,
     ),
 ]
@@ -112,6 +113,12 @@ def total(
     if isinstance(read, ReleasedTable):
         report = _of_cells(read, where or [], over or [], other, is_ratio=ratio or over is not None, sure=confidence)
         return answer.give(report, lambda: _show(report))
+    if isinstance(read, DetailedRelease):
+        beside = {"--ratio": ratio or None, "--over": over, "--events": events or None, **other}
+        _check_sum_alone(beside, "of two stages")
+        wanted = read_selection(read.first.domain, where or [])
+        report = _answered(read.total(wanted, confidence=confidence), _question(where))
+        return answer.give(report, lambda: _show(report))
     if not isinstance(read, WorkloadRelease):
         remedy = "Ask the whole release; utmost read shows this one."
         raise Unsupported("sums are of a released table, or of a release by a plan", came="another kind", remedy=remedy)
@@ -172,10 +179,10 @@ def _cumulative(table: Any, name: str, question: str, sure: float) -> dict[str, 
     return {**about, "confidence": sure, "determined": True}
 
 
-def _check_sum_alone(other: dict[str, Any]) -> None:
+def _check_sum_alone(other: dict[str, Any], what: str = "of a change") -> None:
     for name, value in other.items():
         if value is not None:
-            raise OutOfRange("a change is of a sum", came=f"{name} and --since")
+            raise OutOfRange(f"sums alone are asked {what}", came=name)
 
 
 def _trend(releases: list[Any], names: list[str], where: list[str], sure: str) -> dict[str, Any]:

@@ -338,10 +338,11 @@ def _counted(counted: Any) -> tuple[str, list[str]]:
     unit, account = counted.unit, counted.account
     facts = [
         ("cells", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
-        ("one person", f"changes at most {unit.many('cell')}, each by at most {unit.most} ({unit.neighbours})"),
+        ("one person", f"changes at most {unit.many('cell')}, each by at most {unit.most_of} ({unit.neighbours})"),
     ]
     shown = [] if account is None else [markup.sentence(account.notice), markup.facts_table(list(account.rows.items()))]
-    return "true counts: not to be published", [markup.facts_table(facts), *shown]
+    sums = "counts" if unit.amount is None or unit.is_distinct else f"sums of {unit.amount.name}"
+    return f"true {sums}: not to be published", [markup.facts_table(facts), *shown]
 
 
 def _released(table: Any) -> tuple[str, list[str]]:

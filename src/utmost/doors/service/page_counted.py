@@ -128,7 +128,7 @@ def _measured_lines(text: str) -> list[tuple[str, str]]:
         unit, shares = facts["unit"], facts["shares"]
         proved = Unit.of_facts(unit)
         lines = [("measured", f"{' '.join(names) or 'total'}, with {share} of the level") for names, share in shares]
-        lines.append(("one individual", f"changes at most {proved.many('cell')}, each by at most {proved.most}"))
+        lines.append(("one individual", f"changes at most {proved.many('cell')}, each by at most {proved.most_of}"))
         lines.append(("neighbours", str(unit["neighbours"])))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         lines = [("strategy", text[:1000])]

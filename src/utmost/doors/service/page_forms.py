@@ -1,6 +1,6 @@
 """What the forms of the pages do: the verbs of the API, each once for the key that its form carries."""
 
-import json
+from base64 import b64encode
 from dataclasses import replace
 from typing import Any
 
@@ -16,11 +16,12 @@ from utmost.doors.service.page_publishing import promised, publishing
 from utmost.doors.service.page_rendering import render, see
 from utmost.doors.service.page_session import Filled, Sent, Viewer
 from utmost.doors.service.page_sign_in import sign_in
-from utmost.doors.service.page_tables import brought_table, check_file
+from utmost.doors.service.page_tables import brought_table
 from utmost.doors.service.service import Service
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import Grant, Token
-from utmost.errors import BadTable, OutOfRange
+from utmost.doors.service.workers import WORKERS
+from utmost.errors import OutOfRange
 from utmost.laws.exact import Level
 from utmost.publish.counting.counted import CountedTable
 
@@ -30,6 +31,7 @@ forms.include_router(publishing)
 forms.include_router(measures)
 
 _LONGEST, _GRANTS = 4000, 3
+_BESIDE = ("statement", "release")
 
 
 def _key(sent: Filled) -> str:
@@ -225,11 +227,8 @@ def check_receipt(request: Request, service: Served, viewer: Viewer, sent: Sent)
 
 @forms.post("/verify/table")
 def verify_table(request: Request, viewer: Viewer, sent: Sent) -> Response:
-    """Check that a released table is what its statement says; nothing of it is kept."""
-    try:
-        said = json.loads(sent.file("statement"))
-    except (ValueError, RecursionError):
-        raise BadTable("a statement must be a JSON file", came="something else", where="statement") from None
-    if not isinstance(said, dict):
-        raise BadTable("a statement must be a JSON object", came="something else", where="statement")
-    return render(request, "statement_holds.html", viewer, facts=check_file(sent.file("table"), said))
+    """Check that what was published is what its statement says, in a process without the key; nothing of it is kept."""
+    brought = {"table": sent.file("table")} | {name: sent.files[name] for name in _BESIDE if name in sent.files}
+    fields = {name: b64encode(content).decode() for name, content in brought.items()}
+    told = WORKERS.ask(f"{viewer.name} {viewer.owner}", "verify", fields, is_kept=False)
+    return render(request, "statement_holds.html", viewer, **told)

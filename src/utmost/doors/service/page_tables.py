@@ -8,10 +8,7 @@ from typing import Any
 
 from utmost.doors.service.held_releases import View
 from utmost.doors.service.response_models import columns, statement_of
-from utmost.errors import BadTable, Unsupported
-from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.releases.release_facts import Facts
-from utmost.publish.statements.statement_readers import READERS, stated_release
+from utmost.errors import BadTable
 from utmost.publish.tables.csv_table import numbers_of
 
 Cells = dict[str, list[Any]]
@@ -71,24 +68,3 @@ def csv_of(columns: Mapping[str, Sequence[Any]]) -> bytes:
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return file.getvalue().encode()
-
-
-def check_file(content: bytes, statement: Mapping[str, Any]) -> Facts:
-    """Check that a released file is what its statement says.
-
-    Raises:
-        BadTable: where the statement does not follow from itself, or is about another file.
-        Unsupported: for a kind that may take long to compute again, and for no table.
-    """
-    table, digest = csv_columns(content), statement.get("table")
-    reader = READERS.get(str(statement.get("kind")))
-    if reader is None or reader.check_table is None or not reader.is_quick:
-        remedy = "Check it where it lies: utmost verify FILE."
-        raise Unsupported("a statement that is checked here is of one table", came="another", remedy=remedy)
-    whole = {"of": "file", "sha256": sha256(content).hexdigest()}
-    if digest not in (whole, cells_digest(table)):
-        came = "another SHA-256 than the statement's"
-        raise BadTable("the table must be as it was released", came=came, where="table")
-    facts = stated_release(statement)
-    reader.check_table(statement, table)
-    return facts

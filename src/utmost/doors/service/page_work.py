@@ -1,9 +1,11 @@
-"""What the pages compute with public numbers alone: the reader, the explorer, channels, small maps, levels of trust.
+"""What pages compute without the ledger: the reader, the explorer, channels, small maps, levels of trust, and checks of
+what was published.
 
 Each work takes short texts and gives plain facts: it is carried out in a process that has no key, and travels as JSON.
 """
 
 import json
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from math import atan2, cos, pi, prod, sin
@@ -28,6 +30,8 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.laws.noise import Geometric, Laplace, optimal_noise
 from utmost.laws.noise.costs import cost_named
 from utmost.publish.releases import levels_by_distance
+from utmost.publish.statements.verified_files import verified, verified_in_words
+from utmost.publish.tables.text_files import HeldFile
 
 MOST_PLACES = 25
 _MOST_COUNT, _MOST_EXACT, _MOST_SHADED, _MOST_SENSITIVITY = 1000, 100, 40, 1000
@@ -304,12 +308,21 @@ def _mean_turn(turns: list[float]) -> float:
     return atan2(sum(map(sin, turns)), sum(map(cos, turns))) % (2 * pi)
 
 
+def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
+    """What was found of files that somebody brought, each as base64; they are in memory alone."""
+    brought = {name: HeldFile.of(name, b64decode(content)) for name, content in fields.items()}
+    report = verified(brought["table"], brought.get("statement"), of=brought.get("release"))
+    rows = {of: words for of, words in verified_in_words(report).items() if of not in ("signature", "on trust")}
+    return {"guarantee": report["guarantee"], "rows": rows, "on_trust": report["on_trust"]}
+
+
 WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
     "read": _reading,
     "explore": _explored,
     "channel": _shaded,
     "map": _mapped,
     "trust": _trusted,
+    "verify": _verified,
 }
 
 

@@ -109,13 +109,14 @@ class Workers:
         self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
         weakref.finalize(self, _end, self._all)
 
-    def ask(self, caller: str, work: str, fields: Mapping[str, str]) -> dict[str, Any]:
+    def ask(self, caller: str, work: str, fields: Mapping[str, str], *, is_kept: bool = True) -> dict[str, Any]:
         """What a work gives: see `page_work.answered`. What was asked before is not worked out again.
 
         Args:
             caller: whose request it is.
             work: its name.
             fields: its texts, which the page has bounded.
+            is_kept: whether request and answer are, for whoever asks the same.
 
         Raises:
             Refused: at once where the queue is full, and where one caller asks for too much of it.
@@ -135,6 +136,8 @@ class Workers:
             required = f"a page works for at most {self._seconds:g} s" if is_late else "a page must have room to work"
             raise Unsupported(required, came="more" if is_late else "too little", remedy=remedy)
         told: dict[str, Any] = json.loads(line)
+        if not is_kept:
+            return told
         with self._turn:
             self._answers[request] = told
             while len(self._answers) > _KEPT:

@@ -35,7 +35,9 @@ def exact(value: object, name: str = "value") -> Fraction:
     """
     if type(value) is Fraction:
         return value
-    if isinstance(value, Rational | Integral) and not isinstance(value, bool):
+    if type(value) is int:
+        return Fraction(value)
+    if not isinstance(value, str | bool) and isinstance(value, Rational | Integral):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, Decimal | float | np.floating) or (isinstance(value, str) and "/" not in value):
         return _from_decimal(value, name)

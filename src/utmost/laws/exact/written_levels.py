@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from utmost.errors import BadTable, NotALevel, NotANumber
@@ -65,12 +66,18 @@ def level_of_text(text: Any) -> Level:
     (Level(epsilon=1/2), Level(alpha=1/3^2))
     """
     try:
-        logarithm = _LOG.fullmatch(str(text))
-        if logarithm is None:
-            return level(exact(text, "epsilon"))
-        return level(alpha=exact(logarithm["base"], "alpha")).scaled(exact(logarithm["power"] or 1))
+        return _level_of_words(text) if isinstance(text, str) else level(exact(text, "epsilon"))
     except (NotALevel, NotANumber):
         raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
+
+
+@lru_cache(maxsize=512)
+def _level_of_words(text: str) -> Level:
+    """The level, kept: a ledger that is opened reads the same few a thousand times."""
+    logarithm = _LOG.fullmatch(text)
+    if logarithm is None:
+        return level(exact(text, "epsilon"))
+    return level(alpha=exact(logarithm["base"], "alpha")).scaled(exact(logarithm["power"] or 1))
 
 
 def level_name(level: Level) -> str:

@@ -51,8 +51,8 @@ class Unit(Rebuilt):
 
     >>> Unit(1, 2).charged, Unit(1, 2, "change-one").charged
     (2, 4)
-    >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most
-    '5000'
+    >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most_of
+    '5000 of spent'
     >>> Unit(1, 2, "change-one", nonnegative=True)
     Unit(1, cells=2, neighbours='change-one', nonnegative=True)
     >>> Unit(20, 30, in_all=100).charged                           # 5 cells of 20, or 30 smaller ones
@@ -169,8 +169,18 @@ class Unit(Rebuilt):
     @property
     def most(self) -> str:
         """The sensitivity in words, in the amount's own unit, and what bounds all cells together."""
-        each = f"{self.text(self.sensitivity)} in all" if self.is_shared else self.text(self.sensitivity)
-        return each if self.in_all is None else f"{each}, and all together by at most {self.text(self.in_all)}"
+        return self._most("")
+
+    @property
+    def most_of(self) -> str:
+        """The same, with the name of what is summed: "5000 of paid"."""
+        return self._most(
+            "" if self.amount is None or self.is_distinct or self.is_shared else f" of {self.amount.name}"
+        )
+
+    def _most(self, of: str) -> str:
+        each = f"{self.text(self.sensitivity)}{of}{' in all' if self.is_shared else ''}"
+        return each if self.in_all is None else f"{each}, and all together by at most {self.text(self.in_all)}{of}"
 
     def points_along(self, axis: str) -> tuple[Fraction, Fraction] | None:
         """What the two parts along an axis stand for where sums and counts are noised together; None for another axis.
@@ -375,7 +385,8 @@ def _typed(number: Fraction) -> str:
 
 def _sensitivity(value: Number) -> Fraction:
     number = exact(value, "sensitivity")
-    if number > 0 and not 1 <= number * _LARGEST <= _LARGEST**2:
+    above, below = number.numerator, number.denominator
+    if above > 0 and not (below <= above * _LARGEST and above <= below * _LARGEST):
         raise OutOfRange(
             "sensitivity must lie between 1e-100 and 1e100", came="another", remedy="Count in other units."
         )

@@ -14,14 +14,16 @@ One plan cannot do this: where it measures several breakdowns they share the lev
 alone a coarse part has the noise of all cells in it (docs/theory/workloads.md, "Two stages").
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, level
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
@@ -33,13 +35,17 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.releases.noised_workloads import release_workload
+from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.tables.saving import Publication, saved
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.axes import label_text
+from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.listed_keys import BETWEEN
 from utmost.version import __version__
+
+_FEW = 5
 
 PART, DETAIL = "part", "detail"
 """The columns of the second table beside that of the groups: the labels of a row, and the breakdown that it is of."""
@@ -102,7 +108,7 @@ class DetailRule(Shown):
         """
         rows: dict[str, dict[tuple[str, str, str], int]] = {}
         for detail in self.details:
-            labels = domain.group_labels(self._family(domain, detail))
+            labels = domain.group_labels(self.family(domain, detail))
             own = [name for name in labels if name != self.group]
             parts = [BETWEEN.join(texts) for texts in zip(*(_texts(labels[name]) for name in own), strict=True)]
             for at, group in enumerate(_texts(labels[self.group])):
@@ -110,7 +116,12 @@ class DetailRule(Shown):
                     rows.setdefault(group, {})[group, detail, parts[at]] = at
         return {key: at for group in chosen if group in rows for key, at in rows[group].items()}
 
-    def _family(self, domain: Domain, detail: str) -> Any:
+    def family(self, domain: Domain, detail: str) -> Family:
+        """The sums of the domain that a breakdown is, of all groups.
+
+        Raises:
+            OutOfRange: for a breakdown that has the group's axis, and unknown levels.
+        """
         place, _ = domain.level_named(self.group)
         names = domain.level_names(domain.family(detail))
         if any(domain.level_named(name)[0] == place for name in names):
@@ -140,7 +151,7 @@ class DetailRule(Shown):
             raise OutOfRange("a group must reach a bound", came="none", where="details", remedy=remedy)
         rows, domain = self.keys(table.domain, chosen), self.domain_of(table.domain, chosen)
         sums = {
-            detail: table.domain.sums(table.summable, self._family(table.domain, detail)).ravel()
+            detail: table.domain.sums(table.summable, self.family(table.domain, detail)).ravel()
             for detail in dict.fromkeys(chosen.values())
         }
         by_text = {BETWEEN.join(key): int(sums[key[1]][at]) for key, at in rows.items()}
@@ -191,6 +202,51 @@ class DetailedRelease(Shown):
     def tables(self) -> tuple[Any, Any]:
         """The table of groups, and that of their breakdowns: labels, estimates and margins."""
         return self.first[self.rule.group], None if self.fine is None else self.fine[self.fine.domain.finest]
+
+    @checked
+    def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Answer:
+        """The sum over a selection of cells, with its error bar: the sharper one where both stages have it.
+
+        Args:
+            where: by the name of a level of the domain its labels, as for `WorkloadRelease.total`.
+            confidence: of the margin; the release's when left out.
+
+        Raises:
+            NotDetermined: where a selected group has no breakdown by what is selected, naming the groups.
+            OutOfRange: for names and labels that the domain has not.
+        """
+        domain = self.first.domain
+        taken, groups = domain.selection({} if where is None else where), domain.family(self.rule.group)
+        inside, touched = _groups_taken(domain, groups, taken)
+        answers = [self.first.total(where, confidence=confidence)] if inside[touched].all() else []
+        rows, lost = self._rows(taken)
+        if rows and not lost:
+            assert self.fine is not None, "whose rows these are"
+            answers.append(self.fine.total({PART: rows}, confidence=confidence))
+        if not answers:
+            remedy = "Ask for whole groups, or for the breakdown that they have: release.tables."
+            came = ", ".join(lost[:_FEW]) + " and others" * (len(lost) > _FEW)
+            raise NotDetermined("each group must have a breakdown by what is selected", came=came, remedy=remedy)
+        return min(answers, key=lambda answer: answer.margin)
+
+    def _rows(self, taken: Sequence[NDArray[np.bool_]]) -> tuple[list[str], list[str]]:
+        """The rows of the second stage that make a selection, and the groups of which none do."""
+        domain, chosen = self.first.domain, self.rule.chosen(self.first)
+        groups, (place, _) = domain.family(self.rule.group), domain.level_named(self.rule.group)
+        alone = [row if at == place else np.ones_like(row) for at, row in enumerate(taken)]
+        named = zip(
+            _texts(domain.group_labels(groups)[self.rule.group]), _groups_taken(domain, groups, alone)[1], strict=True
+        )
+        lost = [name for name, is_wanted in named if is_wanted and name not in chosen]
+        details = {name: _groups_taken(domain, self.rule.family(domain, name), taken) for name in self.rule.details}
+        rows = list[str]()
+        for key, at in self.rule.keys(domain, chosen).items():
+            inside, touched = details[key[1]]
+            if inside[at]:
+                rows.append(BETWEEN.join(key))
+            elif touched[at] and key[0] not in lost:
+                lost.append(key[0])
+        return rows, lost
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -297,6 +353,16 @@ def rehearse_detailed(
         (law,) = noise_laws(Strategy(rows, unit, {rows.finest: 1}), whole.scaled(1 - share)).values()
         margins[detail] = unit.margin(law.margin(sure))
     return share, margins
+
+
+def _groups_taken(
+    domain: Domain, family: Family, taken: Sequence[NDArray[np.bool_]]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Of each sum of a family whether a selection has all of its cells, and whether it has any of them."""
+    starts = [axis.group_starts(level) for axis, level in zip(domain.axes, family, strict=True)]
+    ways = np.logical_and, np.logical_or
+    whole, some = ([way.reduceat(row, at) for row, at in zip(taken, starts, strict=True)] for way in ways)
+    return reduce(np.logical_and.outer, whole).ravel(), reduce(np.logical_and.outer, some).ravel()
 
 
 def _listed(column: Any) -> list[Any]:

@@ -176,14 +176,18 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
         part = f" This is the part {label} of {axis}; parts share nobody, so the largest level of any part counts."
     shares = [f"{noise.name} {one['share']}" for noise, one in zip(noises, statement["families"], strict=True)]
     more = f" and {len(shares) - MOST_BARS} more" if len(shares) > MOST_BARS else ""
-    measured = f"{release.strategy.measured} sums: {', '.join(shares[:MOST_BARS])}{more} of {whole}"
+    summed = release.unit.amount
+    of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
+    measured = f"{release.strategy.measured} sums{of}: {', '.join(shares[:MOST_BARS])}{more} of {whole}"
     return Facts(
         **_common(statement, release.level, release.level, "cell", measured),
         noises=noises,
         why=str(statement["theorem"]),
         before=f"{_rounded(release.unit, 'cell')}each individual's contribution was bounded as the unit says; "
         f"{_outside(release)}",
-        after=_SUMS_OF_CELLS if not release.unit.is_distinct else "nothing: each cell is shown as it was noised",
+        after="nothing: each cell is shown as it was noised"
+        if release.unit.is_distinct
+        else _sums_of_cells(release.unit),
         composition="the families of sums share the level as stated, and the shares are together "
         + ("1." if plain else "what one individual, who cannot change as much in all of them, leaves room for.")
         + part,
@@ -191,10 +195,13 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
     )
 
 
-_SUMS_OF_CELLS = (
-    "every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
-    "one is published, is rounded to whole numbers that are not negative and whose sums agree. Neither costs more"
-)
+def _sums_of_cells(unit: Unit) -> str:
+    """What is made of noisy sums; amounts are rounded to their step."""
+    whole = "whole numbers" if unit.step == 1 else f"multiples of {unit.text(1)}"
+    return (
+        "every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
+        f"one is published, is rounded to {whole} that are not negative and whose sums agree. Neither costs more"
+    )
 
 
 def _rounded(unit: Unit, cell: str) -> str:
@@ -231,7 +238,7 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str, releas
     per = said.get("per")
     if per is None:
         protects = Unit.of_facts(said)
-        many = f"{protects.many(cell)},{'' if protects.cells == 1 else ' each'} by at most {protects.most}"
+        many = f"{protects.many(cell)},{'' if protects.cells == 1 else ' each'} by at most {protects.most_of}"
         changes = f"changes at most {many}{', and lowers none' if protects.nonnegative else ''}"
         changes += _EVERYBODY * protects.exactly
         line, neighbours = promise_line(own, said["neighbours"]), said["neighbours"]

@@ -156,7 +156,7 @@ def read(path: Path | str) -> dict[str, Any]:
     Raises:
         BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
     """
-    statement: dict[str, Any] = codec.read_json(Path(path), "a statement must")
+    statement: dict[str, Any] = codec.read_json(path if isinstance(path, Path) else Path(path), "a statement must")
     kind = statement.get("kind") if isinstance(statement, dict) else None
     if isinstance(kind, str) and kind in FORMATS:
         newest, oldest = FORMATS[kind]

@@ -53,13 +53,11 @@ class StatementReader:
     Attributes:
         words: makes the statement again from what it promises, compares each field, and says it in words.
         check_table: compares a table with the checked statement, beyond its digest; None where the digest says all.
-        is_quick: whether no statement of the kind takes long to make again, so that a service may for whoever asks.
         check_file: the same with a file, and with the way in which its text is to be read, where it may be no table.
     """
 
     words: Callable[[Mapping[str, Any]], Facts]
     check_table: Callable[[Mapping[str, Any], Any], Any] | None = None
-    is_quick: bool = False
     check_file: Callable[[Mapping[str, Any], Path, Path], Any] | None = None
 
     def check(self, statement: Mapping[str, Any], file: Path, spelled: Path) -> Any:
@@ -76,9 +74,9 @@ class StatementReader:
 
 
 READERS = {
-    TABLE_KIND: StatementReader(table_in_words, partial(check_statement, digested=False), is_quick=True),
+    TABLE_KIND: StatementReader(table_in_words, partial(check_statement, digested=False)),
     TOGETHER_KIND: StatementReader(together_in_words, partial(check_together, digested=False)),
-    PLACES_KIND: StatementReader(points_in_words, partial(check_places, digested=False), is_quick=True),
+    PLACES_KIND: StatementReader(points_in_words, partial(check_places, digested=False)),
     WORKLOAD_KIND: StatementReader(workload_in_words),
     WORKLOAD_TABLE_KIND: StatementReader(workload_table_in_words, check_workload_table),
     DETAILED_KIND: StatementReader(detailed_in_words),

@@ -4,6 +4,7 @@ The file is a function of what is published: it has no author, its times are tho
 same bytes. Excel counts in floats and shows fifteen digits, so a column with a longer integer is written as text.
 """
 
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -151,14 +152,15 @@ def read(path: Path) -> dict[str, list[Any]]:
         Unsupported: where openpyxl is not installed.
     """
     reader = extra("openpyxl", EXTRA)
-    _check_size(path)
-    try:
-        book = reader.load_workbook(path, read_only=True, data_only=True)
-    except (BadZipFile, KeyError, OSError, ValueError, reader.utils.exceptions.InvalidFileException):
-        came = "what openpyxl cannot read"
-        raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=str(path)) from None
-    with closing(book):
-        rows = list(_rows(book, str(path)))
+    with path.open("rb") as file:  # what came through a pipe, too
+        _check_size(file, str(path))
+        try:
+            book = reader.load_workbook(file, read_only=True, data_only=True)
+        except (BadZipFile, KeyError, OSError, ValueError, reader.utils.exceptions.InvalidFileException):
+            came = "what openpyxl cannot read"
+            raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=str(path)) from None
+        with closing(book):
+            rows = list(_rows(book, str(path)))
     header = ["" if name is None else str(name) for name in (rows[0] if rows else ())]
     if not header or "" in header or len(set(header)) < len(header):
         required = "the first row of a sheet must name each column, and no two alike"
@@ -166,16 +168,16 @@ def read(path: Path) -> dict[str, list[Any]]:
     return {name: [row[at] for row in rows[1:]] for at, name in enumerate(header)}
 
 
-def _check_size(path: Path) -> None:
+def _check_size(file: BinaryIO, where: str) -> None:
     """Check that a file does not hold far more than it is long, before it is unpacked."""
     try:
-        with ZipFile(path) as packed:
+        with ZipFile(file) as packed:
             size = sum(part.file_size for part in packed.infolist())
     except BadZipFile:
-        raise BadTable("an .xlsx file must be a workbook of Excel", came="no such file", where=str(path)) from None
-    most = max(_INFLATED, _INFLATION * path.stat().st_size)
+        raise BadTable("an .xlsx file must be a workbook of Excel", came="no such file", where=where) from None
+    most = max(_INFLATED, _INFLATION * file.seek(0, io.SEEK_END))
     if size > most:
-        raise BadTable(f"a file of this size may hold {most} bytes of cells", came=size, where=str(path))
+        raise BadTable(f"a file of this size may hold {most} bytes of cells", came=size, where=where)
 
 
 def _rows(book: Any, where: str) -> Iterator[tuple[Any, ...]]:

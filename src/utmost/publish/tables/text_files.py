@@ -84,6 +84,39 @@ class TextFile(type(Path())):  # type: ignore[misc]
         return str(start.decode("utf-8", "replace").lstrip("\r\n").split("\n", 1)[0])
 
 
+class HeldFile(type(Path())):  # type: ignore[misc]
+    """A file that is in memory, and on no disk: what came through a pipe, or was brought to a page.
+
+    Attributes:
+        content: its bytes.
+    """
+
+    content: bytes
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> "HeldFile":
+        """The file that messages call by a name."""
+        file = cls(name)
+        file.content = content
+        return file
+
+    def open(
+        self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
+    ) -> Any:
+        """What the file holds, from its beginning."""
+        content = io.BytesIO(self.content)
+        return content if "b" in mode else io.TextIOWrapper(content, encoding, errors, newline)
+
+    def with_name(self, name: str) -> Path:
+        """A file of another name, which is on a disk, or nowhere."""
+        return Path(name)
+
+    @property
+    def suffix(self) -> str:
+        """The ending that a file of this content would have."""
+        return ending_of_content(self.content)
+
+
 class FormattedFile(type(Path())):  # type: ignore[misc]
     """A file that is written in a format that its name does not say.
 
@@ -127,14 +160,14 @@ def unzipped(content: bytes, where: str) -> bytes:
 
 
 def ending_of_content(content: bytes) -> str:
-    """The ending that a file of this content would have, for a pipe, which has no name.
+    """The ending that a file of this content would have, for one without a name: a pipe, or what a page was brought.
 
     JSON lines are objects, several of them, each on a line of its own; other JSON begins with a bracket, too.
 
     >>> ending_of_content(b"ward,n"), ending_of_content(b"PAR1..."), ending_of_content(b'{"n": 1}\\n{"n": 2}\\n')
     ('.csv', '.parquet', '.jsonl')
     """
-    for start, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather"), (_GZIPPED, GZ)):
+    for start, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather"), (b"PK\3\4", ".xlsx"), (_GZIPPED, GZ)):
         if content.startswith(start):
             return ending
     lines = content[:_FIRST].lstrip().split(b"\n")

@@ -115,12 +115,20 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     if isinstance(facts.get("bins"), list) and len(facts["bins"]) > 2:
         facts = {"edges" if key == "bins" else key: value for key, value in facts.items()}
     kind = next((kind for kind in _WORDS if kind in facts), None)
-    if kind is None or set(facts) - _WORDS[kind] - {kind, "other", "missing"}:
+    where = f"axis {name!r}"
+    if kind is None:
+        months, ages = '{"periods": ["2026-01", "2026-07"], "every": "month"}', '{"bins": [0, 18, 65, null]}'
         raise OutOfRange(
             'an axis must be a list, or have "values", "tree" or "listed" with "names", "bins", "edges" or "periods"',
             came=", ".join(map(repr, facts)) or "nothing",
-            where=f"axis {name!r}",
+            where=where,
+            remedy=f"Write {months} for six months, or {ages} for ages.",
         )
+    beside = {*_WORDS[kind], "other", "missing"}
+    strange = [word for word in facts if word not in beside | {kind}]
+    if strange:
+        required = f'beside "{kind}" stand only {", ".join(sorted(beside))}'
+        raise OutOfRange(required, came=", ".join(map(repr, strange)), where=where)
     rest = {key: value for key, value in facts.items() if key != kind}
     if kind == "tree":
         return hierarchy(facts["tree"], **{"names": (), **rest})
@@ -132,7 +140,7 @@ def axis_of_facts(name: str, facts: Any) -> Any:
         return plain(facts["values"], **rest)
     ends = facts[kind] if isinstance(facts[kind], Sequence) and not isinstance(facts[kind], str) else ()
     if len(ends) != 2:
-        raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends), where=f"axis {name!r}")
+        raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends), where=where)
     return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})
 
 

@@ -1,0 +1,234 @@
+"""Whether what was published is what its statement says, for every kind: what `utmost verify` and a page show."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.publish.promises.older_words import margin_word
+from utmost.publish.promises.statement_kinds import (
+    CLEAN_KIND,
+    DETAILED_KIND,
+    KEYS_KIND,
+    WITHHELD_KIND,
+    WORKLOAD_KIND,
+)
+from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.release_facts import Facts
+from utmost.publish.statements import statement_files
+from utmost.publish.statements.clean_check import check_clean
+from utmost.publish.statements.codec import read_json
+from utmost.publish.statements.detailed_check import check_detailed
+from utmost.publish.statements.published_files import read_release
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.statements.statement_readers import READERS, stated_release
+from utmost.publish.statements.withheld_check import check_withheld
+from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, kind_of_document
+from utmost.publish.tables import files
+
+_MOST_FAMILIES = 24
+
+
+def verified(
+    release: Path,
+    statement: Path | None = None,
+    *,
+    of: Path | None = None,
+    public_key: Path | None = None,
+    spelled: Path | None = None,
+) -> dict[str, Any]:
+    """What was found of a published file, once every figure and sentence was made again and compared.
+
+    Args:
+        release: a released table, or a release by a plan or in two stages, which is one file.
+        statement: of a table; the one that stands beside it if left out.
+        of: of a clean table, or one with withheld cells: the whole release that it is made of.
+        public_key: the curator's, to check the signature, too.
+        spelled: the release with the way in which its text is to be read.
+
+    Returns:
+        The report: what was compared, the guarantee, and what no check can show.
+
+    Raises:
+        BadTable: where a statement does not follow from itself, or is about another table.
+        OutOfRange: for a statement or a whole release where there can be none, and for a clean table without its.
+        PromiseBroken: for a signature by somebody else. Unsupported: for a format that is not known.
+    """
+    kind = kind_of_document(release)
+    if kind in _WHOLE and not (kind == KEYS_KIND and statement is not None):
+        if of is not None:
+            raise OutOfRange("a clean table is compared with its release", came="a release", where=str(release))
+        if statement is not None:
+            remedy = "Leave it out: the release holds its statement."
+            raise OutOfRange("a release by a plan is one file", came=str(statement), where="--statement", remedy=remedy)
+        return _WHOLE[kind](release, public_key)
+    path = statement or statement_files.statement_beside(release)
+    facts, spelled = statement_files.read(path), spelled or release
+    if facts["kind"] == WITHHELD_KIND:
+        _check_unchanged(release, spelled, facts)
+        return _of_withheld(release, spelled, path, facts, of, public_key)
+    if (facts["kind"] == CLEAN_KIND) != (of is not None):
+        raise OutOfRange("a clean table is compared with its release", came=str(of or "none"), where="--release")
+    if of is not None:
+        _check_unchanged(release, spelled, facts)
+        return _of_clean(release, spelled, path, facts, of, public_key)
+    if facts.get("table") is None:
+        raise BadTable("a statement must hold a digest of its table", came="none: format 1 had none", where=str(path))
+    stated = stated_release(facts)
+    _check_unchanged(release, spelled, facts)
+    READERS[facts["kind"]].check(facts, release, spelled)
+    return _of_table(release, facts, stated, path, public_key)
+
+
+def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
+    """What was made again and compared, and what could not be, in words: what of it, and what was found."""
+    of_sums, measured = (
+        "sums" in report,
+        [f"{row['family'] or 'total'} {row['share']}" for row in report.get("families", ())],
+    )
+    left = f" and {len(measured) - _MOST_FAMILIES} more" if len(measured) > _MOST_FAMILIES else ""
+    follows = "unit, domain, shares and sums" if of_sums else "unit, cost and domain"
+    return {
+        "statement": f"every number and sentence follows from level, {follows}",
+        **({"sums": "as stated: their SHA-256, and the weights with which tables are made of them"} if of_sums else {}),
+        **(
+            {"table": "unchanged: its SHA-256, columns, rows and margins are those stated"} if "table" in report else {}
+        ),
+        "signature": report["signature"],
+        **({"measured": ", ".join(measured[:_MOST_FAMILIES]) + left} if of_sums else {"noise": report["law"]}),
+        **({"rule": report["rule"]} if "rule" in report else {}),
+        "on trust": "; ".join(report["on_trust"]),
+    }
+
+
+def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> None:
+    """Check that a table is the one that its statement is about: by its file, or its cells where it was in memory."""
+    digest = facts["table"]
+    if not isinstance(digest, dict) or digest.get("of") != "cells":
+        statement_files.check_unchanged(release, facts)
+    elif cells_digest(files.columns(files.read(spelled))) != digest:
+        came = "another SHA-256 of its cells than the statement's"
+        raise BadTable("the table must be as it was released", came=came, where=str(release))
+
+
+def _of_table(
+    release: Path, facts: Mapping[str, Any], stated: Facts, path: Path, public_key: Path | None
+) -> dict[str, Any]:
+    """What was found of a table, once all of it was."""
+    return {
+        "release": str(release),
+        "statement": "consistent",
+        "format": facts["format"],
+        "table": "unchanged",
+        "sha256": facts["table"]["sha256"],
+        "signature": _signature(path, public_key),
+        "guarantee": stated.guarantee,
+        "law": stated.drawn,
+        "on_trust": list(stated.on_trust),
+    }
+
+
+def _of_withheld(
+    table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path | None, public_key: Path | None
+) -> dict[str, Any]:
+    """What was found of a table with withheld cells, beside the whole release where it is at hand."""
+    whole = None if of is None else read_release(of)
+    if whole is not None and not isinstance(whole, ReleasedTable | WorkloadRelease):
+        raise OutOfRange("withheld cells are compared with a release", came=type(whole).__name__, where="--release")
+    described = check_withheld(facts, files.read(spelled), whole)
+    stated = stated_release(facts)
+    verdict = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"
+    return {
+        **_of_table(table, facts, stated, path, public_key),
+        "rule": verdict if of is None else f"{verdict}, and just the right ones are missing of {of}",
+        "on_trust": [line for line in stated.on_trust if of is None or line != stated.on_trust[-1]],
+    }
+
+
+def _of_clean(
+    table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path, public_key: Path | None
+) -> dict[str, Any]:
+    """What was found of a clean table, which is made again of its release."""
+    document = read_json(of, "a release must")
+    clean = check_clean(facts, files.read(spelled), document)
+    given = [] if clean.given is None else ["that the public facts are true"]
+    return {
+        "release": str(table),
+        "statement": "consistent",
+        "table": "computed again",
+        "made_of": str(of),
+        "signature": _signature(path, public_key),
+        "law": "none of its own: a function of the release, which was checked",
+        "guarantee": document["guarantee"] if clean.guarantee is None else clean.guarantee,
+        "on_trust": [*ON_TRUST_OF_SUMS, *given],
+    }
+
+
+def _of_detailed(release: Path, public_key: Path | None) -> dict[str, Any]:
+    """What was found of a release in two stages."""
+    document = read_json(release, "a release must")
+    detailed = check_detailed(document)
+    rule = detailed.rule.facts()
+    return {
+        "release": str(release),
+        "statement": "consistent",
+        "format": document["format"],
+        "signature": _signature(release, public_key),
+        "guarantee": document["guarantee"],
+        "law": f"that of two releases by a plan, {detailed.first.level} and then what is left, each checked",
+        "rule": f"each {rule['group']} has the detail that its released sum chooses: {rule['details']}",
+        "on_trust": list(ON_TRUST_OF_SUMS),
+    }
+
+
+def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
+    """What was found of a release by a plan."""
+    document = read_json(release, "a release must")
+    whole, word = check_workload(document), margin_word(document)
+    return {
+        "release": str(release),
+        "statement": "consistent",
+        "format": document["format"],
+        "sums": "unchanged",
+        "sha256": document["measured"]["sha256"],
+        "signature": _signature(release, public_key),
+        "guarantee": document["guarantee"],
+        "epsilon": document["epsilon"],
+        "families": [
+            {"family": whole.strategy.family_words(family), "share": stated["share"], "margin": stated[word]}
+            for family, stated in zip(whole.strategy.shares, document["families"], strict=True)
+        ],
+        "part": None if whole.part is None else list(whole.part),
+        "on_trust": list(ON_TRUST_OF_SUMS),
+    }
+
+
+def _of_keys(document: Path, public_key: Path | None) -> dict[str, Any]:
+    """What was found of a list of keys that is written as one document, with its statement."""
+    facts = read_json(document, "a release must")
+    stated = stated_release(facts)
+    return {
+        "release": str(document),
+        "statement": "consistent",
+        "format": facts["format"],
+        "signature": _signature(document, public_key),
+        "guarantee": stated.guarantee,
+        "law": stated.drawn,
+        "on_trust": list(stated.on_trust),
+    }
+
+
+_WHOLE = {DETAILED_KIND: _of_detailed, WORKLOAD_KIND: _of_workload, KEYS_KIND: _of_keys}
+"""What is one file, and needs no statement beside it."""
+
+
+def _signature(statement: Path, public_key: Path | None) -> str:
+    """Whether the statement was signed by the owner of the key; without a key, only whether there is a signature."""
+    signature = statement_files.signature_path(statement)
+    if public_key is None:
+        return "not checked, for want of a public key" if signature.exists() else "none"
+    if not signature.exists():
+        raise BadTable("the statement must be signed", came="no signature", where=str(signature))
+    statement_files.check_signature(signature.read_bytes(), statement.read_bytes(), public_key, str(signature))
+    return "valid"

@@ -1,0 +1,137 @@
+"""*Verify* takes every kind of what is published, in a process that has neither the ledger nor its key."""
+
+import json
+from base64 import b64encode
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from service.test_pages import Visitor
+from utmost.doors.cli.main import main
+from utmost.doors.service.app import application
+from utmost.doors.service.page_work import answered
+from utmost.doors.service.settings import Settings
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises import key_noise
+from utmost.publish.promises.statement_kinds import CLEAN_KIND
+from utmost.publish.releases import ProcessedRelease, release_detailed, release_places, release_together, select_keys
+from utmost.publish.statements.statement_readers import READERS
+from utmost.publish.workloads import Strategy
+
+TABLE, UNIT = {"n": [70, 900], "m": [1, 2]}, {"sensitivity": 1, "cells": 1}
+WORDS = {"word": ["a", "b"], "n": [900, 800]}
+DOMAIN, CELLS = ut.Domain(sex=["men", "women"], age=["<40", "40+"]), np.array([[500, 70], [30, 900]])
+
+
+def planned():
+    return ut.release_workload(CELLS, Strategy(DOMAIN, ut.Unit(1, 1), {"sex age": "3/4", "sex": "1/4"}), epsilon=1)
+
+
+def reading(path):
+    ProcessedRelease([1, 2], before=sum, after=lambda y, _: max(y, 0), sensitivity=1).save(path, epsilon=1)
+
+
+def two_stages(path):
+    domain = ut.Domain(county=["A", "B"], sex=["men", "women"])
+    release_detailed(CountedTable(domain, CELLS, ut.Unit(1, 1)), "county", {"sex": 500}, epsilon=2).save(path)
+
+
+def answers(path):
+    """What `utmost respond` writes."""
+    people, design = path.with_name("people.csv"), path.with_name("design.json")
+    people.write_text("person,place\nA,1\nB,2\n")
+    commands = (
+        ("design", "--counts", 3, "--prior", "uniform", "--alpha", "1/2", "--out", design),
+        ("respond", design, "--file", people, "--column", "place", "--public", "person", "--out", path),
+    )
+    for words in commands:
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        assert ended.value.code == 0
+
+
+MAKERS = {
+    "table.csv": lambda path: ut.release_table(TABLE, columns=["n", "m"], epsilon=1, **UNIT).save(path),
+    "table.csv.gz": lambda path: ut.release_table(TABLE, columns=["n", "m"], epsilon=1, **UNIT).save(path),
+    "table.parquet": lambda path: ut.release_table(TABLE, columns=["n", "m"], epsilon=1, **UNIT).save(path),
+    "table.xlsx": lambda path: ut.release_table(TABLE, columns=["n", "m"], epsilon=1, **UNIT).save(path),
+    "together.csv": lambda path: release_together(TABLE, columns=["n", "m"], epsilon=1, sensitivity=1).save(path),
+    "points.csv": lambda path: release_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1, per=9).save(path),
+    "plan.json": lambda path: planned().save(path),
+    "of a plan.csv": lambda path: planned().save(path, family="sex"),
+    "two stages.json": two_stages,
+    "keys.json": lambda path: select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).save(path),
+    "keys in memory.csv": lambda path: ut.release(WORDS, noise=key_noise(["word", "n"], delta="1e-6"), epsilon=1).save(
+        path
+    ),
+    "answers.csv": answers,
+    "reading.csv": reading,
+    "withheld.csv": lambda path: planned().withhold("sex age", below=90)["sex age"].save(path),
+}
+
+
+def asked(path, **more):
+    """What a page sends to the process that checks: every file as text."""
+    brought = {"table": path, "statement": path.with_name(path.name + ".json"), **more}
+    return {name: b64encode(file.read_bytes()).decode() for name, file in brought.items() if file.exists()}
+
+
+def kind(path):
+    beside = path.with_name(path.name + ".json")
+    return json.loads((beside if beside.exists() else path).read_text())["kind"]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """One file of every kind, and its statement where it has one beside it."""
+    folder = tmp_path_factory.mktemp("published")
+    for name, maker in MAKERS.items():
+        maker(folder / name)
+    return folder
+
+
+def test_every_kind_is_among_them(published):
+    assert {kind(published / name) for name in MAKERS} == set(READERS)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_holds_is_vouched_for_and_what_was_changed_is_not(published, name):
+    whole = asked(published / name)
+    told = answered("verify", whole)
+    assert (told["problem"], told["status"]) == ("", 200)
+    assert told["found"]["guarantee"]
+    assert told["found"]["rows"]["statement"].startswith("every number")
+    content = (published / name).read_text() if name.endswith(("csv", "json")) else ""
+    places = range(len(content)) if name == "keys.json" else reversed(range(len(content)))  # whose counts are on trust
+    digit = next((at for at in places if content[at] in "12345678"), None)
+    if digit is not None:
+        changed = content[:digit] + str(int(content[digit]) + 1) + content[digit + 1 :]
+        told = answered("verify", whole | {"table": b64encode(changed.encode()).decode()})
+        assert (told["found"], told["status"]) == ({}, 422)
+
+
+def test_a_clean_table_wants_the_release_that_it_is_made_of(tmp_path):
+    release = planned()
+    release.save(tmp_path / "whole.json")
+    release.clean().save(tmp_path / "clean.csv")
+    assert kind(tmp_path / "clean.csv") == CLEAN_KIND
+    assert answered("verify", asked(tmp_path / "clean.csv"))["status"] == 422
+    told = answered("verify", asked(tmp_path / "clean.csv", release=tmp_path / "whole.json"))
+    assert (told["problem"], "none of its own" in told["found"]["rows"]["noise"]) == ("", True)
+    release.withhold("sex age", below=90)["sex age"].save(tmp_path / "withheld.csv")
+    told = answered("verify", asked(tmp_path / "withheld.csv", release=tmp_path / "whole.json"))
+    assert "just the right ones are missing" in told["found"]["rows"]["rule"]
+
+
+def test_the_page_says_what_the_process_found(service, bearer, published):
+    """A recipient brings columns that change together, which take a worker of the service and not the server itself."""
+    bo = Visitor(application(service, Settings(rate=1e6, burst=10**6)), bearer("Bo", "recipient"))
+    files = {
+        name: (name, (published / file).read_bytes(), "x/y")
+        for name, file in (("table", "together.csv"), ("statement", "together.csv.json"))
+    }
+    page = bo.fill(bo.get("/verify"), "/verify/table", files=files)
+    assert (page.status_code, "It is what its statement says" in page.text) == (200, True)
+    page = bo.fill(bo.get("/verify"), "/verify/table", files={"table": files["table"]})
+    assert (page.status_code, "Not vouched for" in page.text) == (422, True)
