@@ -14,16 +14,6 @@ from utmost.errors import BadTable, NotAChannel, OutOfRange
 THIRDS = [["1/3", "2/3"], ["1/2", "1/2"]]
 
 
-@pytest.fixture
-def file(tmp_path):
-    def make(text, name="channel.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return make
-
-
 @pytest.mark.parametrize(
     ("text", "secrets", "outcomes"),
     [

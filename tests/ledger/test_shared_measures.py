@@ -14,6 +14,8 @@ from utmost.publish.statements.codec import write
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables.atomic import write_together
 
+ONE_STORE = True
+
 KEY = bytes(range(32))
 SALES = {
     "user": [f"u{row % 9}" for row in range(60)],
@@ -46,11 +48,6 @@ def tables():
 @pytest.fixture
 def shared(tables):
     return shared_of(tables)
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tables, shared):

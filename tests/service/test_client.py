@@ -33,6 +33,8 @@ from utmost.publish.counting import CountedTable
 from utmost.publish.promises import Promise
 from utmost.publish.workloads import Domain, strategy
 
+ONE_STORE = True
+
 PROMISE = {"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1}
 
 
@@ -53,11 +55,6 @@ class Inside(httpx.BaseTransport):
             self.drop -= 1
             raise httpx.ReadError("the line was cut")
         return made
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

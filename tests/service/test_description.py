@@ -13,14 +13,11 @@ from service.test_http import Caller
 from utmost.doors.service import Grant
 from utmost.laws.exact import level
 
+ONE_STORE = True
+
 OPEN = Settings(rate=1e6, burst=10**6)
 LINES = "application/x-ndjson"
 ROLES = ("curator", "admin", "auditor", "approver")
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from utmost.doors.service import Grant
 from utmost.doors.service.guards import CONTENT_SECURITY
 from utmost.laws.exact import level
 
+ONE_STORE = True
+
 QUARTER = level("1/4")
 
 
@@ -34,12 +36,6 @@ class Caller:
                 return await client.request(method, path, headers=sent, **more)
 
         return asyncio.run(asked())
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

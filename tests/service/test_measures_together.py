@@ -25,6 +25,8 @@ from utmost.publish.ledger import shared_measures
 from utmost.publish.ledger.shared_measures import Measure
 from utmost.publish.statements.plan_files import PLAN_FORM
 
+ONE_STORE = True
+
 KEY = bytes(range(32))
 SALES = {"user": ["ann", "bob", "bob", "eve"], "shop": ["A", "A", "B", "A"], "paid": [3, 7, 9, 4]}
 MEASURES = {"visits": ut.count(2), "spent": ut.sum("paid", per_cell=20)}
@@ -47,11 +49,6 @@ def shared(tables):
         for name, table in tables.items()
     }
     return ut.workloads.share_level(plans, epsilon=1)
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from service.visiting import Forms, Visitor
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import level
 
+ONE_STORE = True
+
 CSV = b"department,admitted\nA,601\nB,370\nC,322\n"
 PLAN, COUNTED = (content for _, content, _ in plan_and_table())
 FILES = [
@@ -63,12 +65,6 @@ BODIES = {
     "/verify/table": ("auditor", {}, {"table": CSV, "statement": b"{}"}),
     "/login": ("recipient", {"token": "", "next": ""}, {}),
 }
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture(params=[True, False])

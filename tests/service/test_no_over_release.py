@@ -20,6 +20,8 @@ from utmost.doors.testing import seeded_ledger
 from utmost.errors import UnknownRelease
 from utmost.laws.exact import level
 
+ONE_STORE = True
+
 ROWS, STORED = 40, ("1/4", "1/2", "1", "2")
 UP_TO = "1/2"
 RELEASES = ("admissions", "wages", "nothing")
@@ -127,11 +129,6 @@ class World:
             for (other, at), shown in self.said.items()
             if shown in text and (other != name or at == "truth" or Fraction(at) > Fraction(most))
         ]
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

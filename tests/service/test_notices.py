@@ -16,12 +16,9 @@ from utmost.doors.service.notices import SENTENCES, Notices
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import level
 
+ONE_STORE = True
+
 ADDRESS = "https://ledger.example"
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 @contextmanager

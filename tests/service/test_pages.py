@@ -29,6 +29,8 @@ from utmost.publish.statements import check_statement, statement_files
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Domain, Workload, strategy
 
+ONE_STORE = True
+
 HOSTILE = "<script>alert(1)</script>'\"&{{7*7}}"
 CSV = b"department,admitted\nA,601\nB,370\nC,322\n"
 LONG = 8_888_888_888_888
@@ -48,12 +50,6 @@ PAGES = {
     "/trail": {"auditor", "admin"},
 }
 ROLES = ("recipient", "curator", "approver", "auditor", "admin")
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

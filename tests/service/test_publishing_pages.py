@@ -25,13 +25,9 @@ from utmost.publish.statements.promise_files import PROMISE_FORM
 from utmost.publish.tables import files
 from utmost.publish.workloads import Domain, Strategy, bins, periods
 
+ONE_STORE = True
+
 ASKED = {"release": "fresh", "columns": "admitted", "public": "department", "epsilon": "1/2"}
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

@@ -20,13 +20,9 @@ from utmost.doors.service.openid_sign_in import client_secret
 from utmost.errors import KeyRefused, NotAllowed, OutOfRange
 from utmost.laws.exact import level
 
+ONE_STORE = True
+
 BACK = "/login/openid/back"
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the records are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

@@ -27,6 +27,8 @@ from utmost.doors.service.workers import WORKERS, Worker, Workers
 from utmost.errors import NotAllowed, NotALoss, OutOfRange, Unsupported
 from utmost.laws.exact import level
 
+ONE_STORE = True
+
 READ = {"response": "17", "n": "100", "epsilon": "1/2", "prior": "binomial", "value": "0.3", "weights": "",
         "loss": "absolute"}  # fmt: skip
 USUAL = {
@@ -42,12 +44,6 @@ WORDS = [
     "moment:99", "table:0=0,1e100=1", "table:0=0", "poisson", "weights", "reals", "25x1", "5x5", "1 2 3", "hamming",
 ]  # fmt: skip
 KEY = "5ec2e7" * 11
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture
