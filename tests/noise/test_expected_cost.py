@@ -28,7 +28,6 @@ def laws(draw):
     )
 
 
-@settings(max_examples=25)
 @given(laws(), st.integers(1, 5))
 def test_a_function_costs_what_the_moment_it_is_costs(law, m):
     """Quadrature against the closed form, from epsilon 1e-6 to 50 and sensitivity 1 to 10^9."""

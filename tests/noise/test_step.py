@@ -98,7 +98,6 @@ def test_the_step_follows_gamma():
 # Any cost
 
 
-@settings(max_examples=30)
 @given(st.sampled_from([0.3, 1, 3, 8]), st.integers(1, 60), st.sampled_from(FIVE_COSTS))
 def test_functions_find_the_least_of_a_full_scan(epsilon, D, cost):
     """Every step's expected cost summed term by term."""

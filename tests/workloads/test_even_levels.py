@@ -42,7 +42,6 @@ def dense(domain, shares, part, epsilon):
     return np.trace(W @ inverse @ W.T) / len(W)
 
 
-@settings(max_examples=25)
 @given(SIZES, st.integers(1, 3), st.integers(1, 3), st.floats(0.2, 3))
 def test_variances_are_those_of_dense_least_squares(sizes, others, parts, epsilon):
     """Sums over states, which are not measured, have the variance that dense least squares gives them."""
@@ -55,7 +54,6 @@ def test_variances_are_those_of_dense_least_squares(sizes, others, parts, epsilo
         assert chosen.variances[part.name] == pytest.approx(dense(domain, chosen.shares, part, epsilon), rel=1e-9)
 
 
-@settings(max_examples=40)
 @given(st.sets(st.integers(1, 11)), st.sampled_from([(1, 12), (1, 2, 12), (1, 3, 6, 12)]))
 def test_the_spectrum_of_runs_is_the_sum_of_those_of_its_rows(cuts, chain):
     starts = (0, *sorted(cuts))

@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
@@ -59,7 +59,6 @@ def measured(draw):
     return {family: draw(st.integers(1, 1000)) for family in families}
 
 
-@settings(deadline=None, max_examples=50)
 @given(measured(), st.integers(0, 10**6))
 def test_estimates_are_unbiased_exactly_and_nearly_the_least_squares(weights, seed):
     """Of tables without noise every determined sum is the truth itself; the law of errors is that of dense algebra."""
@@ -84,7 +83,6 @@ def test_estimates_are_unbiased_exactly_and_nearly_the_least_squares(weights, se
         assert variance == pytest.approx(float(own[0] @ inverse @ own[0]), rel=1e-5)
 
 
-@settings(deadline=None, max_examples=30)
 @given(measured(), st.integers(0, 10**6))
 def test_an_answer_of_any_weights_takes_the_noises_that_its_law_says(weights, seed):
     """The estimate of an answer is the sum of coefficients times tables, group by group: by planting one sum each."""

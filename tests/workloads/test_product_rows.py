@@ -56,7 +56,7 @@ def products_of_rows(draw):
     return ProductRows(domain, tuple(drawn_rows(draw, axis) for axis in domain.axes))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(products_of_rows())
 def test_every_cell_is_charged_the_level_to_the_last_digit(rows):
     """Over all sums in which a cell lies, weight times share adds up to 1: in rationals, for every single cell."""
@@ -88,7 +88,6 @@ def test_the_charge_is_that_of_the_worst_neighbour_whatever_the_shares():
         assert max(worst.values()) <= Strategy(ALONE.domain, unit, ALONE.shares, rows=ALONE).charge == 1
 
 
-@settings(deadline=None, max_examples=40)
 @given(products_of_rows(), st.integers(0, 2**32))
 def test_estimates_are_unbiased_exactly(rows, seed):
     """Of sums without noise every estimate is the truth, in rationals, whatever the weights."""

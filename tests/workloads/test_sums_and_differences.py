@@ -87,7 +87,6 @@ def dense(made, at):
     return np.linalg.inv(information)
 
 
-@settings(max_examples=25)
 @given(
     st.sampled_from([(2, 3), (3, 2), (4, 2)]),
     st.booleans(),

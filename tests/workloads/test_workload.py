@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from parts import Blocks
 from utmost.errors import NotANumber, OutOfRange, WrongKind
@@ -17,7 +17,6 @@ from utmost.publish.workloads.workload import narrowed
 from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
 
 
-@settings(max_examples=25, deadline=None)
 @given(workloads())
 def test_matrix_gram_sizes_and_spectrum_agree(wanted):
     """Of every part: rows W, their Gram matrix W'W/m, the rows' lengths, tr(Q_T W'W)/m by dense projections."""

@@ -12,7 +12,7 @@ Bounds are computed in floats and lowered by one part in 10^9, which is a thousa
 import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -97,6 +97,15 @@ class _Box:
         return [box for box in halves if box is not None]
 
 
+class BoxWords(TypedDict, total=False):
+    """Where the search of `certified_shares` begins and ends."""
+
+    tolerance: Number
+    start: Mapping[Any, Number] | None
+    most_boxes: int
+    progress: Callable[[int, float], None] | None
+
+
 @checked
 @long_work("Certifying shares")
 def certified_shares(
@@ -104,11 +113,7 @@ def certified_shares(
     unit: Unit,
     epsilon: Number | Level,
     families: Iterable[Any] | None = None,
-    *,
-    tolerance: Number = "1/50",
-    start: Mapping[Any, Number] | None = None,
-    most_boxes: int = 20_000,
-    progress: Callable[[int, float], None] | None = None,
+    **search: Unpack[BoxWords],
 ) -> CertifiedShares:
     """The best shares of a level over a few families, with a bound on what any shares could reach.
 
@@ -117,9 +122,10 @@ def certified_shares(
         unit: what one individual changes.
         epsilon: the level of the whole release.
         families: which may be measured; all of use where None. Up to four take seconds; the boxes grow exponentially.
-        tolerance: by which factor the error found may exceed the bound, less 1; > 0.
+        tolerance: by which factor the error found may exceed the bound, less 1; > 0, and 1/50 if left out.
         start: shares to begin with; searched where None.
-        most_boxes: after so many the bound reached is returned, and `CertifiedShares.is_certified` says no.
+        most_boxes: after so many, 20 000 if left out, the bound reached is returned, and
+            `CertifiedShares.is_certified` says no.
         progress: is told how many boxes were halved and within which factor the error is, every hundred boxes.
 
     Raises:
@@ -135,6 +141,7 @@ def certified_shares(
     >>> round(found.shares[(0, 1)], 2), found.is_certified
     (0.42, True)
     """
+    tolerance, start = search.get("tolerance", "1/50"), search.get("start")
     gap = float(exact(tolerance, "tolerance"))
     if not gap > 0:
         raise OutOfRange("the tolerance must be positive", came=tolerance, remedy='Pass tolerance="1/50".')
@@ -151,7 +158,7 @@ def certified_shares(
     starts = search_starts(workload, chosen, error)
     first = best_shares(error, starts) if start is None else _given(workload, list(chosen), start, error.free)
     reached = _Search(error, first)
-    bound, boxes = reached.certify(gap, natural(most_boxes, "most_boxes"), progress)
+    bound, boxes = reached.certify(gap, natural(search.get("most_boxes", 20_000), "most_boxes"), search.get("progress"))
     unit_variance = 1 / float(precision(error.level))
     shares = dict(zip(chosen, (float(room.scale) * (reached.shares + error.free)).tolist(), strict=True))
     exactly = "" if is_exact(workload.domain, unit, chosen) else ", charged as Strategy.charge says, which is no less"
