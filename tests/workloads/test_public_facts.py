@@ -324,9 +324,9 @@ def test_the_error_about_the_truth_on_the_held_scale_never_grows():
 
 
 def test_holding_the_total_betters_sparse_tables():
-    """Forty releases of tables of which two cells of three are zero: cells and marginals by a quarter at least."""
+    """Twenty releases of tables of which two cells of three are zero: cells and marginals by a quarter at least."""
     errors = {"raw": [], "plain": [], "held": []}
-    for seed in range(40):
+    for seed in range(20):
         cells, release = sparse(seed)
         raw = np.asarray(release["a b"]["estimate"], dtype=float).reshape(cells.shape)
         tables = {"raw": raw, "plain": release.clean().cells, "held": release.clean(hold="total").cells}
