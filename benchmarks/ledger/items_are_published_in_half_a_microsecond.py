@@ -1,13 +1,17 @@
-"""A million rows published with noise by item, in memory: nanoseconds of processor a row, and times the commitment's.
+"""Rows published with noise by item: nanoseconds of processor a row, and times the commitment's, beside DuckDB.
 
-Run with PYTHONPATH=src, and OMP_NUM_THREADS=1. Identifiers are integers or text of 19 letters, in any order; the
-commitment to them and to one column is the least that a ledger must compute of every row.
+Run with PYTHONPATH=src, and OMP_NUM_THREADS=1; how many rows, a million if left out. Identifiers are integers or text
+of 19 letters, in any order, in an Arrow table in memory; then the same table as a relation of DuckDB, on one thread.
+The commitment to them and to one column is the least that a ledger must compute of every row.
 """
 
+import resource
+import sys
 import tempfile
 import time
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -16,24 +20,42 @@ from utmost.laws.sampling import Identifiers
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.releases.item_commitment import committed_rows
 
-ROWS = 1_000_000
+PROMISE = {"columns": "x", "sensitivity": 1, "cells": 1, "epsilon": 1, "id_column": "id"}
+
+
+def published(table, **more):
+    """Seconds of processor."""
+    with tempfile.TemporaryDirectory() as folder, ut.Ledger.open(Path(folder) / "l.db", create=True) as ledger:
+        start = time.process_time()
+        ledger.publish("visits", table, **PROMISE, **more)
+        return time.process_time() - start
 
 
 def main():
+    rows = int(float(sys.argv[1])) if len(sys.argv) > 1 else 1_000_000
     draw = np.random.default_rng(0)
-    values, order = draw.integers(0, 100, ROWS), draw.permutation(ROWS)
-    for name, keys in (("integers", order), ("text", [f"person-{k:012d}" for k in order])):
+    values, order = draw.integers(0, 100, rows), draw.permutation(rows)
+    texts = pa.array(order).cast(pa.string())
+    text = pa.compute.binary_join_element_wise("person-", pa.compute.utf8_lpad(texts, 12, "0"), "")
+    for name, keys in (("integers", pa.array(order)), ("text", text)):
         table = pa.table({"id": keys, "x": values})
-        identifiers = Identifiers.of(keys)
-        promise = {"columns": "x", "sensitivity": 1, "cells": 1, "epsilon": 1}
+        identifiers = Identifiers.of(keys.to_numpy(zero_copy_only=False))
         start = time.process_time()
         committed_rows(bytes(32), item_tags(bytes(32), [identifiers]), [values])
         least = time.process_time() - start
-        with tempfile.TemporaryDirectory() as folder, ut.Ledger.open(Path(folder) / "l.db", create=True) as ledger:
-            start = time.process_time()
-            ledger.publish("visits", table, **promise, drop="id", id_column="id", noise="items")
-            seconds = time.process_time() - start
-        print(f"{name}: {seconds / ROWS * 1e9:.0f} ns a row, {seconds / least:.1f} times the commitment")
+        del identifiers
+        held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+        relation = duckdb.connect(config={"threads": 1}).from_arrow(table)
+        engine = published(relation, public="id")
+        engine_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+        ours = published(table, drop="id", noise="items")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+        print(
+            f"{name}: in memory {ours / rows * 1e9:.0f} ns a row, {ours / least:.1f} times the commitment, "
+            f"{ours / engine:.1f} times DuckDB's relation ({engine / rows * 1e9:.0f} ns a row); "
+            f"peak before {held:,.0f}, of DuckDB's {engine_peak:,.0f}, of both {peak:,.0f} MiB",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -130,6 +130,10 @@ import numpy as np
 from utmost.design.optima.extreme_rays import Forest, generic_factors
 from utmost.design.optima import tree_pricing
 assert tree_pricing.COMPILED == (sys.argv[1] == "with")
+tree_pricing.prepare(30)
+assert not hasattr(tree_pricing.price_trees, "py_func")
+tree_pricing.prepare(100)
+assert hasattr(tree_pricing.price_trees, "py_func") == tree_pricing.COMPILED
 rng = np.random.default_rng(5)
 points = rng.random((15, 2)) * 3
 factors = generic_factors(np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1)), 1.0)

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from running import PLAIN, python
-from utmost.laws.exact.compilation import compilation_told, in_machine_code
+from utmost.laws.exact.compilation import compilation_told, in_machine_code, is_compiled_already
 
 numba = pytest.importorskip("numba")
 
@@ -40,12 +40,25 @@ def test_without_a_folder_that_can_be_written_it_is_compiled_each_time(monkeypat
     assert in_machine_code(lambda x: x + 1)(1) == 2
 
 
+def halved(x):
+    return x / 2
+
+
+def test_what_was_compiled_is_known_by_what_it_left(monkeypatch, tmp_path):
+    function = in_machine_code(halved)
+    assert function(3) == 1.5
+    assert is_compiled_already(function)
+    assert not is_compiled_already(halved)
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path))
+    assert not is_compiled_already(in_machine_code(halved))
+
+
 @pytest.mark.slow
 def test_the_first_search_says_that_it_compiles_and_the_second_does_not(tmp_path):
     """The command line in a new process with an empty cache, and again with what that has left."""
-    command = ("-m", "utmost", "kernels", "--counts", "5", "--alpha", "1/2", "--count")
+    command = ("-m", "utmost", "kernels", "--hamming", "3", "--alpha", "1/2", "--count")
     environment = {**os.environ, **PLAIN, "NUMBA_CACHE_DIR": str(tmp_path)}
     for said in (True, False):
         done = python(*command, env=environment)
-        assert done.stdout.split() == ["15346"]
+        assert done.stdout.split() == ["29213"]
         assert ("Compiling" in done.stderr) == said

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.design.channels import Channel
-from utmost.design.geometry import decompose, estimate_kernels, kernels, vertices
+from utmost.design.geometry import decompose, estimate_kernels, kernel_search, kernels, vertices
 from utmost.design.geometry.decomposition import is_kernel, is_vertex_mechanism, null_vector, solve_columns
 from utmost.design.geometry.kernel_search import (
     count_kernels,
@@ -247,6 +247,19 @@ def test_a_walk_over_too_many_vertices_is_refused():
         for search in (kernels, kernel_sizes, count_kernels, lambda ptype: next(kernel_blocks(ptype))):
             with pytest.raises(Unsupported, match="estimate_kernels"):
                 search(PrivacyType(space, alpha="1/2"))
+
+
+def test_small_types_have_one_order_whoever_finds_them(monkeypatch):
+    """A process that has searched little does not compile; one that has searched much walks in machine code."""
+    pytest.importorskip("numba")
+    ptype = PrivacyType(counts(5), alpha="1/2")
+    monkeypatch.setattr(kernel_search, "_searched", 0)
+    monkeypatch.setattr(kernel_search, "_blocks", None)
+    first = kernels(ptype).supports
+    monkeypatch.undo()
+    monkeypatch.setattr(kernel_search, "_searched", 10**9)
+    monkeypatch.setattr(kernel_search, "_all_at_once", None)
+    assert np.array_equal(kernels(ptype).supports, first)
 
 
 def test_without_numba_everything_is_still_there(monkeypatch):

@@ -13,6 +13,7 @@ from parts import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
+from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.ledger import Ledger, rehearse
 from utmost.publish.ledger.events import FORMAT, event_bytes
 from utmost.publish.promises import Promise, key_noise, named_cell_noise
@@ -64,6 +65,12 @@ def test_keys_in_shares_are_named_by_the_law_of_a_share_and_stated_so(tmp_path):
     for wrong in (9, 10**7):
         with pytest.raises(OutOfRange):
             key_noise(["word", "n"], delta="1/10", keys=10, shares=wrong)
+    counted = {"word": ["w"], "n": [KeyShares(count, 60)]}
+    (tmp_path / "shares").mkdir()
+    with opened(tmp_path / "shares") as ledger:
+        with pytest.raises(OutOfRange, match="shares=60"):
+            ledger.publish("w", counted, Promise(noise=once), epsilon=1)
+        assert ledger.publish("w", counted, Promise(noise=noise), epsilon=1).spent == level(1)
 
 
 def test_the_margin_is_that_of_the_law_by_enumeration():

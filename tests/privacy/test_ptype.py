@@ -249,7 +249,7 @@ def test_the_surface():
         assert again.same_as(t)
     assert not t.same_as(PrivacyType(hamming(2), epsilon=1))
     assert not t.same_as(PrivacyType(discrete(4), epsilon="1/2"))
-    assert repr(t) == "PrivacyType(Space(HammingMetric(bits=2)), epsilon=1/2)"
+    assert repr(t) == "PrivacyType(spaces.hamming(2), epsilon='1/2')"
 
 
 def test_what_is_no_type_or_no_member_is_refused():

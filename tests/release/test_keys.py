@@ -3,11 +3,13 @@
 import datetime
 import itertools
 import math
+import operator
 import pickle
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -202,8 +204,26 @@ def test_counts_in_shares_are_never_taken_for_persons():
     events = {"user": [*range(40), 0], "word": ["flu"] * 40 + ["rare"]}
     counts = count_keys(events, person="user", column="word", at_most=10, shares=60)
     counts = pickle.loads(pickle.dumps(counts))
-    assert counts == {"flu": 39 * 60 + 30, "rare": 30}
+    assert {key: (count.shares, count.of) for key, count in counts.items()} == {
+        "flu": (39 * 60 + 30, 60),
+        "rare": (30, 60),
+    }
     assert select_keys(counts, epsilon=1, delta="1e-6", keys=10, shares=60).keys == ("flu",)
+    tables = (
+        dict(counts),
+        {"word": list(counts), "n": list(counts.values())},
+        pandas.DataFrame({"word": list(counts), "n": list(counts.values())}),
+        {"word": list(counts), "n": np.array([*counts.values()], dtype=object)},
+    )
+    for table in tables:
+        assert select_keys(table, epsilon=1, delta="1e-6", keys=10, shares=60).keys == ("flu",)
+        with pytest.raises(errors.OutOfRange, match="shares=60"):
+            select_keys(table, epsilon=1, delta="1e-6", keys=10)
+    with pytest.raises(errors.BadTable, match="all be in shares"):
+        select_keys(counts | {"other": 5}, epsilon=1, delta="1e-6", keys=10, shares=60)
+    for number in (int, float, operator.index):
+        with pytest.raises(TypeError):
+            number(counts["flu"])
     refused = (
         lambda: select_keys(counts, epsilon=1, delta="1e-6", keys=10),
         lambda: select_keys(counts, epsilon=1, delta="1e-6", keys=10, shares=59),

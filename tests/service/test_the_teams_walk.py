@@ -2,12 +2,13 @@
 auditor, buyer, each in a browser of their own. ``pytest -m browser``; UTMOST_WALK=FOLDER keeps a picture of each step.
 """
 
+import itertools
 import os
 from pathlib import Path
 
 import pytest
 
-from service.test_pages_in_browser import CHROMIUM, Screen, chromium  # noqa: F401
+from service.test_pages_in_browser import CHROMIUM, SCREENS, Screen, chromium  # noqa: F401
 from service.test_serve import served
 
 pytestmark = [
@@ -21,17 +22,22 @@ BUYER = "Bea"
 
 
 class Walk:
-    """What was done so far, a picture for each step where a folder is named."""
+    """What was done so far: each step on three screens, light and dark; pictures where a folder is named."""
 
     def __init__(self):
         self.folder, self.steps = os.environ.get("UTMOST_WALK"), 0
 
     def step(self, screen, what):
         self.steps += 1
-        assert screen.wider() <= 0, what
-        if self.folder:
-            Path(self.folder).mkdir(parents=True, exist_ok=True)
-            screen.page.screenshot(path=f"{self.folder}/{self.steps:02} {what}.png", full_page=True)
+        for (name, size), scheme in itertools.product(SCREENS.items(), ("dark", "light")):
+            screen.page.set_viewport_size(size)
+            screen.page.emulate_media(color_scheme=scheme)
+            assert (screen.wider() <= 0, screen.spilled()) == (True, []), (what, name, scheme)
+            if self.folder:
+                Path(self.folder).mkdir(parents=True, exist_ok=True)
+                picture = f"{self.folder}/{self.steps:02} {what}, {name}, {scheme}.png"
+                screen.page.screenshot(path=picture, full_page=True)
+        screen.page.set_viewport_size(SCREENS["desk"])
 
 
 def token_for(admin, owner, role, release="*", up_to=""):

@@ -44,7 +44,8 @@ def test_without_a_person_their_shares_are_gone_and_no_others(most, shares):
         for left_out in {person for person, _ in rows}:
             tables = rows, [row for row in rows if row[0] != left_out]
             columns = [{"who": [who for who, _ in table], "what": [what for _, what in table]} for table in tables]
-            whole, less = (count_keys(events, shares=shares, **say) if events["who"] else {} for events in columns)
+            counts = (count_keys(events, shares=shares, **say) if events["who"] else {} for events in columns)
+            whole, less = ({key: count.shares for key, count in each.items()} for each in counts)
             changes = [whole.get(name, 0) - less.get(name, 0) for name in {*whole, *less}]
             kept = min(most, len({key for person, key in rows if person == left_out}))
             assert sorted(changes) == [0] * (len(changes) - kept) + [shares // kept] * kept

@@ -9,7 +9,7 @@ from parts import Blocks, precision
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Workload, bins, certified_shares, hierarchy
-from utmost.publish.workloads.branch_and_bound import _Box, _Search
+from utmost.publish.workloads.branch_and_bound import Box, Search
 from utmost.publish.workloads.strategy_search import WeighedError
 
 ONE = Unit(1, 1)
@@ -77,16 +77,16 @@ def test_the_bound_of_a_box_is_below_every_error_in_it(epsilon):
     """Random boxes of every size, random shares in them; and for small boxes the bound is near the least of these."""
     random = np.random.default_rng(4)
     blocks = Blocks.of(TABLE, eigenspaces=FOUR.eigenspaces)
-    error = WeighedError.of(blocks, [FOUR.spectrum(blocks)], epsilon)
+    error, spent = WeighedError.of(blocks, [FOUR.spectrum(blocks)], epsilon), np.ones((1, 4))
     for size in (1, 0.3, 0.1, 0.03):
         for _ in range(20):
             middle = random.dirichlet(np.ones(4))
-            box = _Box.of(np.maximum(middle - size * random.uniform(size=4), 0), np.minimum(middle + size / 2, 1))
+            box = Box.of(np.maximum(middle - size * random.uniform(size=4), 0), np.minimum(middle + size / 2, 1), spent)
             shares = box.low + (box.high - box.low) * random.uniform(size=(2000, 4))
             shares /= shares.sum(axis=1, keepdims=True)
             inside = shares[((box.low <= shares) & (shares <= box.high)).all(axis=1)]
             least = min(error(inside).min(initial=np.inf), float(error(middle)))
-            bound = _Search(error, middle).bound(box, 1e-12)
+            bound = Search(error, spent, [middle]).bound(box, 1e-12)
             assert bound <= least
             assert size > 0.03 or bound >= 0.5 * least
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from importlib.util import find_spec
 from math import comb, gcd
 
 import numpy as np
@@ -32,15 +33,19 @@ from utmost.design.geometry.vertex_search import Vertices, vertex_blocks
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, SolverFailed, Unsupported
 from utmost.laws.exact import checked, frozen, matrix_product, natural, objects, to_floats
+from utmost.laws.exact.compilation import is_compiled_already
 from utmost.laws.exact.linear_algebra import solve_lifted
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 
 # Below this the entries of a vertex differ so much that floating point decides few signs.
 _SMALLEST_WEIGHT = 2.0**-24
-# With fewer steps than this the walk would take less time than its compilation.
-_SMALL_SEARCH = 10_000
+# With fewer steps than this the walk would take less time than its compilation; with hardly any, than to load it. A
+# process that has searched some small types takes machine code if it is there, and after many it compiles.
+_SMALL_SEARCH, _TINY_SEARCH = 50_000, 10_000
+_SOME, _MANY = 70_000, 500_000
 _MOST_ROWS = 1 << 28
+_searched = 0
 # Of irrational vertices: bits that are tried, and how far from 1 the sum of a row may be.
 _FIRST_BITS, _MOST_BITS, _SURELY_ONE = 256, 1 << 16, Fraction(1, 1 << 60)
 
@@ -228,10 +233,28 @@ def _blocks(listed: Vertices, rows: int = 1 << 16, start: Position | None = None
 
 
 def _supports(listed: Vertices) -> NDArray[np.int32]:
-    """All kernels; small types do not wait for numba to compile."""
-    if _is_small(listed):
+    """All kernels; small types do not wait for a compilation, and have them by size and order, whoever finds them."""
+    if not _is_small(listed):
+        return np.concatenate([block.supports for block in _blocks(listed)])
+    if not _walk_pays(listed):
         return _all_at_once(listed)
-    return np.concatenate([block.supports for block in _blocks(listed)])
+    supports = np.concatenate([block.supports for block in _blocks(listed)])
+    sizes = np.count_nonzero(supports >= 0, axis=1)
+    return frozen(supports[np.lexsort((*supports.T[::-1], sizes))])
+
+
+def _walk_pays(listed: Vertices) -> bool:
+    """Whether this process has searched so much that machine code pays for small types, too."""
+    global _searched
+    steps = _steps(listed)
+    if steps < _TINY_SEARCH or not _can_walk(listed):
+        return False
+    _searched += steps
+    if _searched <= _SOME:
+        return False
+    from utmost.design.geometry.compiled_walk import go_on
+
+    return _searched > _MANY or is_compiled_already(go_on)
 
 
 def _all_at_once(listed: Vertices) -> NDArray[np.int32]:
@@ -243,18 +266,18 @@ def _all_at_once(listed: Vertices) -> NDArray[np.int32]:
 
 
 def _is_small(listed: Vertices) -> bool:
-    return comb(len(listed), max(listed.distances.size - 2, 0)) < _SMALL_SEARCH
+    return _steps(listed) < _SMALL_SEARCH
+
+
+def _steps(listed: Vertices) -> int:
+    return comb(len(listed), max(listed.distances.size - 2, 0))
 
 
 def _can_walk(listed: Vertices) -> bool:
     """Whether the compiled search is installed and floating point can distinguish the entries of a vertex."""
     if listed.distances.size < 3 or float(listed.weights.min()) < _SMALLEST_WEIGHT:
         return False
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return find_spec("numba") is not None
 
 
 Masks = NDArray[np.uint64]

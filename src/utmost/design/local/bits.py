@@ -111,7 +111,7 @@ class BitResponse:
     Source: [koufogiannis2015], equations (43) and (44).
 
     >>> BitResponse("3/4", "1/4").level
-    Level(alpha=1/3)
+    level(alpha='1/3')
     """
 
     one: Fraction
@@ -188,7 +188,7 @@ class BitResponse:
         hashes (ln(one/zero) + ln((1-zero)/(1-one))).
 
         >>> BitResponse.permanent("1/2").level_of_value(2)
-        Level(alpha=1/3^4)
+        level(alpha='1/81')
         """
         number = natural(hashes, "hashes", least=1)
         return Level.of_alpha(self.zero / self.one * (1 - self.one) / (1 - self.zero)).scaled(number)

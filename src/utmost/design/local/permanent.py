@@ -37,7 +37,7 @@ class PermanentResponses(ProcessMemory):
     >>> answer = PermanentResponses([[0, 1, 1], [1, 0, 0]])
     >>> first, looser = answer.at("1/2"), answer.at("1/4")
     >>> bool((answer.at("1/2") == first).all()), answer.spent, answer.spent_by_value(1)
-    (True, Level(alpha=1/7), Level(alpha=1/7^2))
+    (True, level(alpha='1/7'), level(alpha='1/49'))
     """
 
     __slots__ = ("_bits", "_known", "_randomness", "_shape")

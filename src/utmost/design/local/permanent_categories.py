@@ -45,7 +45,7 @@ class PermanentReports(ProcessMemory):
     >>> answers = PermanentReports([3, 3, 0], short_report(10, 1))
     >>> first, looser, between = answers.at(1), answers.at(2), answers.at("3/2")
     >>> bool((answers.at(1) == first).all()), answers.spent
-    (True, Level(epsilon=2))
+    (True, level(epsilon=2))
     """
 
     __slots__ = ("_how", "_known", "_randomness", "_values")

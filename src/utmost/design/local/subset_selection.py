@@ -35,7 +35,7 @@ class SubsetSelection(CategoryReport):
 
     >>> best = best_report(4, alpha="1/3")
     >>> best, best.inside, best.outside
-    (SubsetSelection(categories=4, size=1, level=Level(alpha=1/3)), Fraction(1, 2), Fraction(1, 6))
+    (SubsetSelection(categories=4, size=1, level=level(alpha='1/3')), Fraction(1, 2), Fraction(1, 6))
     """
 
     categories: int

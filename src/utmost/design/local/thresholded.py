@@ -47,7 +47,7 @@ class ThresholdedLaplace(Shown):
 
     >>> f = ThresholdedLaplace(BitResponse.permanent("1/2"))
     >>> f.rate, f.threshold, f.response.level < f.rate
-    (Level(alpha=1/2^2), 0.5, True)
+    (level(alpha='1/4'), 0.5, True)
     """
 
     response: BitResponse

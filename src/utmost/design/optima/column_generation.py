@@ -20,6 +20,7 @@ from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.extreme_rays import FARTHEST, Forest, Places, generic_factors, plain_factors
 from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
+from utmost.design.optima.tree_pricing import prepare
 from utmost.design.spaces import Consumer
 from utmost.design.types import PrivacyType
 from utmost.errors import SolverFailed, WrongKind
@@ -99,6 +100,7 @@ def searched(
     costs = np.ascontiguousarray((_floats(consumer.prior)[:, None] * _floats(consumer.loss)).T)
     scale = float(costs.sum(axis=1).max()) or 1.0
     factors = generic_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
+    prepare(len(factors))
     # Products of a few hundred rows: threads that wait for each other cost more than they save.
     with one_blas_thread():
         search = _Search.begun(factors, costs / scale, _floats(consumer.prior))

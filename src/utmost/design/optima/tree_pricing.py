@@ -8,8 +8,8 @@ row is tight gives a tree with a smaller r; where no flow is negative, v is the 
 prove it.
 
 A tree is stored as ``parent`` (n,), ``kind`` (n,) and its root: kind[i] is 1 where i is the sink of the arc to its
-parent, and -1 where it is the source. With numba this is machine code, without it the same steps in Python: named
-tuples of arrays are what both can pass, and cost nothing.
+parent, and -1 where it is the source. With numba this is machine code, once that pays (`prepare`), else the same steps
+in Python, to the same bits: named tuples of arrays are what both can pass, and cost nothing.
 """
 
 from collections.abc import Callable
@@ -20,13 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.laws.exact import Floats
-from utmost.laws.exact.compilation import in_machine_code
+from utmost.laws.exact.compilation import in_machine_code, is_compiled_already
 
 F = TypeVar("F", bound=Callable[..., Any])
 Places = NDArray[np.int32]
 Kinds = NDArray[np.int8]
 
 COMPILED = find_spec("numba") is not None
+"""Whether numba is installed."""
+
+# Cubes of the places searched by this process: one of 36 places takes as long in Python as numba takes to load, and one
+# of 53, or a few smaller ones, as long as it takes to compile.
+_FEW, _MANY = 36**3, 53**3
 
 _SHORT = 0.1  # of the slack: by how much a place may fall short, times its q v
 _ROUNDING = 1e-14  # of what is summed
@@ -34,9 +39,28 @@ _LIGHT = 1e-2  # of the heaviest place: what a root weighs at least
 _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
 
 
+_fast: list[Callable[..., Any]] = []
+_searched = 0
+
+
 def fast(function: F) -> F:
-    """The function compiled where numba is installed, else as it is."""
-    return in_machine_code(function, error_model="numpy") if COMPILED else function
+    """The function, to be compiled once that pays."""
+    _fast.append(function)
+    return function
+
+
+def prepare(places: int) -> None:
+    """Take machine code from here on, if a search of so many places makes it pay, or has been left by another process.
+
+    What is found is the same to the bit. Nobody waits for a compilation longer than for what it spares.
+    """
+    global _searched
+    _searched += places**3
+    if not COMPILED or raise_to is not _raise_at_once or _searched <= _FEW:
+        return
+    compiled = {function.__name__: in_machine_code(function, error_model="numpy") for function in _fast}
+    if _searched > _MANY or is_compiled_already(compiled["price_trees"]):
+        globals().update(compiled, raise_to=in_machine_code(_raise_in_turn, error_model="numpy"))
 
 
 class Tree(NamedTuple):
@@ -239,7 +263,7 @@ def _raise_at_once(products: Floats, row: Floats, value: float) -> None:
 
 
 # products = max(products, value row): machine code is quicker entry by entry, and Python by NumPy.
-raise_to = fast(_raise_in_turn) if COMPILED else _raise_at_once
+raise_to = _raise_at_once
 
 
 @fast

@@ -121,7 +121,7 @@ def level_per(
         OutOfRange: for what is no distance.
 
     >>> level_per("ln 2 per 50 km", unit="m").scaled(50_000), level_per(1, per="200 m", unit="m")
-    (Level(alpha=1/2), Level(epsilon=1/200))
+    (level(alpha='1/2'), level(epsilon='1/200'))
     """
     if isinstance(epsilon, str) and re.search(r"\bper\b", epsilon):
         if per is not None:

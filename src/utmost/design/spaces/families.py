@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from utmost.laws.exact import Surd, checked, natural
 @dataclass(frozen=True, slots=True)
 class LineMetric(Metric):
     """d(i, j) = |i - j| on {0, ..., n}; nothing is stored but n."""
+
+    written: ClassVar[str] = "spaces.counts({0.n})"
 
     n: int
 
@@ -49,6 +51,8 @@ def counts(n: int) -> Space:
 class DiscreteMetric(Metric):
     """d(x, y) = 1 for x != y."""
 
+    written: ClassVar[str] = "spaces.discrete({0.k})"
+
     k: int
 
     @property
@@ -77,6 +81,8 @@ def discrete(k: int) -> Space:
 @dataclass(frozen=True, slots=True)
 class HammingMetric(Metric):
     """d(x, y) = the number of binary digits in which x and y differ, for x, y in 0, ..., 2^bits - 1."""
+
+    written: ClassVar[str] = "spaces.hamming({0.bits})"
 
     bits: int
 
@@ -115,6 +121,8 @@ def hamming(bits: int) -> Space:
 class CycleMetric(Metric):
     """d(i, j) = min(|i - j|, n - |i - j|) on {0, ..., n-1}."""
 
+    written: ClassVar[str] = "spaces.cycle({0.n})"
+
     n: int
 
     @property
@@ -150,6 +158,8 @@ class EuclideanGridMetric(Metric):
     Squared distances are integers, so every distance is known exactly, as a `Surd` where it is irrational.
     """
 
+    written: ClassVar[str] = "spaces.grid({0.rows}, {0.cols})"
+
     rows: int
     cols: int
 
@@ -181,6 +191,8 @@ class EuclideanGridMetric(Metric):
 @dataclass(frozen=True, slots=True)
 class ManhattanGridMetric(Metric):
     """d = |dr| + |dc| between the points of a rows x cols lattice."""
+
+    written: ClassVar[str] = "spaces.grid({0.rows}, {0.cols}, 'manhattan')"
 
     rows: int
     cols: int

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -33,6 +33,9 @@ class Metric(ABC):
     """Distances between the secrets 0, 1, ..., n-1, by formula or by table."""
 
     __slots__ = ()
+
+    written: ClassVar[str] = ""
+    """How the space of this metric is typed, with places for its fields; empty where no call makes it."""
 
     @property
     @abstractmethod
@@ -391,7 +394,8 @@ class Space(Shown, Rebuilt):
         return self.size
 
     def __repr__(self) -> str:
-        return f"Space({self.metric!r})"
+        written = self.metric.written
+        return written.format(self.metric) if written and self.names is None else f"Space({self.metric!r})"
 
 
 def _distinct(labels: Sequence[Hashable], size: int) -> tuple[Hashable, ...]:

@@ -26,6 +26,7 @@ from utmost.laws.exact import (
     log_interval,
 )
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.levels import level_argument
 from utmost.laws.exact.shown import Shown
 
 Length = Fraction | Surd
@@ -231,7 +232,7 @@ class PrivacyType(Shown, Rebuilt):
         """The central model: mechanisms for `counts(rows)`, at the level of one row.
 
         >>> PrivacyType.central(10, alpha="1/2").space
-        Space(LineMetric(n=10))
+        spaces.counts(10)
         """
         return cls(counts(rows), epsilon, alpha=alpha)
 
@@ -241,7 +242,7 @@ class PrivacyType(Shown, Rebuilt):
         """The local model: mechanisms by which each individual noises one of k values at home.
 
         >>> PrivacyType.local(4, epsilon=1).space
-        Space(DiscreteMetric(k=4))
+        spaces.discrete(4)
         """
         return cls(discrete(k), epsilon, alpha=alpha)
 
@@ -306,7 +307,7 @@ class PrivacyType(Shown, Rebuilt):
         return self.level == other.level and self.space.same_as(other.space)
 
     def __repr__(self) -> str:
-        return f"PrivacyType({self.space!r}, {self.level})"
+        return f"PrivacyType({self.space!r}, {level_argument(self.level)})"
 
 
 def rows_of(channel: Channel | object, space: Space) -> Array:

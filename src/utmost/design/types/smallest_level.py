@@ -74,7 +74,7 @@ def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon
     >>> from utmost.design.spaces import counts
     >>> found = smallest_epsilon(renormalised_geometric_channel(3, alpha="1/2"), counts(2))
     >>> found.level, found.pair, found.outcome
-    (Level(alpha=7/16), (0, 1), 0)
+    (level(alpha='7/16'), (0, 1), 0)
     """
     matrix = rows_of(channel, space)
     length = cache(space.length)
@@ -138,7 +138,7 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
 
     >>> from utmost.laws.noise import DiscreteStaircase, Geometric
     >>> [kept_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]
-    [Level(epsilon=2), Level(epsilon=4/3)]
+    [level(epsilon=2), level(epsilon='4/3')]
     """
     strictest = curve_of_law(law, curve_distance(law, shift)).kept
     if strictest is None:

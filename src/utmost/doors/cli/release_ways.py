@@ -123,6 +123,7 @@ def together(table: Path, told: ReleaseOptions) -> None:
     promised.check_columns("columns", "sensitivity")
     columns, released = promised.columns, promised.columns.released or []
     unit = read_unit(None, promised.protected.sensitivity, len(released), promised.neighbours, needs=("sensitivity",))
+    check_fits(told.answer, table, released, split_names(columns.public or []))  # before a plan that may take minutes
     least: dict[str, Any] = {"unit": replace(unit, nonnegative=told.once.nonnegative), "cost": told.once.cost}
     promise = Promise(
         released,

@@ -122,7 +122,7 @@ def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public
 
     Args:
         answer: where it goes.
-        source: the table as it was read, or a counted one.
+        source: the table as it was read, its file, or a counted one.
         released, public: its columns.
 
     Raises:
@@ -134,6 +134,7 @@ def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public
     if answer.file is None or files.ending_of(answer.file) not in files.EXCEL:
         return
     cells: dict[str, Any]
+    source = files.read(source) if isinstance(source, Path) else source
     if isinstance(source, CountedTable):
         cells = {axis.levels[0]: axis.labels[0] for axis in source.domain.axes}
     else:

@@ -23,7 +23,7 @@ def read_level(written: str | int | float) -> Level:
         NotALevel: for one of more than 200 digits, above or below.
 
     >>> read_level("1/4"), read_level(" 0.5 "), read_level("-log(1/3)")
-    (Level(epsilon=1/4), Level(epsilon=1/2), Level(alpha=1/3))
+    (level(epsilon='1/4'), level(epsilon='1/2'), level(alpha='1/3'))
     """
     text = written.strip() if isinstance(written, str) else written
     read = level_of_text(text) if isinstance(text, str) and "log" in text else level(text)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from utmost.laws.exact.long_work import long_work
@@ -42,6 +43,20 @@ def in_machine_code(function: F, **options: Any) -> F:
         return cast(F, njit(cache=True, **options)(function))
     except RuntimeError:  # numba finds no folder that it can write to
         return cast(F, njit(**options)(function))
+
+
+def is_compiled_already(function: Any) -> bool:
+    """Whether some process has left machine code of a function of `in_machine_code` on this disk, since it was written.
+
+    >>> is_compiled_already(print)
+    False
+    """
+    folder = getattr(getattr(function, "stats", None), "cache_path", None)
+    if folder is None:
+        return False
+    source = Path(function.__code__.co_filename)
+    entries = Path(folder).glob(f"{source.stem}.{function.__qualname__}-*.nbi")
+    return any(entry.stat().st_mtime >= source.stat().st_mtime for entry in entries)
 
 
 @cache

@@ -140,7 +140,11 @@ class Level:
             return "of too many digits to print"
 
     def __repr__(self) -> str:
-        return f"Level({self})"
+        try:
+            argument = level_argument(self)
+        except ValueError:  # as for its text
+            return f"level({self})"
+        return argument.removeprefix("epsilon=") if "level" in argument else f"level({argument})"
 
     @property
     def _is_short(self) -> bool:
@@ -177,7 +181,7 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
         NotALevel: for none or both of them, and for NaN, infinity, zero, negatives and booleans.
 
     >>> level(epsilon="1/2"), level(alpha=0.25).alpha
-    (Level(epsilon=1/2), Fraction(1, 4))
+    (level(epsilon='1/2'), Fraction(1, 4))
     >>> level(alpha="1/2") < level(epsilon="0.7")
     True
     """
@@ -198,6 +202,24 @@ def _number(value: Number, name: str) -> Fraction:
     if max(abs(number.numerator), number.denominator) >= _TOO_LONG:
         raise NotALevel(f"{name} must be written in at most {_DIGITS} digits", came="more")
     return number
+
+
+def level_argument(level: Level) -> str:
+    """The level as the argument that gives it: epsilon=1, alpha='1/2'.
+
+    >>> level_argument(level(alpha="1/4")), level_argument(level(alpha="1/4").scaled("1/6"))
+    ("alpha='1/4'", "epsilon=level(alpha='1/2').scaled('1/3')")
+    """
+    if level.base is None:
+        return f"epsilon={fraction_text(level.power)}"
+    if level.power == 1 or level._is_short:
+        return f"alpha={fraction_text(level.alpha_fraction())}"
+    return f"epsilon=level(alpha={fraction_text(level.base)}).scaled({fraction_text(level.power)})"
+
+
+def fraction_text(value: Fraction) -> str:
+    """A fraction as it is typed: 3, or '1/3' in quotes."""
+    return str(value) if value.denominator == 1 else f"'{value}'"
 
 
 def _exponent(power: Fraction) -> str:

@@ -63,7 +63,7 @@ def level_of_text(text: Any) -> Level:
         BadTable: for what is none.
 
     >>> level_of_text("1/2"), level_of_text("-2 log(1/3)")
-    (Level(epsilon=1/2), Level(alpha=1/3^2))
+    (level(epsilon='1/2'), level(alpha='1/9'))
     """
     try:
         return _level_of_words(text) if isinstance(text, str) else level(exact(text, "epsilon"))

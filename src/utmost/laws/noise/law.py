@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, level
+from utmost.laws.exact.levels import fraction_text, level_argument
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.costs import Cost, Moment, absolute, moment, squared
 from utmost.provided import provided
@@ -75,24 +76,8 @@ def law_text(law: Any, **parameters: Any) -> str:
     return f"{type(law).__name__}({level_argument(law.level)}, {', '.join(f'{k}={v}' for k, v in shown.items())})"
 
 
-def level_argument(level: Level) -> str:
-    """The level as the argument that gives it: epsilon=1, alpha='1/2'.
-
-    >>> from utmost.laws.exact import level
-    >>> level_argument(level(alpha="1/4")), level_argument(level(alpha="1/4").scaled("1/6"))
-    ("alpha='1/4'", "epsilon=level(alpha='1/2').scaled('1/3')")
-    """
-    if level.base is None:
-        return f"epsilon={_number_text(level.power)}"
-    if level.is_rational:
-        return f"alpha={_number_text(level.alpha_fraction())}"
-    return f"epsilon=level(alpha={_number_text(level.base)}).scaled({_number_text(level.power)})"
-
-
 def _number_text(value: Any) -> str:
-    if isinstance(value, Fraction):
-        return str(value) if value.denominator == 1 else f"'{value}'"
-    return repr(value)
+    return fraction_text(value) if isinstance(value, Fraction) else repr(value)
 
 
 class Law(Shown, ABC):

@@ -33,7 +33,7 @@ def lipschitz_level(law: Any) -> Level | None:
 
     >>> from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
     >>> lipschitz_level(Geometric(1, 5)), lipschitz_level(DiscreteStaircase(1, 5)), lipschitz_level(Laplace(1, 5))
-    (Level(epsilon=1/5), Level(epsilon=1), Level(epsilon=1/5))
+    (level(epsilon='1/5'), level(epsilon=1), level(epsilon='1/5'))
     >>> lipschitz_level(Staircase(1, 5)) is None
     True
     """

@@ -177,16 +177,16 @@ def changes_of_rows(
     return [(corner, Fraction(spent, common)) for corner, spent in zip(corners, moved.dot(parts), strict=True)]
 
 
-def read_rows(rows: Sequence[Any]) -> Rows:
-    """Integer rows of one length, at most 64 of at most 12 entries.
+def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> Rows:
+    """Integer rows of one length, at most 64, or ``most``, of at most 12 entries.
 
     Raises:
         OutOfRange, NotANumber: for anything else.
     """
     if not isinstance(rows, Sequence | np.ndarray):
         raise wrong_kind("rows", "a list of rows of integers", rows)
-    if not 1 <= len(rows) <= MOST_ROWS or any(isinstance(row, str) or not np.iterable(row) for row in rows):
-        raise OutOfRange(f"there must be 1 to {MOST_ROWS} rows over the cells", came=len(rows))
+    if not 1 <= len(rows) <= most or any(isinstance(row, str) or not np.iterable(row) for row in rows):
+        raise OutOfRange(f"there must be 1 to {most} rows over the cells", came=len(rows))
     lengths = {len(list(row)) for row in rows}
     if len(lengths) != 1 or not 1 <= min(lengths) <= MOST_CELLS:
         raise OutOfRange(f"each row must have an entry for each of 1 to {MOST_CELLS} cells", came=sorted(lengths))

@@ -5,7 +5,7 @@ the hash of their texts, which is a function of that person's own rows alone.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes
 from typing import Any, TypedDict, Unpack
@@ -33,21 +33,40 @@ _KEY = "key"
 _MOST_SHARES = 10**6
 
 
-class KeyShares(dict[str, int]):
-    """For each key, the shares that persons gave it, with how many one person divides, so that nobody takes them as 1.
+@dataclass(frozen=True, slots=True, order=True)
+class KeyShares:
+    """How many shares persons gave to a key: no number, so that nobody's table of them is read as one of persons.
 
     Attributes:
-        shares: of one person, over all keys.
+        shares: of all persons together.
+        of: so many one person divides among all of their keys.
     """
 
-    __slots__ = ("shares",)
+    shares: int
+    of: int
 
-    def __init__(self, counts: Iterable[tuple[str, int]], shares: int) -> None:
-        super().__init__(counts)
-        self.shares = shares
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return KeyShares, (list(self.items()), self.shares)
+def counts_in_shares(column: Any, shares: int | None) -> Any:
+    """A column of counts in shares as integers, for a promise of so many; any other column as it is.
+
+    Raises:
+        OutOfRange: for counts in more shares of one person than the promise is for.
+        BadTable: for shares beside numbers.
+    """
+    if not isinstance(column, list | tuple) and getattr(getattr(column, "dtype", None), "kind", None) != "O":
+        return column
+    cells = list(column)
+    counted = [cell for cell in cells if isinstance(cell, KeyShares)]
+    if not counted:
+        return column
+    if len(counted) < len(cells):
+        raise BadTable("counts must all be in shares, or none", came="both", where="counts")
+    most = max(cell.of for cell in counted)
+    if most > (shares or 0):
+        required = "counts in shares need a promise for as many shares of one individual"
+        came, remedy = "none" if shares is None else str(shares), f"Say shares={most}, as for count_keys."
+        raise OutOfRange(required, came=came, where="shares", remedy=remedy)
+    return [cell.shares for cell in cells]
 
 
 class KeyWords(TypedDict, total=False):
@@ -67,7 +86,7 @@ def count_keys(
     at_most: int,
     progress: Progress | None = None,
     **words: Unpack[KeyWords],
-) -> dict[str, int]:
+) -> dict[str, Any]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
 
     Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where
@@ -93,7 +112,7 @@ def count_keys(
     >>> count_keys(events, person="user", column="page", at_most=2)
     {'home': 2, 'shop': 1}
     >>> count_keys(events, person="user", column="page", at_most=2, shares=60)
-    {'home': 90, 'shop': 30}
+    {'home': KeyShares(shares=90, of=60), 'shop': KeyShares(shares=30, of=60)}
     """
     shares, key = words.get("shares"), words.get("key")
     most = exact_integer(at_most, "at_most")
@@ -112,7 +131,7 @@ def count_keys(
     return keys.ordered(counts)
 
 
-def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
+def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, Any]:
     """The same, of a frame whose rows stay with the engine: only the keys and their counts come here."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
     check_there(wanted, frame.schema().names)
@@ -146,10 +165,12 @@ class _Keys:
         np.add.at(counts, cells, 1 if self.shares is None else self.shares // sizes)
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
-    def ordered(self, counts: Mapping[str, int]) -> dict[str, int]:
+    def ordered(self, counts: Mapping[str, int]) -> dict[str, Any]:
         """The counts in the order of the keys."""
         in_order = sorted(counts.items())
-        return dict(in_order) if self.shares is None else KeyShares(in_order, self.shares)
+        if self.shares is None:
+            return dict(in_order)
+        return {name: KeyShares(count, self.shares) for name, count in in_order}
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
         """The counts as an Arrow batch."""

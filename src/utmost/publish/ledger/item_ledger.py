@@ -49,7 +49,7 @@ class ItemLedger:
     ...     strict = release.responses(ids, values)
     ...     loose = ledger.items.relax("visits", committed, epsilon=3).responses(ids, values)
     ...     ledger.spent("visits")
-    Level(epsilon=3)
+    level(epsilon=3)
     """
 
     __slots__ = ("_book",)

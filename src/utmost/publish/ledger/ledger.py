@@ -17,6 +17,7 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.answer_statements import answer_publication
+from utmost.publish.ledger.cells_on_demand import AnsweringCells
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import AnsweringItems
 from utmost.publish.ledger.key import given_key
@@ -57,7 +58,7 @@ from utmost.publish.tables.saving import FileWords, check_destination_free, save
 T = TypeVar("T")
 
 
-class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
+class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Accounts, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
@@ -82,7 +83,7 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
     ...     loose = ledger["admissions"].at(1, table=table)
     ...     between = ledger.view("admissions", epsilon="1/2")
     ...     ledger.spent("admissions"), ledger.levels("admissions")
-    (Level(epsilon=1), (Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)))
+    (level(epsilon=1), (level(epsilon='1/4'), level(epsilon='1/2'), level(epsilon=1)))
     >>> list(loose), list(between)
     (['department', 'admitted', 'admitted_margin'], ['department', 'admitted', 'admitted_margin'])
     """

@@ -49,9 +49,9 @@ def release(
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> made = release(table, Promise("admitted", public="department", sensitivity=1, cells=1), epsilon="1/2")
     >>> made.at(2)["admitted_margin"], made.levels
-    ([1, 1], (Level(epsilon=1/2), Level(epsilon=2)))
+    ([1, 1], (level(epsilon='1/2'), level(epsilon=2)))
     >>> made.spent, made.statement["guarantee"][:60]
-    (Level(epsilon=2), 'Whatever anyone concludes from the released columns, the cha')
+    (level(epsilon=2), 'Whatever anyone concludes from the released columns, the cha')
     """
     at, bits = level(epsilon, alpha), secure(randomness)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}

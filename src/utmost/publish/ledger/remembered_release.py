@@ -77,7 +77,7 @@ class Release(Shown):
     ...     release = ledger["admissions"]
     ...     loose, strict = release.at(2, table=table), release.at("1/2")
     ...     release, release.spent, release.margin(epsilon=2)
-    (Release(name='admissions', version=1, spent=Level(epsilon=2)), Level(epsilon=2), 1)
+    (Release(name='admissions', version=1, spent=level(epsilon=2)), level(epsilon=2), 1)
     """
 
     __slots__ = ("_answer", "_memory", "_table", "name", "version")

@@ -72,7 +72,7 @@ class Responding:
         ...     first = ledger.respond("smokes", coin, {"ada": "yes", "ben": "no"}, space=discrete(2))
         ...     again = ledger.respond("smokes", coin, {"ben": "yes", "ada": None}, space=discrete(2))
         ...     again == first, ledger.spent("smokes"), ledger.mechanisms[0].persons
-        (True, Level(alpha=1/2), 2)
+        (True, level(alpha='1/2'), 2)
         """
         answering = provided("answering")(mechanism, space)
         about: dict[str, Any] = {"dataset": dataset, "version": version, "independent": independent}

@@ -91,7 +91,7 @@ class ResponseFolder:
     ...     strict = pl.scan_parquet(kept.files("visits", epsilon=1))
     ...     loose = ledger.relax("visits", strict, table_at=1, epsilon=2)
     ...     kept.missing(), kept.verify()
-    ((('visits', 1, Level(epsilon=2)),), 2)
+    ((('visits', 1, level(epsilon=2)),), 2)
     """
 
     ledger: "Ledger"

@@ -1,9 +1,11 @@
-"""A ledger in one SQLite file: rollback journal, every commit synced, one connection for each transaction."""
+"""A ledger in one SQLite file: rollback journal, every commit synced, a new connection for whoever writes."""
 
+import atexit
 import os
 import sqlite3
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,9 +29,20 @@ _WRITER = (*_READER, "journal_mode=DELETE", "synchronous=EXTRA")
 _UNUSED = ("user_version", "application_id", "auto_vacuum")
 _ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"
 
+Mark = tuple[int, ...]
+"""What tells a file that was changed, or is another one: device, inode, size, and when it was changed, in ns."""
+
+# Readers' connections that wait for the next reader of a file; how many of one file, and of how many files.
+_idle: dict[tuple[str, float], list[tuple[int, Mark, sqlite3.Connection]]] = {}
+_MOST_IDLE, _MOST_FILES = 4, 16
+# A change just after the last one may bear its time, since clocks of files tick: so long they must have been quiet.
+_QUIET = 50_000_000
+_inherited: list[sqlite3.Connection] = []
+"""Those of a parent: never used, and never closed, by the child of a fork."""
+
 
 class SqliteStore:
-    """A file. A connection lives for one transaction only, so nothing is carried into a forked child.
+    """A file. Who writes has a connection for one transaction; a reader's serves the next one while nothing changes.
 
     ``journal_mode=DELETE`` and ``synchronous=EXTRA`` make a commit durable, directory entry included, when it returns.
 
@@ -75,7 +88,8 @@ class SqliteStore:
         return [line for line in lines if line != "ok"] + in_transaction(self._path, _odd, self._timeout, write=False)
 
     def close(self) -> None:
-        """Nothing is held between transactions."""
+        """Give the connections back that wait for readers."""
+        forget_idle()
 
     def _lock(self) -> threading.Lock:
         """The turn of this process's threads; a forked child must not wait for a thread that it does not have."""
@@ -106,21 +120,85 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
     Raises:
         LedgerUnavailable, LedgerDamaged: for what SQLite reports.
     """
+    mark = None if write else _mark(path)
     try:
-        connection = _connected(path, timeout, write=write)
+        connection = _waiting(path, timeout, mark) or _connected(path, timeout, write=write)
         try:
             # isolation_level=None left all of this to us: Python's own BEGIN would come late, before the first write.
             # Who writes takes the lock before reading: what the work has read is still so when it commits.
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             answer = work(connection)
             connection.execute("COMMIT")
-            return answer
-        finally:
+        except BaseException:
             connection.close()  # rolls back what was not committed
+            raise
+        if not _keep(path, timeout, mark, connection):
+            connection.close()
+        return answer
     except sqlite3.Error as error:
         raise _translated(error, str(path)) from None
     except UnicodeDecodeError:  # SQLite's own message quotes a damaged name
         raise LedgerDamaged("the file must be a sound SQLite database", where=str(path)) from None
+
+
+def _mark(path: Path) -> Mark | None:
+    """How the file is now; None where it is not there, or was changed a moment ago."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    if time.time_ns() - max(facts.st_mtime_ns, facts.st_ctime_ns) < _QUIET:
+        return None
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+def _waiting(path: Path, timeout: float, mark: Mark | None) -> sqlite3.Connection | None:
+    """A connection that read this very file, of this process, since when nothing was written to it by anybody.
+
+    So it sees what a new one would, which reads and parses the schema first: a third of what a stored view takes.
+    """
+    for before, connection in _taken(_idle.get((str(path), timeout), [])):
+        if before == mark:
+            return connection
+        connection.close()
+    return None
+
+
+def _taken(waiting: list[tuple[int, Mark, sqlite3.Connection]]) -> Iterator[tuple[Mark, sqlite3.Connection]]:
+    """Those that wait, each for one thread alone; of a parent's none."""
+    while waiting:
+        try:
+            process, before, connection = waiting.pop()
+        except IndexError:  # another thread was quicker
+            return
+        if process == os.getpid():
+            yield before, connection
+        else:
+            _inherited.append(connection)
+
+
+def _keep(path: Path, timeout: float, mark: Mark | None, connection: sqlite3.Connection) -> bool:
+    """Keep a reader's connection for the next reader, by how the file was before it was read."""
+    if mark is None or os.name != "posix":
+        return False
+    if len(_idle) >= _MOST_FILES:
+        forget_idle()
+    waiting = _idle.setdefault((str(path), timeout), [])
+    if len(waiting) >= _MOST_IDLE:
+        return False
+    waiting.append((os.getpid(), mark, connection))
+    return True
+
+
+def forget_idle() -> None:
+    """Close the connections that wait for readers, of all files."""
+    for waiting in list(_idle.values()):
+        for _, connection in _taken(waiting):
+            connection.close()
+    _idle.clear()
+
+
+atexit.register(forget_idle)
 
 
 def _integrity(connection: sqlite3.Connection) -> list[str]:
@@ -170,7 +248,7 @@ def _connected(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection
     there = write or path.exists()
     # A path is quoted whole: a name with ? or # would otherwise be read as options of the address.
     address = f"file:{quote(str(path.absolute()))}?mode=rw" if there else ":memory:"
-    connection = sqlite3.connect(address, uri=there, timeout=timeout, isolation_level=None)
+    connection = sqlite3.connect(address, uri=there, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         for pragma in _WRITER if write else _READER:
             connection.execute(f"PRAGMA {pragma}")

@@ -23,7 +23,7 @@ from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.sampling import Thresholds
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness, secure
-from utmost.publish.counting.key_counts import KeyShares
+from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.naming import NamingLaw, appearing, naming_law, read_delta
 from utmost.publish.promises.statement_kinds import KEYS_FORMAT, KEYS_KIND
 from utmost.publish.tables.adapters import adapter_of
@@ -413,13 +413,9 @@ def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]
     Raises:
         OutOfRange: for counts in more shares of one individual than a promise is for; and what counts nobody.
     """
-    if isinstance(counts, KeyShares) and counts.shares > (shares or 0):
-        required = "counts in shares need a promise for as many shares of one individual"
-        came = "none" if shares is None else str(shares)
-        raise OutOfRange(required, came=came, where="shares", remedy=f"Call select_keys(shares={counts.shares}).")
     names, column = _columns(counts)
     try:
-        cells = integer_cells(column)
+        cells = integer_cells(counts_in_shares(column, shares))
     except NotANumber as error:
         raise NotANumber(error.required, came=error.came, where=f"counts, {error.where}", remedy=error.remedy) from None
     if cells.shape is None or len(cells.shape) != 1 or cells.size != len(names):

@@ -23,6 +23,7 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.keys import (
@@ -124,6 +125,7 @@ class NamingNoise(Noise):
             required = f"a table of keys must have the columns {', '.join(self.columns)}, and no other"
             raise BadTable(required, came=", ".join(adapter.names(rows)), where="table")
         *parts, counts = (adapter.column(rows, name) for name in self.columns)
+        counts = counts_in_shares(counts, self.divided)
         whole = integer_column(counts, self.columns[-1], lambda row: adapter.place(rows, row)).tolist()
         listed = [part.tolist() if isinstance(part, np.ndarray) else list(part) for part in parts]
         keys = listed[0] if len(listed) == 1 else list(zip(*listed, strict=True))

@@ -314,7 +314,7 @@ def release_detailed(
     >>> table = CountedTable(domain, np.array([900, 800, 700, 600, 3, 0, 2, 4]).reshape(2, 2, 2), Unit(1, 1))
     >>> release = release_detailed(table, "county", {"age": 100, "age sex": 1000}, epsilon=2)
     >>> release.fine.domain.label_columns((0,)), release.fine.domain.size, release.spent
-    (('county', 'detail', 'part'), 4, Level(epsilon=2))
+    (('county', 'detail', 'part'), 4, level(epsilon=2))
     """
     rule, whole = DetailRule(group, details), level(epsilon, alpha)
     share, _ = rehearse_detailed(table, rule, whole, first, confidence)

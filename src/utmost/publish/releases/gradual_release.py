@@ -71,7 +71,7 @@ class GradualRelease(Shown, ProcessMemory):
     >>> answer = GradualRelease([1198, 557], sensitivity=1)
     >>> strict, loose, between = answer.at(epsilon="1/4"), answer.at(epsilon=1), answer.at(epsilon="1/2")
     >>> answer.levels, answer.spent
-    ((Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)), Level(epsilon=1))
+    ((level(epsilon='1/4'), level(epsilon='1/2'), level(epsilon=1)), level(epsilon=1))
     >>> (answer.at(epsilon="1/4") == strict).all()
     np.True_
     """

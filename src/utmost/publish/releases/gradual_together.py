@@ -42,7 +42,7 @@ class GradualTogether(Shown, ProcessMemory):
     >>> answer = GradualTogether({"applicants": [933, 585], "admitted": [601, 370]}, sensitivity=1)
     >>> strict, loose = answer.at(epsilon="1/4"), answer.at(epsilon=1)
     >>> answer.spent, bool((answer.at(epsilon="1/4")["admitted"] == strict["admitted"]).all())
-    (Level(epsilon=1), True)
+    (level(epsilon=1), True)
     """
 
     __slots__ = ("_coins", "_halves", "_inner", "_names", "_read", "_rows", "_way", "unit")

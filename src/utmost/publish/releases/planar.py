@@ -60,7 +60,7 @@ class PlanarRelease(Shown, ProcessMemory):
     >>> homes = PlanarRelease([[651_300.0, 6_861_200.0], [652_900.5, 6_860_100.0]], per=200)
     >>> strict, loose = homes.at(epsilon="1/2"), homes.at(epsilon=2)
     >>> strict.shape, homes.spent, bool((homes.at(epsilon="1/2") == strict).all())
-    ((2, 2), Level(epsilon=2), True)
+    ((2, 2), level(epsilon=2), True)
     """
 
     __slots__ = ("_declared", "_flat", "_key", "_levels", "_paths", "_per", "_shape")

@@ -102,7 +102,7 @@ class TrustRelease(Shown, ProcessMemory):
 
     >>> shared = TrustRelease(1984, sensitivity=1, levels={"friend": 1, "colleague": "1/2", "stranger": "1/10"})
     >>> shared.loss(["colleague", "stranger"]), shared.naive_loss(["colleague", "stranger"])
-    (Level(epsilon=1/2), Fraction(3, 5))
+    (level(epsilon='1/2'), Fraction(3, 5))
     """
 
     __slots__ = ("_levels", "_release")
@@ -192,7 +192,7 @@ def levels_by_distance(
     Source: [koufogiannis2015], equation (47).
 
     >>> levels_by_distance([("ann", "bo"), ("bo", "cy"), ("cy", "di")], owner="ann")
-    {'bo': Level(epsilon=1), 'cy': Level(epsilon=1/2), 'di': Level(epsilon=1/3)}
+    {'bo': level(epsilon=1), 'cy': level(epsilon='1/2'), 'di': level(epsilon='1/3')}
     """
     distances = _distances(_neighbours(graph), owner)
     chosen = {d: level(epsilon(d)) for d in sorted(set(distances.values()) - {0})}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.cells_together import ways_together as ways_together
     from utmost.publish.workloads.chosen_strategy import strategy as strategy
     from utmost.publish.workloads.domain import Domain as Domain
+    from utmost.publish.workloads.levels_of_rows import certified_rows as certified_rows
     from utmost.publish.workloads.listed_keys import listed as listed
     from utmost.publish.workloads.marginal_search import marginals as marginals
     from utmost.publish.workloads.ordered_axes import bins as bins

@@ -31,13 +31,15 @@ _MOST_BITS = 1 << 17
 class Directions:
     """Certificate: one individual adds to any ``up`` cells and takes from any ``down`` others.
 
-    G is the mean of d d' over all such d, with entries 1, -1 and 0; of cells of one row, whichever, where ``along`` is
-    the place of an axis.
+    G is the mean of d d' over all such d, with entries 1, -1 and 0. Where ``along`` is the place of an axis these are
+    cells of one row, and any ``rows`` rows are changed so, and ``rows_down`` others by the opposite.
     """
 
     up: int
     down: int = 0
     along: int | None = None
+    rows: int = 1
+    rows_down: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,35 +137,48 @@ def directions_below(
 
     g_T is the eigenvalue of G on T: (up - down)^2/n on the total, ((up + down) - (up - down)^2/n)/(n - 1) elsewhere,
     in the mean over mixed directions. For up = 1, down = 0 all are 1/n, and this is the constant Gamma. Along an axis n
-    is its size, the total is that along it, and all is divided by the number of rows.
+    is its size, the total is that along it, and the rows, which are alike, have such a factor of their own.
 
     Raises:
-        PromiseBroken: for directions of more cells than there are, and weights that are none.
+        PromiseBroken: for directions of more cells or rows than there are, and weights that are none.
     """
     changes = mixed(certificate)
     along = changes[0][0].along
-    n, totals = row_totals(blocks, along)
-    on_total, elsewhere = Fraction(0), Fraction(0)
-    for direction, weight in changes:
-        up, down = direction.up, direction.down
-        if up < 0 or down < 0 or not 1 <= up + down <= n or direction.along != along:
-            raise PromiseBroken("a direction must change cells, and no more than there are", came=f"{up} and {down}")
-        square = Fraction((up - down) ** 2, n)
-        on_total += weight * square
-        elsewhere += weight * (up + down - square) / (n - 1) if n > 1 else 0
+    if any(change.along != along for change, _ in changes):
+        raise PromiseBroken("all changes must be along one axis", came="several")
+    weighed = [(factors_of(change, blocks), weight) for change, weight in changes]
     roots = Fraction(0)
-    for T, square, is_total in zip(blocks.eigenspaces, spectrum, totals, strict=True):
+    for T, square, (total, rows_total) in zip(blocks.eigenspaces, spectrum, row_totals(blocks, along), strict=True):
         dimensions = prod(dimension(chain, t) for chain, t in zip(blocks.chains, T, strict=True))
-        roots += _root_below(square * dimensions * (on_total if is_total else elsewhere))
-    return roots**2 * n / blocks.cells
+        shown = sum(weight * cells[not total] * rows[not rows_total] for (cells, rows), weight in weighed)
+        roots += _root_below(square * dimensions * shown)
+    return roots**2
 
 
-def row_totals(blocks: Blocks, along: int | None) -> tuple[int, list[bool]]:
-    """How many cells a row along an axis has, or all have, and which eigenspaces do not change within a row."""
+def factors_of(change: Directions, blocks: Blocks) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+    """The eigenvalues of G on the total and elsewhere: of the cells of a row, and of the rows.
+
+    Raises:
+        PromiseBroken: for more cells or rows than there are.
+    """
+    n = blocks.cells if change.along is None else blocks.chains[change.along][-1]
+    return _eigenvalues(change.up, change.down, n), _eigenvalues(change.rows, change.rows_down, blocks.cells // n)
+
+
+def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
+    if up < 0 or down < 0 or not 1 <= up + down <= n:
+        raise PromiseBroken("a direction must change cells, and no more than there are", came=f"{up} and {down}")
+    square = Fraction((up - down) ** 2, n)
+    return square, (up + down - square) / (n - 1) if n > 1 else Fraction(0)
+
+
+def row_totals(blocks: Blocks, along: int | None) -> list[tuple[bool, bool]]:
+    """Of each eigenspace, whether it does not change within a row along an axis, and whether not between rows."""
     lasts = [len(chain) - 1 for chain in blocks.chains]
     if along is None:
-        return blocks.cells, [list(T) == lasts for T in blocks.eigenspaces]
-    return blocks.chains[along][-1], [T[along] == lasts[along] for T in blocks.eigenspaces]
+        return [(list(T) == lasts, True) for T in blocks.eigenspaces]
+    others = [at for at in range(len(lasts)) if at != along]
+    return [(T[along] == lasts[along], all(T[at] == lasts[at] for at in others)) for T in blocks.eigenspaces]
 
 
 def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fraction:

@@ -1,10 +1,11 @@
-"""The best strategy with one level per family, certified within a tolerance, by branch and bound; for few families.
+"""The best levels of a few families or rows, certified within a tolerance, by branch and bound.
 
-The precision P(r) of a share r, in units of the precision of the whole level, is convex with P(0) = 0 and P(1) = 1. So
-the error sum_T m_T / (L P(r))_T is no convex function of the shares. On a box of shares low <= r <= high, though, P is
-below its chord, and with the chord in its place the error is convex and not larger: a tangent plane bounds it over the
-whole box, by the best vertex of box and simplex. The box with the least bound is halved, until that bound is within the
-tolerance of the best shares met so far.
+The precision P(r) of a share r, in units of the precision of the largest share, is convex with P(0) = 0 and P(1) = 1.
+So the error, which is convex in precisions, is no convex function of the shares. On a box of shares low <= r <= high,
+though, P is below its chord, and with the chord in its place the error is convex and not larger: a tangent plane bounds
+it over the whole box, by the best vertex of the box and of what keeps the level: shares of which no way to change the
+cells spends more than 1. The box with the least bound is halved, until that bound is within the tolerance of the best
+shares met so far.
 
 Bounds are computed in floats and lowered by one part in 10^9, which is a thousand times their rounding.
 """
@@ -12,7 +13,7 @@ Bounds are computed in floats and lowered by one part in 10^9, which is a thousa
 import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypedDict, Unpack
+from typing import Any, Protocol, TypedDict, Unpack
 
 import numpy as np
 
@@ -21,11 +22,12 @@ from utmost.laws.exact import Floats, Level, Number, checked, exact, level, natu
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
+from utmost.laws.programs import LinearProgram, solve
 from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.candidates import candidate_families, named_candidates, search_starts
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.strategy_search import WeighedError, best_shares
-from utmost.publish.workloads.unit_charge import Room, is_exact, rooms
+from utmost.publish.workloads.unit_charge import Room, is_exact, rooms, spent_by
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import level_of_cells
 
@@ -65,35 +67,84 @@ class CertifiedShares(Shown):
         return self.value <= self.bound * (1 + self.tolerance) * (1 + _LOWERED)
 
 
+class ErrorOfPrecisions(Protocol):
+    """An error that is convex and falling in the precisions of what is measured."""
+
+    def precisions(self, shares: Floats) -> Floats:
+        """Of shares, (..., n), the precisions, each convex in its share."""
+        ...
+
+    def values(self, precisions: Floats) -> Floats:
+        """The errors, (...); inf where not all is determined."""
+        ...
+
+    def slopes(self, precisions: Floats) -> Floats:
+        """The derivatives of the error by each of the precisions, (n,), none of them positive."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class _Box:
-    """Shares low <= r <= high with sum 1; high is cut to what the others leave."""
+class Box:
+    """Shares low <= r <= high that keep the level: ``spent`` r <= 1; high is cut to what low leaves.
+
+    Attributes:
+        spent: for each way to change the cells, what a share 1 of each spends of the level; (ways, n).
+    """
 
     low: Floats
     high: Floats
+    spent: Floats
 
     @classmethod
-    def of(cls, low: Floats, high: Floats) -> "_Box | None":
-        """The box, or None where no shares in it add up to 1."""
-        if low.sum() > 1 + 1e-12 or high.sum() < 1 - 1e-12:
+    def of(cls, low: Floats, high: Floats, spent: Floats) -> "Box | None":
+        """The box; None where all shares in it spend too much, or could all be larger."""
+        left = 1 - spent @ low
+        if left.min() < -1e-12 or (spent @ high).max() < 1 - 1e-12:
             return None
-        return cls(low, np.maximum(low, np.minimum(high, 1 - (low.sum() - low) + 1e-12)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            most = np.where(spent > 0, left[:, None] / spent, np.inf).min(axis=0)
+        return cls(low, np.maximum(low, np.minimum(high, low + most + 1e-12)), spent)
 
-    def least(self, slopes: Floats) -> Floats:
-        """The shares in the box with the least slopes . r: what is left over goes where the slope is least."""
-        shares, rest = self.low.copy(), 1 - self.low.sum()
-        for family in np.argsort(slopes):
-            shares[family] += (added := min(self.high[family] - self.low[family], max(rest, 0.0)))
-            rest -= added
-        return shares
+    def middle(self) -> Floats:
+        """Shares on the way from low to high, as large as the level allows."""
+        width = self.high - self.low
+        grown = self.spent @ width
+        ways = grown > 1e-300
+        reach = ((1 - self.spent @ self.low)[ways] / grown[ways]).min(initial=1)
+        return np.asarray(self.low + max(0.0, reach) * width)
 
-    def halves(self) -> "list[_Box]":
-        """The two halves across the longest side, where shares in them add up to 1."""
+    def least(self, slopes: Floats) -> tuple[Floats, float]:
+        """Shares in the box with the least slopes . r, and a number that this is not below; no slope is positive.
+
+        Where there is one way alone, what is left over goes where it gains most for what it spends. Else a linear
+        program, whose multipliers y of the ways prove slopes . r >= the least of (slopes + y spent) . r, less sum y.
+        """
+        if len(self.spent) == 1:
+            spent, shares = self.spent[0], self.low.copy()
+            left = 1 - float(spent @ self.low)
+            with np.errstate(divide="ignore"):
+                order = np.argsort(np.where(spent > 0, slopes / spent, -np.inf))
+            for place in order:
+                room = self.high[place] - self.low[place]
+                shares[place] += (added := min(room, max(left, 0.0) / spent[place]) if spent[place] > 0 else room)
+                left -= added * spent[place]
+            return shares, float(slopes @ shares)
+        rows, columns = np.nonzero(self.spent)
+        bounds = {"column_lower": self.low, "column_upper": self.high}
+        ends = {"lower": np.full(len(self.spent), -np.inf), "upper": np.maximum(1.0, self.spent @ self.low)}
+        solution = solve(LinearProgram.of_triplets(slopes, rows, columns, self.spent[rows, columns], **ends, **bounds))
+        y = np.maximum(-solution.duals, 0)
+        reduced = slopes + y @ self.spent
+        proven = float(np.where(reduced > 0, reduced * self.low, reduced * self.high).sum() - y @ ends["upper"])
+        return np.clip(solution.primal, self.low, self.high), proven
+
+    def halves(self) -> "list[Box]":
+        """The two halves across the longest side, where shares in them keep the level."""
         side = int(np.argmax(self.high - self.low))
         middle = (self.low[side] + self.high[side]) / 2
         lower, upper = self.high.copy(), self.low.copy()
         lower[side], upper[side] = middle, middle
-        halves = [_Box.of(self.low, lower), _Box.of(upper, self.high)]
+        halves = [Box.of(self.low, lower, self.spent), Box.of(upper, self.high, self.spent)]
         return [box for box in halves if box is not None]
 
 
@@ -113,7 +164,7 @@ def certified_shares(
     unit: Unit,
     epsilon: Number | Level,
     families: Iterable[Any] | None = None,
-    **search: Unpack[BoxWords],
+    **words: Unpack[BoxWords],
 ) -> CertifiedShares:
     """The best shares of a level over a few families, with a bound on what any shares could reach.
 
@@ -130,8 +181,7 @@ def certified_shares(
 
     Raises:
         OutOfRange: for a tolerance or families that are none, and families that do not determine a wanted answer.
-        Unsupported: where the groups of a level differ in size, and where a replaced record may be in more than half of
-            the cells, so that the levels have no common rule.
+        Unsupported: where the groups of a level differ in size, and where totals are public.
 
     Source: docs/theory/workload-bounds.md.
 
@@ -141,60 +191,82 @@ def certified_shares(
     >>> round(found.shares[(0, 1)], 2), found.is_certified
     (0.42, True)
     """
-    tolerance, start = search.get("tolerance", "1/50"), search.get("start")
-    gap = float(exact(tolerance, "tolerance"))
-    if not gap > 0:
-        raise OutOfRange("the tolerance must be positive", came=tolerance, remedy='Pass tolerance="1/50".')
+    gap, start = read_tolerance(words.get("tolerance", "1/50")), words.get("start")
     if unit.exactly:
         remedy = "Leave exactly= out; what is certified then holds for less than is promised."
         raise Unsupported("shares are certified where totals are not public", came="exactly=True", remedy=remedy)
     chosen = candidate_families(workload) if families is None else named_candidates(workload, families)
-    room = _only_room(unit, workload.domain.size)
-    if families is None and room.free:
+    rules = rooms(unit, workload.domain.size)
+    if families is None and any(room.free for room in rules):
         chosen |= {workload.domain.family(""): 1}
     blocks = Blocks.of(workload.domain, chosen, workload.eigenspaces)
-    whole = float(level_of_cells(unit, level(epsilon)).epsilon_float)
-    error = WeighedError.of(blocks, [workload.spectrum(blocks)], whole, room)
-    starts = search_starts(workload, chosen, error)
-    first = best_shares(error, starts) if start is None else _given(workload, list(chosen), start, error.free)
-    reached = _Search(error, first)
-    bound, boxes = reached.certify(gap, natural(search.get("most_boxes", 20_000), "most_boxes"), search.get("progress"))
+    whole, spectrum = float(level_of_cells(unit, level(epsilon)).epsilon_float), workload.spectrum(blocks)
+    spent = np.array(spent_by(workload.domain, unit, chosen), dtype=float)
+    largest = largest_share(spent)
+    error = WeighedError.of(blocks, [spectrum], whole * largest)
+    if start is None:
+        starts = [_searched(workload, chosen, WeighedError.of(blocks, [spectrum], whole, room), room) for room in rules]
+    else:
+        starts = [_given(workload, list(chosen), start)]
+    search = Search(error, spent * largest, starts)
+    most = natural(words.get("most_boxes", 20_000), "most_boxes")
+    bound, boxes = search.certify(gap, most, words.get("progress"))
     unit_variance = 1 / float(precision(error.level))
-    shares = dict(zip(chosen, (float(room.scale) * (reached.shares + error.free)).tolist(), strict=True))
+    shares = dict(zip(chosen, (largest * search.shares).tolist(), strict=True))
     exactly = "" if is_exact(workload.domain, unit, chosen) else ", charged as Strategy.charge says, which is no less"
     words = f"one level per family of these, linear unbiased estimates{exactly}"
-    return CertifiedShares(shares, reached.value * unit_variance, bound * unit_variance, boxes, gap, words)
+    return CertifiedShares(shares, search.value * unit_variance, bound * unit_variance, boxes, gap, words)
 
 
-def _only_room(unit: Unit, cells: int) -> Room:
-    room, *others = rooms(unit, cells)
-    if others:
-        remedy = "Ask for bounds_of."
-        raise Unsupported("shares are certified where they have one rule", came="two", where="unit", remedy=remedy)
-    return room
+def read_tolerance(tolerance: Number) -> float:
+    """By which factor an error may exceed its bound, less 1.
+
+    Raises:
+        OutOfRange: for what is not positive.
+    """
+    gap = float(exact(tolerance, "tolerance"))
+    if not gap > 0:
+        raise OutOfRange("the tolerance must be positive", came=tolerance, remedy='Pass tolerance="1/50".')
+    return gap
 
 
-def _given(workload: Workload, families: list[Family], start: Mapping[Any, Number], free: Floats) -> Floats:
+def largest_share(spent: Floats) -> float:
+    """The largest share that one of those measured can have by itself."""
+    return float((1 / spent.max(axis=0)).max())
+
+
+def _searched(workload: Workload, families: dict[Family, int], error: WeighedError, room: Room) -> Floats:
+    """The best shares that a search finds by one rule."""
+    shares = best_shares(error, search_starts(workload, families, error)) + error.free
+    return np.asarray(float(room.scale) * shares)
+
+
+def _given(workload: Workload, families: list[Family], start: Mapping[Any, Number]) -> Floats:
     named = {workload.domain.family(name): float(exact(share, "share")) for name, share in start.items()}
-    start_shares = np.array([named.get(family, 0.0) for family in families])
-    start_shares = np.where(free > 0, np.maximum(start_shares - free, 0), start_shares)
-    if (start_shares < 0).any() or not start_shares.sum() > 0:
+    shares = np.array([named.get(family, 0.0) for family in families])
+    if (shares < 0).any() or not shares.sum() > 0:
         raise OutOfRange("the shares to start with must be of these families, and positive", came="others")
-    return np.asarray(start_shares / start_shares.sum())
+    return shares
 
 
-class _Search:
-    """The best shares met so far, and the boxes that may hold better ones."""
+class Search:
+    """The best shares met so far, and the boxes that may hold better ones.
 
-    def __init__(self, error: WeighedError, shares: Floats) -> None:
-        self.error, self.shares, self.value = error, shares, float(error(shares))
-        self.spectrum = error.spectra[0]
+    Args:
+        error: of precisions, in units of those at the largest share, which is 1.
+        spent: for each way to change the cells, what each spends of the level at that share; (ways, n).
+        starts: shares to begin with, some of them not 0; they are made to spend the level.
+    """
+
+    def __init__(self, error: ErrorOfPrecisions, spent: Floats, starts: Iterable[Floats]) -> None:
+        self.error, self.spent, self.value = error, spent, np.inf
+        for shares in starts:
+            self.keep(np.asarray(shares / (spent @ shares).max()))
 
     def certify(self, gap: float, most: int, progress: Callable[[int, float], None] | None) -> tuple[float, int]:
         """A bound below every error, and how many boxes were halved for it."""
-        families = len(self.shares)
-        whole = _Box.of(np.zeros(families), np.ones(families))
-        assert whole is not None, "some shares add up to 1"
+        whole = Box.of(np.zeros(self.spent.shape[1]), 1 / self.spent.max(axis=0), self.spent)
+        assert whole is not None, "some shares spend the level"
         waiting = [(self.bound(whole, gap), 0, whole)]
         boxes = halves = 0
         while waiting and waiting[0][0] * (1 + gap) < self.value and boxes < most:
@@ -210,39 +282,36 @@ class _Search:
         # A box that was left had, when it was left, a bound of at least the value found by then / (1 + gap).
         return min([self.value / (1 + gap), *(lower_bound for lower_bound, _, _ in waiting[:1])]), boxes
 
-    def bound(self, box: _Box, gap: float) -> float:
+    def bound(self, box: Box, gap: float) -> float:
         """A number below the error of all shares in a box; better shares met on the way are kept."""
         low, high = self.error.precisions(box.low), self.error.precisions(box.high)
-        with np.errstate(divide="ignore"):
-            best = float((self.spectrum / (high @ self.error.loads)).sum()) * (1 - _LOWERED)
+        best = float(self.error.values(high)) * (1 - _LOWERED)
         width = box.high - box.low
         steep = np.where(width > 1e-15, (high - low) / np.where(width > 1e-15, width, 1), 0)
-        shares = box.low + width * (1 - box.low.sum()) / max(float(width.sum()), 1e-300)
+        shares = box.middle()
         for _ in range(_TANGENTS):
-            self._keep(shares)
+            self.keep(shares)
             if best * (1 + gap) >= self.value:
                 break
-            eigenvalues = (low + steep * (shares - box.low)) @ self.error.loads
-            if not (eigenvalues > 0).all():
+            chords = low + steep * (shares - box.low)
+            value = float(self.error.values(chords))
+            if not value < np.inf:
                 break
-            quotients = self.spectrum / eigenvalues
-            slopes = -steep * (self.error.loads @ (quotients / eigenvalues))
-            vertex = box.least(slopes)
-            fall = float(slopes @ (vertex - shares))
-            tangent = float(quotients.sum()) + fall
-            best = max(best, tangent - _LOWERED * float(quotients.sum() - 2 * slopes @ (vertex + shares)))
+            slopes = steep * self.error.slopes(chords)
+            vertex, least = box.least(slopes)
+            tangent = value + least - float(slopes @ shares)
+            best = max(best, tangent - _LOWERED * float(value - 2 * slopes @ (vertex + shares)))
             shares = self._nearer(low - steep * box.low, steep, shares, vertex)
         return best
 
     def _nearer(self, base: Floats, steep: Floats, shares: Floats, vertex: Floats) -> Floats:
         """The best of ten points on the way to the vertex, for the error with chords."""
         tried = shares + _STEPS[:, None] * (vertex - shares)
-        eigenvalues = (base + steep * tried) @ self.error.loads
-        with np.errstate(divide="ignore"):
-            values = np.where(eigenvalues > 0, self.spectrum / eigenvalues, np.inf).sum(axis=1)
+        values = self.error.values(base + steep * tried)
         return np.asarray(tried[int(values.argmin())])
 
-    def _keep(self, shares: Floats) -> None:
-        value = float(self.error(shares))
-        if value < self.value:
+    def keep(self, shares: Floats) -> None:
+        """Keep shares that are better than the best so far, or the first."""
+        value = float(self.error.values(self.error.precisions(shares)))
+        if value < self.value or not hasattr(self, "shares"):
             self.shares, self.value = shares, value

@@ -3,15 +3,15 @@ r"""Which signed rows to measure where one individual changes a few cells togeth
 With rows a_i at levels e_i the precision is X = sum of p(e_i) a_i a_i', p(e) = cosh e - 1, the mean variance of the k
 cells is tr X^-1 / k, and the levels are a polytope: sum_i e_i |a_i d| <= E for the 2^k - 1 changes d. p is convex with
 p'(0) = 0, so that few rows are best, and a descent from all rows at once ends in bad corners. So sets of rows are
-ranked at equal levels, from several starts, exchanging, adding and dropping one row at a time; the best sets are
-polished at the level itself.
+ranked at equal levels, from several starts, exchanging, adding and dropping one row at a time; the best sets, and for
+four and five cells one that a branch and bound met, are polished at the level itself.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
+from itertools import permutations, product
 from math import gcd
 
 import numpy as np
@@ -35,6 +35,11 @@ _WIDEST, _NARROWEST, _DIRECTIONS = 0.3, 1e-4, 48  # steps of the polish, in the 
 _SILENT = 40.0  # rows are sought as of such a level for all above it, where precisions are beyond floats
 _LOST = 1e-12  # so much of the largest precision floats cannot tell from none
 _TRACE = 1 / 400  # a row with less of the level is tried without
+_FOUND = {
+    4: ((0, 1, -1, 0), (1, 0, 0, -1), (1, -1, -1, 1), (1, 1, 1, 1)),
+    5: ((0, 0, 0, 1, 0), (0, 0, 1, -1, 1), (0, 0, 1, 0, -1), (1, -1, 0, 0, 0), (1, 1, 0, -1, 0)),
+}
+"""The best that branch and bound over all rows of entries up to 1 met; sets at equal levels do not lead there."""
 
 
 @lru_cache(maxsize=256)
@@ -158,7 +163,20 @@ def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
             if best == place:
                 break
             place, value = best, least
-    return [*sorted(seen, key=lambda chosen: (seen[chosen], chosen))[:_POLISHED], alone]
+    nearest_sets = sorted(seen, key=lambda chosen: (seen[chosen], chosen))[:_POLISHED]
+    return [*nearest_sets, alone, *_found(pool)]
+
+
+def _found(pool: _Pool) -> list[tuple[int, ...]]:
+    """The rows that are known to be good, over the cells in the order in which they serve what is wanted best."""
+    cells = pool.rows.shape[1]
+    if cells not in _FOUND:
+        return []
+    places = {tuple(row): place for place, row in enumerate(pool.rows.tolist())}
+    places |= {tuple(-entry for entry in row): place for row, place in places.items()}
+    known = np.array(_FOUND[cells])
+    orders = [tuple(places[tuple(row)] for row in known[:, order].tolist()) for order in permutations(range(cells))]
+    return [orders[int(pool.values(np.array(orders)).argmin())]]
 
 
 def _neighbours(place: tuple[int, ...], pool: int, cells: int, *, square: bool) -> Iterator[NDArray[np.intp]]:

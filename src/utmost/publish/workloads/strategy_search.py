@@ -69,6 +69,15 @@ class WeighedError:
         """
         return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
 
+    def values(self, precisions: Floats) -> Floats:
+        """Of precisions, (..., families), the errors."""
+        return self.weighed(np.asarray(precisions @ self.loads))
+
+    def slopes(self, precisions: Floats) -> Floats:
+        """The derivatives of the error of the first spectrum by the precisions, (families,)."""
+        eigenvalues = precisions @ self.loads
+        return np.asarray(-self.loads @ (self.spectra[0] / eigenvalues**2))
+
     def each(self, eigenvalues: Floats) -> Floats:
         """For each spectrum, its sum, (..., spectra), from eigenvalues of shape (..., eigenspaces)."""
         with np.errstate(divide="ignore", over="ignore"):

@@ -88,9 +88,24 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> 
     >>> [str(charge_of(domain, Unit(1, 1, "change-one", nonnegative=known), halves)) for known in (False, True)]
     ['2', '1']
     """
-    total = sum((share for family, share in shares.items() if is_total(domain, family)), Fraction(0))
-    rest = sum(shares.values(), Fraction(0)) - total
-    return max(x * rest + y * total for x, y in _factors(unit, domain.size)) / Fraction(unit.charged)
+    ways = spent_by(domain, unit, shares)
+    return max(
+        sum((part * share for part, share in zip(way, shares.values(), strict=True)), Fraction(0)) for way in ways
+    )
+
+
+def spent_by(domain: Domain, unit: Unit, families: Iterable[Family]) -> list[tuple[Fraction, ...]]:
+    """For each way to change the cells, what one individual spends of the level for a share 1 of each family.
+
+    Shares keep the level where no way spends more than 1 of it.
+
+    >>> cells, total = (0,), (1,)
+    >>> counts = Unit(1, 1, "change-one", nonnegative=True)
+    >>> [[str(part) for part in way] for way in spent_by(Domain(cell=range(100)), counts, [cells, total])]
+    [['1/2', '1/2'], ['1', '0']]
+    """
+    totals, whole = [is_total(domain, family) for family in families], Fraction(unit.charged)
+    return [tuple((y if total else x) / whole for total in totals) for x, y in _factors(unit, domain.size)]
 
 
 def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:

@@ -62,10 +62,10 @@ class Part(Shown):
         squares[:] = [Fraction(square) / self.answers for square in blocks.spectrum(factors)]
         return frozen(squares)
 
-    def sizes(self, domain: Domain) -> dict[int, int]:
-        """How many cells an answer adds up, and how many answers add up so many."""
+    def sizes(self, domain: Domain, places: Iterable[int] | None = None) -> dict[int, int]:
+        """How many cells an answer adds up, and how many answers add up so many; along the axes in some places."""
         counts = {1: 1}
-        for sums, axis in zip(self.sums, domain.axes, strict=True):
+        for sums, axis in [(self.sums[at], domain.axes[at]) for at in places or range(len(self.sums))]:
             if isinstance(sums, Groups) and sums.at == len(axis.levels):
                 counts = {size * axis.size: times for size, times in counts.items()}
                 continue

@@ -12,10 +12,9 @@ Source: docs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the const
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
-from math import ldexp, sqrt
+from math import ldexp
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from utmost.publish.workloads.bound_inequalities import (
     MatrixPart,
     MatrixRoots,
     MixedDirections,
+    factors_of,
     mixed,
     row_totals,
 )
@@ -52,9 +52,11 @@ from utmost.publish.workloads.workload_evidence import (
     exact_spectrum,
     family_blocks,
     is_alike,
+    is_possible,
     is_whole,
     level_of_cells,
     matrix_parts,
+    of_families,
     proven_bound,
 )
 
@@ -90,8 +92,7 @@ def bounds_of(
         epsilon: the level of the whole release.
         families: those that a strategy may measure; where None all of the domain, or, where these are more than 256,
             the cells and the families that are wanted; beside other axes, of these the ones whose groups have one size.
-        together: an axis along which one individual changes all cells of one row or of several, as for `strategy`;
-            bounds are those of one row.
+        together: an axis along which one individual changes all cells of one row or of several, as for `strategy`.
 
     Raises:
         NotALevel, OutOfRange: for a level or families that are none; for an axis that the domain has not, or of more
@@ -114,8 +115,6 @@ def bounds_of(
     """
     at = level(epsilon)
     along = None if together is None else _row(workload, unit, together)
-    # Cells that change together are one change along a row: the certificate says which.
-    unit = unit if along is None else replace(unit, cells=1)
     chosen = _families(workload, families)
     missing: dict[str, str] = {}
     known: dict[int, Fraction] = {}
@@ -125,12 +124,14 @@ def bounds_of(
         value = round_down(proven_bound(kind, problem, certificate, known))
         return LowerBound(value, holds_for, hypotheses, certificate)
 
-    first = bound("per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit))
+    first = bound(
+        "per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit, together)
+    )
     jointly = unbiased = integer = over_families = None
     if unit.exactly:
         kinds = "any mechanism", "any unbiased", "any integer strategy", "these families"
         missing = dict.fromkeys(kinds, _PUBLIC_TOTAL)
-        means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
+        means = tuple(round_down(mean) for mean in answers_below(workload, unit, at, together))
         return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means, together)
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
@@ -146,15 +147,16 @@ def bounds_of(
     if jointly is None or jointly.value < first.value:
         jointly = bound("any mechanism", _TOGETHER, _together_words(unit, None, None))
     try:
-        certificate = _over_families(workload, unit, at, chosen)
+        charged = of_families(unit, together)
+        certificate = _over_families(workload, charged, at, chosen)
         if certificate is None:
             missing["these families"] = "the families do not determine every wanted answer"
         else:
-            words = _family_words(workload, unit, chosen, certificate)
+            words = _family_words(workload, charged, chosen, certificate)
             over_families = bound("these families", words, f"{_CHARGED}; {_LINEAR}", certificate)
     except Unsupported as error:
         missing["these families"] = str(error)
-    means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
+    means = tuple(round_down(mean) for mean in answers_below(workload, unit, at, together))
     return WorkloadBounds(
         workload, unit, at, chosen, first, jointly, unbiased, integer, over_families, missing, means, together
     )
@@ -192,8 +194,9 @@ def _is_even(domain: Domain, family: Family) -> bool:
     return all(bool((group_sizes == group_sizes[0]).all()) for group_sizes in sizes)
 
 
-def _per_answer_words(unit: Unit) -> str:
-    return f"mean squared error, each answer at its own worst data set; counts without an upper limit; {_adds(unit)}"
+def _per_answer_words(unit: Unit, together: str | None) -> str:
+    worst = "mean squared error, each answer at its own worst data set; counts without an upper limit"
+    return f"{worst}; {_adds(unit, together)}"
 
 
 def _together_words(
@@ -201,15 +204,15 @@ def _together_words(
 ) -> str:
     worst = "mean squared errors added up, at the data set worst for their sum; counts without an upper limit"
     alike = isinstance(certificate, Directions | MixedDirections) and mixed(certificate)
-    replaced = alike and any(change.down for change, _ in alike)
-    row = f", or to all cells of one row along {together!r}" if alike and together else ""
-    return f"{worst}; {_adds(unit)}{row}{'; a record may be replaced by any other' if replaced else ''}"
+    replaced = alike and any(change.down or change.rows_down for change, _ in alike)
+    return f"{worst}; {_adds(unit, together)}{'; a record may be replaced by any other' if replaced else ''}"
 
 
-def _adds(unit: Unit) -> str:
+def _adds(unit: Unit, together: str | None) -> str:
     whole = "" if is_whole(unit) else "; of what is added only 0 and the sensitivity are used"
     in_all = "" if unit.in_all is None else f", {unit.in_all} at most in all"
-    return f"{_ADDS}{in_all}{whole}"
+    row = f" in whole rows along {together!r}" if together else ""
+    return f"{_ADDS}{row}{in_all}{whole}"
 
 
 def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, together: str | None) -> str:
@@ -217,12 +220,14 @@ def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, tog
         return "at every data set; one individual may add the sensitivity to any one cell (and an empty record counts)"
     directions = [direction for direction, _ in mixed(certificate)]
     up, down = max(change.up for change in directions), max(change.down for change in directions)
-    cells = f"{up} cells" if together is None else f"{up} cells of one row along {together!r}"
-    if not down:
-        return f"at every data set; one individual may add the sensitivity to up to {cells} (an empty record counts)"
+    rows = max(change.rows for change in directions)
+    row = "" if together is None else f" of {'one row' if rows == 1 else f'{rows} rows'} along {together!r}"
+    if not down and not any(change.rows_down for change in directions):
+        added = f"may add the sensitivity to up to {up} cells{row}"
+        return f"at every data set; one individual {added} (an empty record counts)"
     return (
         f"at every data set whose cells are at least the sensitivity; one individual's record may be replaced so that "
-        f"up to {cells} grow and up to {down} others fall by the sensitivity"
+        f"up to {up} cells{row} grow and up to {down or up} others fall by the sensitivity"
     )
 
 
@@ -263,26 +268,37 @@ def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions
     """
     blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
     spectrum = exact_spectrum(workload, blocks)
-    whole = sum(spectrum)
-    roots = np.sqrt(np.array([float(square / whole) for square in spectrum]) * blocks.dimensions)
-    n, totals = row_totals(blocks, along)
-    total = np.array(totals)
-    on_total, elsewhere = float(roots[total].sum()), float(roots[~total].sum())
+    largest = sum(spectrum)
+    roots = np.sqrt(np.array([float(square / largest) for square in spectrum]) * blocks.dimensions)
+    n = blocks.cells if along is None else workload.domain.axes[along].size
+    of_kind = np.zeros((2, 2))
+    for own, (total, rows_total) in zip(roots, row_totals(blocks, along), strict=True):
+        of_kind[int(not total), int(not rows_total)] += own
 
     # What a mixture of changes proves, in floats: the search may be wrong, since `proven_bound` says what it is worth.
     def root(*changes: tuple[float, Directions]) -> float:
-        moved = sum(weight * (change.up - change.down) ** 2 / n for weight, change in changes)
-        touched = sum(weight * (change.up + change.down) for weight, change in changes)
-        return on_total * sqrt(moved) + elsewhere * sqrt(max(0.0, (touched - moved) / max(1, n - 1)))
+        shown = np.zeros((2, 2))
+        for weight, change in changes:
+            cells, rows = factors_of(change, blocks)
+            shown += weight * np.outer(np.array(cells, dtype=float), np.array(rows, dtype=float))
+        return float((of_kind * np.sqrt(shown)).sum())
 
-    most = min(cells_changed(workload, unit, along)[0], n)
-    downs = {0} if unit.neighbours == "add-remove" else {0, min(most, n // 2), min(most, n // 2) // 2}
+    most, most_rows = cells_changed(workload, unit, along)
+    most, rows = min(most, n), min(most_rows, blocks.cells // n)
+    replaced = unit.neighbours == "change-one"
+    downs = {0, min(most, n // 2), min(most, n // 2) // 2} if replaced else {0}
     ups = {
-        down: _peak(lambda up, down=down: root((1, Directions(up, down))), max(1, down), min(most, n - down))
+        down: _peak(lambda up, down=down: root((1, Directions(up, down, along))), max(1, down), min(most, n - down))
         for down in downs
     }
-    tried = {Directions(up, down, along) for up, down in [(1, 0), (most, 0), *((up, down) for down, up in ups.items())]}
-    ranked = sorted(tried, key=lambda change: (-root((1, change)), change.up, change.down))
+    cells = {(1, 0), (most, 0), *((up, down) for down, up in ups.items())}
+    lowered = min(most_rows, blocks.cells // n // 2) if replaced and along is not None else 0
+    of_rows = {(1, 0), (rows, 0), (max(1, lowered), lowered)}
+    tried = [Directions(up, down, along, *each) for up, down in cells for each in of_rows]
+    tried = [change for change in tried if is_possible(change, unit, most, most_rows)]
+    ranked = sorted(
+        tried, key=lambda change: (-root((1, change)), change.up, change.down, change.rows, change.rows_down)
+    )
     pairs = [
         (_peak(lambda step, pair=pair: root(*_weighted(pair, step)), 0, _MIXED), pair)
         for pair in combinations(ranked, 2)

@@ -34,7 +34,7 @@ from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.even_levels import EvenLevels
 from utmost.publish.workloads.marginal_bounds import TangentLevels, tangents_below, wanted_spaces
 from utmost.publish.workloads.unit_charge import room_around
-from utmost.publish.workloads.workload import Workload
+from utmost.publish.workloads.workload import Part, Workload
 
 MOST_ROWS = 2000
 _MOST_WORK = 2 * MOST_ROWS**3
@@ -126,7 +126,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
         proven = proven_bound(kind, problem, bound.certificate, known)
         if not bound.value <= round_down(proven):
             raise PromiseBroken("the certificate must prove the bound", came=bound.value, where=kind)
-    means = answers_below(bounds.workload, bounds.unit, bounds.level)
+    means = answers_below(bounds.workload, bounds.unit, bounds.level, bounds.together)
     if len(bounds.parts) != len(means) or any(
         not value <= round_down(mean) for value, mean in zip(bounds.parts, means, strict=True)
     ):
@@ -155,8 +155,10 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
     """
     workload, unit, level, families, together = problem
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):
-        means = answers_below(workload, unit, level)
+        means = answers_below(workload, unit, level, together)
         return sum((part.weight * mean for part, mean in zip(workload.parts, means, strict=True)), Fraction(0))
+    if kind == "these families":
+        unit = of_families(unit, together)
     if kind == "these families" and isinstance(certificate, ChordShares):
         even, blocks = family_blocks(workload, families)
         at, total, weight = chord_of(workload, unit, level, families, blocks)
@@ -230,21 +232,57 @@ def level_of_cells(unit: Unit, level: Level) -> Level:
 
 
 def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[int, int]:
-    """How many cells one individual may raise, and lower by a replacement; along an axis, of one row."""
-    up = unit.whole_cells if along is None else workload.domain.axes[along].size
-    return up, up if unit.neighbours == "change-one" else 0
+    """How many cells one individual may raise; along an axis, of a row, and in how many rows."""
+    if along is None:
+        return unit.whole_cells, 1
+    size = workload.domain.axes[along].size
+    return size, unit.cells // size
+
+
+def place_of(workload: Workload, unit: Unit, together: str | None) -> int | None:
+    """The place of the axis along which one individual changes the cells of whole rows; None where there is none.
+
+    Raises:
+        PromiseBroken: for an axis that is none, and a unit of other cells than those of whole rows.
+    """
+    if together is None:
+        return None
+    columns = workload.domain.columns
+    if together not in columns:
+        raise PromiseBroken("cells that change together must lie along an axis", came=repr(together))
+    if unit.cells % workload.domain.axes[columns.index(together)].size or unit.in_all is not None:
+        raise PromiseBroken("cells that change together along an axis must be those of whole rows", came=repr(unit))
+    return columns.index(together)
+
+
+def is_possible(change: Directions, unit: Unit, most: int, rows: int) -> bool:
+    """Whether one individual can change so many cells of so many rows, by ``cells_changed``.
+
+    What is raised is one record, and what is lowered another, of which each is in so many rows.
+    """
+    if change.rows < 1 or change.rows_down < 0 or max(change.up, change.down) > most:
+        return False
+    lowers = change.down > 0 or change.rows_down > 0
+    touched = change.rows + change.rows_down if change.up and change.down else max(change.rows, change.rows_down)
+    return touched <= rows and (unit.neighbours == "change-one" or not lowers)
+
+
+def of_families(unit: Unit, together: str | None) -> Unit:
+    """The unit that families are charged for where whole rows are changed.
+
+    So many cells lie in whole rows, too; those of two records need not keep apart there, so that one record more or
+    less is what such strategies are bounded by.
+    """
+    return unit if together is None or not unit.leaves_totals else replace(unit, neighbours="add-remove")
 
 
 def _check_directions(
     kind: str, workload: Workload, unit: Unit, certificate: Directions | MixedDirections, together: str | None
 ) -> None:
     """An individual must be able to go there."""
-    columns = workload.domain.columns
-    if together is not None and together not in columns:
-        raise PromiseBroken("cells that change together must lie along an axis", came=repr(together), where=kind)
-    along = None if together is None else columns.index(together)
-    up, down = cells_changed(workload, unit, along)
-    if any(change.along != along or change.up > up or change.down > down for change, _ in mixed(certificate)):
+    along = place_of(workload, unit, together)
+    most, rows = cells_changed(workload, unit, along)
+    if any(change.along != along or not is_possible(change, unit, most, rows) for change, _ in mixed(certificate)):
         raise PromiseBroken("an individual must be able to change so many cells", came=f"{certificate}", where=kind)
 
 
@@ -253,15 +291,18 @@ def is_whole(unit: Unit) -> bool:
     return unit.sensitivity.denominator == unit.reach.denominator == 1 and not unit.is_shared
 
 
-def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction]:
-    """For each part, the mean over its answers of what no mechanism is below."""
+def answers_below(workload: Workload, unit: Unit, level: Level, together: str | None = None) -> list[Fraction]:
+    """For each part, the mean over its answers of what no mechanism is below.
+
+    Args:
+        together: the axis along which one individual changes the cells of a row, or of so many rows as the unit has.
+    """
     whole = is_whole(unit)
     known: dict[int, Fraction] = {}
     means = []
     for part in workload.parts:
         total = Fraction(0)
-        for size, answers in part.sizes(workload.domain).items():
-            cells = min(size, unit.cells)
+        for (size, cells), answers in _changed_cells(part, workload, unit, together).items():
             if unit.exactly:  # who enters one of these cells leaves another that is none of them
                 cells = min(cells, workload.domain.size - size)
             if not cells:
@@ -272,6 +313,22 @@ def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction
             total += answers * known[cells]
         means.append(total / part.answers)
     return means
+
+
+def _changed_cells(part: Part, workload: Workload, unit: Unit, together: str | None) -> dict[tuple[int, int], int]:
+    """How many cells an answer adds up, of how many one individual changes each, and how many answers do."""
+    domain = workload.domain
+    along = place_of(workload, unit, together)
+    if along is None:
+        return {(size, min(size, unit.cells)): answers for size, answers in part.sizes(domain).items()}
+    others = [at for at in range(len(domain.axes)) if at != along]
+    _, rows = cells_changed(workload, unit, along)
+    counts: dict[tuple[int, int], int] = {}
+    for own, answers in part.sizes(domain, [along]).items():
+        for across, times in (part.sizes(domain, others) if others else {1: 1}).items():
+            key = (own * across, own * min(across, rows))
+            counts[key] = counts.get(key, 0) + answers * times
+    return counts
 
 
 def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workload, Blocks]:

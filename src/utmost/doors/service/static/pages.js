@@ -1,5 +1,5 @@
 // Sliders that fill the field beside them, buttons that copy, columns that are chosen from the header of a file which is
-// never sent, previews, and tables that are sorted and filtered. Pages work without.
+// never sent, previews, and tables that are sorted, filtered, and read downwards where they are too broad. Pages work without.
 "use strict";
 
 function onSlider(slider) {
@@ -138,6 +138,28 @@ function filter(before, items, what) {
   before.before(box);
 }
 
+// A table that is broader than its place is read downwards, each cell beside the name of its column.
+function onBreadth() {
+  for (const table of document.querySelectorAll(".scroll > table")) {
+    const heads = table.tHead ? [...table.tHead.rows[0].cells] : [], place = table.parentElement;
+    table.classList.remove("stacked");
+    if (place.scrollWidth <= place.clientWidth) continue;
+    table.classList.add("stacked");
+    table.setAttribute("role", "table");
+    for (const row of table.tBodies[0].rows) {
+      row.setAttribute("role", "row");
+      [...row.cells].forEach((cell, at) => {
+        cell.setAttribute("role", cell.tagName === "TH" ? "rowheader" : "cell");
+        cell.dataset.of = heads[at] ? heads[at].textContent.trim() : "";
+      });
+    }
+  }
+}
+
+window.addEventListener("resize", onBreadth);
+document.addEventListener("toggle", onBreadth, true);
+document.addEventListener("htmx:afterSwap", onBreadth);
+
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("input[data-fills]").forEach(onSlider);
   document.querySelectorAll("input[data-columns]").forEach(onColumns);
@@ -151,4 +173,5 @@ document.addEventListener("DOMContentLoaded", () => {
     button.hidden = false;
     button.addEventListener("click", () => onCopy(button));
   });
+  onBreadth();
 });

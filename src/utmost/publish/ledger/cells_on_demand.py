@@ -1,0 +1,240 @@
+"""Cells of a declared universe of any size, answered when somebody asks for them, and remembered by their key.
+
+Every cell has noise of its own, also the ones that nobody holds, and none of it is drawn before its cell is asked for:
+it is a function of the ledger's key and the cell, by item. So an answer is the same whoever asks, whenever, and in
+whatever order, a release is relaxed as any other by item, and nothing of the size of the universe is ever made. What
+the ledger keeps is an event and a commitment to a table that is padded to a declared number of cells: how many are
+held, it does not say.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, checked, natural
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling import Identifiers
+from utmost.publish.ledger.book import Book
+from utmost.publish.ledger.item_ledger import ItemLedger
+from utmost.publish.promises.keys import counted_keys, keys_of_one
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.vast_domains import Universe, check_places
+from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
+from utmost.publish.releases.item_release import ItemRelease
+
+_COUNT, _CELL, _MOST = "n", "cell", 10**8
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AnsweredCells:
+    """A table of a universe at a level, of which cells are answered when they are asked for.
+
+    It holds the true counts: it belongs to the curator, and answers what may be published.
+
+    Attributes:
+        universe: which cells there are.
+        noise: of each of them.
+    """
+
+    universe: Universe
+    noise: Noise
+    _release: ItemRelease = field(repr=False)
+    _counts: Mapping[int, int] = field(repr=False)
+
+    @property
+    def level(self) -> Level:
+        """Of all answers together."""
+        return self._release.level
+
+    @property
+    def guarantee(self) -> str:
+        """The promise of all answers together, in plain words."""
+        return self.noise.guarantee(self.level, (_COUNT,))
+
+    def margin(self, confidence: Number = "0.95") -> int | float:
+        """The distance within which an answer lies of its count."""
+        return self.noise.margin(self.level, confidence)
+
+    def __getitem__(self, key: Any) -> int:
+        """The noisy count of one cell, the same whenever it is asked for."""
+        return self.answers([key])[key]
+
+    def answers(self, keys: Iterable[Any]) -> dict[Any, int]:
+        """The noisy counts of some cells, whether anybody holds them or not.
+
+        Args:
+            keys: of the universe, chosen without looking at the data; by earlier answers they may be.
+
+        Raises:
+            OutOfRange: for what is no key of the universe.
+
+        Cost: some microseconds a cell.
+        """
+        places: dict[Any, int] = {}
+        for at, key in enumerate(keys):
+            place = self.universe.place(key)
+            if place is None:
+                raise OutOfRange("every key must be one of the universe", came="another", where=f"key {at + 1}")
+            places[key] = place
+        if not places:
+            return {}
+        values = {_COUNT: [self._counts.get(place, 0) for place in places.values()]}
+        noisy = self._release.responses([Identifiers.of(list(map(str, places.values())))], values)[_COUNT]
+        return dict(zip(places, noisy.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        return f"AnsweredCells(level={self.level!r})"
+
+
+class CellLedger:
+    """The releases of a ledger whose cells are answered on demand; made by `Ledger.cells_on_demand`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from utmost.publish.ledger import Ledger
+    >>> from utmost.publish.releases import Texts
+    >>> words, counts = Texts("abcdefghijklmnopqrstuvwxyz", most=20), {"influenza": 900, "plague": 1}
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+    ...     searches = ledger.cells_on_demand.publish("searches", counts, words, most=1000, epsilon=1)
+    ...     again = ledger.cells_on_demand.view("searches", counts, words, epsilon=1)
+    ...     better = ledger.cells_on_demand.relax("searches", counts, words, epsilon=2)
+    ...     searches["influenza"] == again["influenza"], abs(better["nothing"]) < 60, ledger.spent("searches")
+    (True, True, Level(epsilon=2))
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: ItemLedger) -> None:
+        self._items = items
+
+    @checked
+    def publish(
+        self,
+        name: str,
+        counts: Any,
+        universe: Universe,
+        *,
+        most: int,
+        keys: int = 1,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        dataset: str | None = None,
+        version: int | None = None,
+    ) -> AnsweredCells:
+        """Commit to a table of a universe at a first level; made again, it gives the same answers.
+
+        Args:
+            name, dataset, version: of the release, as for `Ledger.publish`.
+            counts: of the cells that somebody holds, as for `select_keys`.
+            universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
+            most: how many cells may be held, declared beforehand: the ledger knows this number alone; 10^8 at most.
+            keys: how many cells one individual may hold, adding at most 1 to the count of each.
+            epsilon, alpha: of all answers together.
+
+        Raises:
+            OutOfRange: for a key outside of the universe, and more cells than ``most``.
+            DataChanged, AlreadyPublished, BudgetExceeded: as for `Ledger.publish`.
+
+        Promise: epsilon for one individual added or removed, whichever cells are asked for, however many.
+        Cost: a microsecond for each of the ``most`` cells, once a call.
+        Source: docs/theory/unknown-keys.md.
+        """
+        room, places = natural(most, "most", most=_MOST), check_places(counted_keys(counts), universe)
+        promise: dict[str, Any] = {"columns": _COUNT, "sensitivity": 1, "cells": Unit(1, keys_of_one(keys)).cells}
+        key = self._items.commitment_key(name, version=version, **promise)
+        about: dict[str, Any] = {"epsilon": epsilon, "alpha": alpha, "dataset": dataset, "version": version}
+        release = self._items.publish(name, _padded(key, places, room), id_column=_CELL, **promise, **about)
+        return self._answered(name, version, universe, release, places)
+
+    @checked
+    def relax(
+        self,
+        name: str,
+        counts: Any,
+        universe: Universe,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> AnsweredCells:
+        """The same table at another level, at the price of the larger one: see `ItemLedger.relax`.
+
+        Raises:
+            DataChanged: for other counts, or another universe.
+            BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
+        """
+        places, commitment = self._committed(name, counts, universe, version)
+        release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)
+        return self._answered(name, version, universe, release, places)
+
+    @checked
+    def view(
+        self,
+        name: str,
+        counts: Any,
+        universe: Universe,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> AnsweredCells:
+        """The same table at any level up to the loosest that was answered: nothing is spent.
+
+        Raises:
+            DataChanged: for other counts, or another universe.
+            NeedsTable: for a level beyond the loosest: call `relax`.
+        """
+        places, commitment = self._committed(name, counts, universe, version)
+        self._items.check_committed(name, commitment, version=version)
+        release = self._items.view(name, epsilon=epsilon, alpha=alpha, version=version)
+        return self._answered(name, version, universe, release, places)
+
+    def _answered(
+        self, name: str, version: int | None, universe: Universe, release: ItemRelease, counts: Mapping[int, int]
+    ) -> AnsweredCells:
+        known = self._items.release(name, version)
+        assert known is not None, "it was published"
+        return AnsweredCells(universe, known.noise, release, counts)
+
+    def _committed(
+        self, name: str, counts: Any, universe: Universe, version: int | None
+    ) -> tuple[dict[int, int], ItemCommitment]:
+        """The counts by place, and the commitment to them, padded as the release that is there."""
+        places = check_places(counted_keys(counts), universe)
+        known = self._items.release(name, version)
+        key = self._items.commitment_key(name, version=version)
+        return places, _padded(key, places, len(places) if known is None else known.rows)
+
+
+def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
+    """The commitment to the cells that are held, and to so many more that are none of any universe.
+
+    Raises:
+        OutOfRange: where more are held than there is room for.
+    """
+    if len(places) > room:
+        remedy = "Publish a version for more; declare the number by what there could be, not by what there is."
+        raise OutOfRange("no more cells may be held than were declared", came="more", where="most", remedy=remedy)
+    held, values = [str(place) for place in places] or ["-0"], list(places.values()) or [0]
+    commitment = key.committed([Identifiers.of(held)], {_COUNT: values})
+    if len(set(values)) == 1:  # as of any table whose values are all equal: they say little of whose data it is
+        commitment = commitment.without([0])
+    plain, left = replace(key, likeness=None), room - len(held)
+    for start in range(1, left + 1, _AT_ONCE):
+        padding = [f"-{number}" for number in range(start, min(start + _AT_ONCE, left + 1))]
+        commitment = commitment + plain.committed([Identifiers.of(padding)], {_COUNT: [0] * len(padding)})
+    return commitment
+
+
+class AnsweringCells:
+    """What a ledger offers for tables of a declared universe."""
+
+    __slots__ = ()
+
+    _book: Book
+
+    @property
+    def cells_on_demand(self) -> CellLedger:
+        """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
+        return CellLedger(ItemLedger(self._book))

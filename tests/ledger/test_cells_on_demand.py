@@ -1,0 +1,125 @@
+"""Cells of a universe that are answered when they are asked for: their law, for ever the same, what a thief sees."""
+
+import shutil
+from collections import Counter
+from math import cosh, exp
+
+import pytest
+
+from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, OutOfRange, UnknownRelease
+from utmost.laws.exact import level
+from utmost.publish.ledger import Ledger
+from utmost.publish.promises.vast_domains import Tuples
+from utmost.publish.releases import Texts
+
+KEY = bytes(range(32))
+WORDS = Texts("abcdefghijklmnopqrstuvwxyz", most=20)
+COUNTS = {"influenza": 900, "plague": 1, "cold": 40}
+
+
+def opened(place):
+    place.mkdir(exist_ok=True)
+    return Ledger.open(place / "l.db", create=not (place / "l.db").exists(), key=KEY)
+
+
+def test_an_answer_is_the_same_whenever_and_in_whatever_order_it_is_asked_for(tmp_path):
+    """Also after the ledger is opened again, from a later level, and of a table put down in another order."""
+    names = ["influenza", "nobody", "cold", "zzz"]
+    with opened(tmp_path) as ledger:
+        first = ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=100, epsilon=1)
+        strict = first.answers(names)
+        assert [first[name] for name in reversed(names)] == [strict[name] for name in reversed(names)]
+        loose = ledger.cells_on_demand.relax("w", COUNTS, WORDS, epsilon=3)
+        better = loose.answers(names)
+        assert ledger.spent("w") == level(3)
+    turned = dict(reversed([*COUNTS.items(), ("nobody", 0)]))
+    with opened(tmp_path) as ledger:
+        assert ledger.cells_on_demand.publish("w", turned, WORDS, most=100, epsilon=1).answers(names) == strict
+        assert ledger.cells_on_demand.view("w", turned, WORDS, epsilon=1).answers(names) == strict
+        assert ledger.cells_on_demand.relax("w", turned, WORDS, epsilon=3).answers(names) == better
+        between = ledger.cells_on_demand.view("w", turned, WORDS, epsilon=2)
+        assert ledger.spent("w") == level(3)
+        assert between.level == level(2)
+        assert "epsilon = 2" in between.guarantee
+        assert (between.margin(), ledger.cells_on_demand.view("w", turned, WORDS, epsilon=1).margin()) == (1, 3)
+        ledger.verify()
+
+
+def test_cells_of_nobody_have_the_law_of_all_others(tmp_path):
+    """Frequencies at one level, and squares at two: held and not held, geometric noise of epsilon over keys."""
+    cells = Tuples(range(10**12), ["f", "m"])
+    held = {(at, "f"): 7 for at in range(3000)}
+    with opened(tmp_path) as ledger:
+        strict = ledger.cells_on_demand.publish("c", held, cells, most=5000, keys=2, epsilon=2)
+        loose = ledger.cells_on_demand.relax("c", held, cells, epsilon=4)
+    nobodies = [(10**11 + at, "m") for at in range(3000)]
+    for table, epsilon in ((strict, 1.0), (loose, 2.0)):
+        alpha = exp(-epsilon)
+        for keys, count in ((list(held), 7), (nobodies, 0)):
+            noise = [answer - count for answer in table.answers(keys).values()]
+            for value in range(-2, 3):
+                chance = (1 - alpha) / (1 + alpha) * alpha ** abs(value)
+                deviation = (3000 * chance * (1 - chance)) ** 0.5
+                assert abs(Counter(noise)[value] - 3000 * chance) < 6 * deviation
+            variance = sum(x * x for x in noise) / 3000
+            assert variance == pytest.approx(1 / (cosh(epsilon) - 1), rel=0.25)
+    pairs = [(strict[key], loose[key]) for key in nobodies[:1000]]
+    assert sum(a == b for a, b in pairs) > 400, "a relaxed answer often stays where it was"
+
+
+def test_a_thief_sees_how_many_were_declared_and_not_how_many_are_held(tmp_path):
+    """Files of one length, and events whose facts have the same lengths, for none, one and a hundred cells."""
+    sizes, facts = set(), set()
+    for count in (0, 1, 100):
+        place = tmp_path / str(count)
+        with opened(place) as ledger:
+            table = {WORDS.key(at): at + 1 for at in range(count)}
+            ledger.cells_on_demand.publish("w", table, WORDS, most=100, epsilon=1)
+            ledger.cells_on_demand.relax("w", table, WORDS, epsilon=2)
+            release = ledger.items.release("w")
+            facts.add((release.rows, release.columns, release.items.identifiers))
+        shutil.copy(place / "l.db", place / "copy.db")
+        sizes.add((place / "copy.db").stat().st_size)
+    assert len(sizes) == 1
+    assert facts == {(100, ("n",), ("cell",))}
+
+
+def test_what_is_no_such_table_is_refused_before_anything_is_spent(tmp_path):
+    with opened(tmp_path) as ledger:
+        cells = ledger.cells_on_demand
+        for counts, most, wrong in (
+            (COUNTS, 2, OutOfRange),
+            ({"Ü": 1}, 9, OutOfRange),
+            ({"a": -1}, 9, OutOfRange),
+            ({"a": [1, 2], "n": [1]}, 9, BadTable),
+            (COUNTS, 0, OutOfRange),
+        ):
+            with pytest.raises(wrong):
+                cells.publish("w", counts, WORDS, most=most, epsilon=1)
+        with pytest.raises(UnknownRelease):
+            cells.relax("w", COUNTS, WORDS, epsilon=1)
+        asked = cells.publish("w", COUNTS, WORDS, most=3, epsilon=1)
+        for other in (COUNTS | {"plague": 2}, {**COUNTS, "new": 1}, {"influenza": 900}, {}):
+            with pytest.raises((DataChanged, OutOfRange)):
+                cells.relax("w", other, WORDS, epsilon=2)
+        with pytest.raises(DataChanged):
+            cells.view("w", COUNTS, Texts("zyxwvutsrqponmlkjihgfedcba", most=20), epsilon=1)
+        with pytest.raises((AlreadyPublished, DataChanged)):
+            cells.publish("w", COUNTS, WORDS, most=4, epsilon=1)
+        with pytest.raises(NeedsTable):
+            cells.view("w", COUNTS, WORDS, epsilon=2)
+        with pytest.raises(OutOfRange, match="key 2"):
+            asked.answers(["cold", "not a word"])
+        assert asked.answers([]) == {}
+        assert ledger.spent("w") == level(1)
+        assert "900" not in repr(asked)
+
+
+def test_the_same_counts_are_known_again_under_another_dataset(tmp_path):
+    """One table has one budget, wherever it is held: a padded table is known by the cells that somebody holds."""
+    with opened(tmp_path) as ledger:
+        ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=100, epsilon=1, dataset="one")
+        table = {"word": [*COUNTS], "n": [*COUNTS.values()]}
+        promise = {"columns": "n", "public": "word", "sensitivity": 1, "cells": 1}
+        with pytest.raises(AlreadyPublished):
+            ledger.publish("rows", table, **promise, epsilon=1, dataset="two")

@@ -1,0 +1,105 @@
+"""A reader's connection serves the next reader of a file that nobody has changed, and no other file or process."""
+
+import os
+import sqlite3
+import time
+
+import pytest
+
+import utmost as ut
+from utmost.errors import LedgerError
+from utmost.publish.ledger import sqlite_store
+
+QUIET = sqlite_store._QUIET / 1e9 + 0.02
+PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+TABLE = {"n": [1, 2, 3]}
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """Every connection that is opened, for reading or writing."""
+    made, connect = [], sqlite_store._connected
+    monkeypatch.setattr(sqlite_store, "_connected", lambda *a, **kw: made.append(connect(*a, **kw)) or made[-1])
+    sqlite_store.forget_idle()
+    yield made
+    sqlite_store.forget_idle()
+
+
+def asked(path):
+    return sqlite_store.in_transaction(path, lambda c: c.execute("SELECT x FROM t").fetchall(), 5, write=False)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "t.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (x)")
+        connection.execute("INSERT INTO t VALUES (1)")
+    connection.close()
+    time.sleep(QUIET)
+    return path
+
+
+def test_readers_of_a_quiet_file_share_a_connection(file, opened):
+    assert [asked(file) for _ in range(5)] == [[(1,)]] * 5
+    assert len(opened) == 1
+
+
+def test_a_file_that_was_just_written_is_read_anew(file, opened):
+    sqlite_store.in_transaction(file, lambda c: c.execute("UPDATE t SET x = 2"), 5, write=True)
+    assert asked(file) == asked(file) == [(2,)]
+    assert len(opened) == 3
+
+
+def test_who_changes_replaces_or_removes_the_file_ends_what_waited(file, opened):
+    asked(file)
+    with sqlite3.connect(file) as other:
+        other.execute("UPDATE t SET x = 3")
+    other.close()
+    assert asked(file) == [(3,)]
+    time.sleep(QUIET)
+    asked(file)
+    content = file.read_bytes()
+    file.write_bytes(
+        content.replace(b"\x03\x01\x02\x01\x03", b"\x03\x01\x02\x01\x07")
+    )  # no SQLite, so no counter of changes
+    assert asked(file) == [(7,)]
+    time.sleep(QUIET)
+    asked(file)
+    os.replace(file, file.with_suffix(".old"))
+    with pytest.raises(LedgerError):
+        asked(file)
+    file.write_bytes(content)
+    assert asked(file) == [(3,)]
+
+
+def test_a_failed_reader_leaves_no_connection(file, opened):
+    with pytest.raises(LedgerError):
+        sqlite_store.in_transaction(file, lambda c: c.execute("SELECT y FROM t"), 5, write=False)
+    with pytest.raises(ZeroDivisionError):
+        sqlite_store.in_transaction(file, lambda c: 1 / 0, 5, write=False)
+    assert not any(sqlite_store._idle.values())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_opens_its_own(file, opened):
+    asked(file)
+    (waiting,) = [entry[2] for entries in sqlite_store._idle.values() for entry in entries]
+    if (child := os.fork()) == 0:
+        right = asked(file) == [(1,)] and len(opened) == 2 and sqlite_store._inherited == [waiting]
+        os._exit(0 if right else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert asked(file) == [(1,)]
+    assert len(opened) == 1
+
+
+def test_a_ledger_gives_its_connections_back(tmp_path, opened):
+    with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        ledger.publish("visits", TABLE, **PROMISE)
+        time.sleep(QUIET)
+        first, before = ledger.view("visits", epsilon=1), len(opened)
+        again = ledger.view("visits", epsilon=1)
+        assert list(first["n"]) == list(again["n"])
+        assert len(opened) == before
+        assert any(place == str(tmp_path / "l.db") for place, _ in sqlite_store._idle)
+    assert not sqlite_store._idle

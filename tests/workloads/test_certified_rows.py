@@ -1,0 +1,128 @@
+"""Rows over cells that one individual changes together: certified levels, against enumeration and any levels."""
+
+from fractions import Fraction
+from itertools import product
+from math import gcd
+
+import numpy as np
+import pytest
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.laws.noise.signed_cells import charge_of_rows
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import Domain, Workload, bounds_of, certified_rows
+from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads.levels_of_rows import changes_of
+from utmost.publish.workloads.signed_search import signed_rows
+
+ALL_THREE = [(0, 0, 1), (1, -1, 0), (1, 1, -1)]
+
+
+def every_row(cells, largest):
+    """Rows of entries of at most that size, none of them the same up to sign and factor."""
+    rows = (row for row in product(range(-largest, largest + 1), repeat=cells) if any(row) and gcd(*row) == 1)
+    return [row for row in rows if next(entry for entry in row if entry) > 0]
+
+
+def records_of(unit, cells):
+    """What one individual may be counted with, in steps: at most so many cells, each a step of either sign or none."""
+    entries = (0, 1) if unit.nonnegative else (-1, 0, 1)
+    return [record for record in product(entries, repeat=cells) if np.count_nonzero(record) <= unit.cells]
+
+
+UNITS = [
+    Unit(1, cells, neighbours, nonnegative=known)
+    for cells in (1, 2, 3)
+    for neighbours in ("add-remove", "change-one")
+    for known in (False, True)
+]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_corners_charge_what_all_changes_do(unit):
+    """Rows and levels drawn by lot: the largest over the listed corners is that over all records, or pairs of them."""
+    random, records = np.random.default_rng(7), np.array(records_of(unit, 3))
+    changes = records
+    if unit.neighbours == "change-one":
+        changes = (records[:, None] - records).reshape(-1, 3)
+    corners = changes_of(unit, 3)
+    known = {tuple(change) for change in changes.tolist()}
+    assert {tuple(corner) for corner in corners.tolist()} <= known
+    for _ in range(50):
+        rows, shares = random.integers(-3, 4, (5, 3)), random.integers(1, 9, 5)
+        assert (np.abs(corners @ rows.T) @ shares).max() == (np.abs(changes @ rows.T) @ shares).max()
+    several = changes_of(Unit(1, 3 * unit.cells if unit.cells > 1 else 3, unit.neighbours, nonnegative=True), 3)
+    assert np.abs(several).max() == (unit.cells if unit.cells > 1 else 1)
+
+
+@pytest.mark.parametrize(
+    ("cells", "largest", "epsilon", "error"),
+    [(2, 2, "1/10", 399.917), (2, 3, 3, 0.36971), (3, 1, 1, 6.4397), (3, 1, 3, 0.60659)],
+)
+def test_no_levels_of_any_such_rows_are_two_hundredths_better(cells, largest, epsilon, error):
+    """All rows of small entries at once: what the search finds is certified as their best, with the same error."""
+    rows = every_row(cells, largest)
+    best = dict(zip(*signed_rows(cells, float(Fraction(epsilon))), strict=True))
+    start = [best.get(row, best.get(tuple(-entry for entry in row), Fraction(1, 10**9))) for row in rows]
+    counts = Unit(1, cells, nonnegative=True)
+    found = certified_rows(rows, counts, epsilon, start=start)
+    assert found.is_certified
+    assert found.value == pytest.approx(error, rel=1e-4)
+    assert found.bound >= found.value / 1.0200001
+    shares = [Fraction(share) for share in found.shares.values()]
+    assert charge_of_rows(tuple(found.shares), shares, nonnegative=True) == pytest.approx(1)
+    table = Workload(Domain(row=["all"], kind=range(cells)), {"row kind": 1})
+    assert found.value >= bounds_of(table, counts, epsilon, together="kind").any_integer_strategy.value
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_no_levels_that_keep_the_level_are_below_the_bound(unit):
+    """Levels drawn by lot, scaled to what all pairs of records leave room for; dense least squares."""
+    random, records = np.random.default_rng(3), np.array(records_of(unit, 3))
+    changes = (records[:, None] - records).reshape(-1, 3) if unit.neighbours == "change-one" else records
+    for epsilon in (0.1, 3.0):
+        rows = [*ALL_THREE, (0, 1, 2)]
+        found = certified_rows(rows, unit, epsilon, weights=[1, 2, "1/2"], tolerance="1/5")
+        assert found.is_certified
+        A, gram = np.array(rows), np.diag([1, 2, 0.5])
+        for _ in range(200):
+            levels = random.gamma(0.3, size=4) + 1e-9
+            levels *= epsilon / (np.abs(changes @ A.T) @ levels).max()
+            X = A.T @ (precision(levels)[:, None] * A)
+            assert np.trace(gram @ np.linalg.pinv(X)) >= found.bound
+        shares = np.array(list(found.shares.values()))
+        assert (np.abs(changes @ A.T) @ shares).max() == pytest.approx(1)
+        X = A.T @ (precision(shares * epsilon)[:, None] * A)
+        assert np.trace(gram @ np.linalg.inv(X)) == pytest.approx(found.value, rel=1e-9)
+
+
+def test_the_rotated_pair_is_the_best_of_two_rows_by_a_grid():
+    """Two rows, all levels in steps of a thousandth: the certified error is the least of them."""
+    found = certified_rows([(1, 1), (1, -1)], Unit(1, 2, nonnegative=True), 1, weights=[1, 3], tolerance="1/1000")
+    sums = np.arange(1, 1000) / 1000
+    p, m = precision(sums), precision(1 - sums)  # (1, 1) charges twice the sum's share, (1, 0) both
+    tried = [4 * (1 / p_ + 1 / m_) / 4 for s, p_, m_ in zip(sums, p, m, strict=True) if max(2 * s, 1) <= 1 + 1e-12]
+    assert found.is_certified
+    assert found.bound <= min(tried) <= found.value * 1.002
+
+
+def test_rows_and_units_that_are_none_are_refused():
+    counts = Unit(1, 2, nonnegative=True)
+    for rows in ([(1, 1)], [(1, 1), (2, 2)], [(1, 0), (0, 0), (0, 1)], [(1,) * 7]):
+        with pytest.raises(OutOfRange):
+            certified_rows(rows, counts, 1)
+    for words in ({"weights": [1]}, {"weights": [1, 0]}, {"start": [1]}, {"start": [1, -1]}, {"tolerance": 0}):
+        with pytest.raises(OutOfRange):
+            certified_rows([(1, 0), (0, 1)], counts, 1, **words)
+    with pytest.raises(OutOfRange, match="whole rows"):
+        certified_rows([(1, 0), (0, 1)], Unit(1, 3), 1)
+    for unit in (Unit(2, 2, in_all=3), Unit(1, 1, "change-one", nonnegative=True, exactly=True)):
+        with pytest.raises(Unsupported):
+            certified_rows([(1, 0), (0, 1)], unit, 1)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", 50])
+def test_extreme_levels(epsilon):
+    found = certified_rows(ALL_THREE, Unit(1000, 3, nonnegative=True), epsilon)
+    assert found.is_certified
+    assert 0 < found.bound <= found.value
