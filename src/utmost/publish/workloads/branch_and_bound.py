@@ -149,10 +149,9 @@ class Box:
 
 
 class BoxWords(TypedDict, total=False):
-    """Where the search of `certified_shares` begins and ends."""
+    """Where a search over boxes ends, see `certified_shares`: with 1/50 and 20 000 if left out."""
 
     tolerance: Number
-    start: Mapping[Any, Number] | None
     most_boxes: int
     progress: Callable[[int, float], None] | None
 
@@ -164,6 +163,8 @@ def certified_shares(
     unit: Unit,
     epsilon: Number | Level,
     families: Iterable[Any] | None = None,
+    *,
+    start: Mapping[Any, Number] | None = None,
     **words: Unpack[BoxWords],
 ) -> CertifiedShares:
     """The best shares of a level over a few families, with a bound on what any shares could reach.
@@ -191,7 +192,7 @@ def certified_shares(
     >>> round(found.shares[(0, 1)], 2), found.is_certified
     (0.42, True)
     """
-    gap, start = read_tolerance(words.get("tolerance", "1/50")), words.get("start")
+    gap = read_tolerance(words.get("tolerance", "1/50"))
     if unit.exactly:
         remedy = "Leave exactly= out; what is certified then holds for less than is promised."
         raise Unsupported("shares are certified where totals are not public", came="exactly=True", remedy=remedy)
@@ -214,8 +215,8 @@ def certified_shares(
     unit_variance = 1 / float(precision(error.level))
     shares = dict(zip(chosen, (largest * search.shares).tolist(), strict=True))
     exactly = "" if is_exact(workload.domain, unit, chosen) else ", charged as Strategy.charge says, which is no less"
-    words = f"one level per family of these, linear unbiased estimates{exactly}"
-    return CertifiedShares(shares, search.value * unit_variance, bound * unit_variance, boxes, gap, words)
+    holds_for = f"one level per family of these, linear unbiased estimates{exactly}"
+    return CertifiedShares(shares, search.value * unit_variance, bound * unit_variance, boxes, gap, holds_for)
 
 
 def read_tolerance(tolerance: Number) -> float:
