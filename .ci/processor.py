@@ -1,6 +1,6 @@
 """What tests cost in seconds of processor, what they start included: for each room, its files and its dearest tests.
 
-    python .ci/processor.py tests/ledger tests/noise      rooms, files or doctests, one after another in one process each
+    python .ci/processor.py tests/ledger tests/noise      each in a process of its own
 
 Processor, not clock: the figures hold on a machine that others use. Of a first run leave out what compiles.
 """

@@ -4,6 +4,7 @@
     python benchmarks/workloads/marginals_of_many_attributes.py hundred     100 attributes of 10 values, all of 2
     python benchmarks/workloads/marginals_of_many_attributes.py bits        30 attributes of 2 values, all of 2
     python benchmarks/workloads/marginals_of_many_attributes.py release 3   48 842 made-up people, by the public calls
+    python benchmarks/workloads/marginals_of_many_attributes.py survey      as many people, 100 attributes, all of 2
 
 Adult's fourteen attributes have the sizes of ResidualPlanner's experiments (numbers in bins of 1 to 100). One person is
 in one cell, every answer weighs alike, geometric noise. ``adult`` prints beside ours what Gaussian noise at cost 1 has
@@ -81,9 +82,9 @@ def dimension(domain, space):
     return float(np.prod([domain.shape[axis] - 1.0 for axis, _ in space]))
 
 
-def release(columns):
-    domain, draw, lap = Domain({name: range(size) for name, size in ADULT.items()}), np.random.default_rng(0), Lap()
-    people = {name: draw.integers(0, size, 48_842) for name, size in ADULT.items()}
+def release(columns, sizes=ADULT):
+    domain, draw, lap = Domain({name: range(size) for name, size in sizes.items()}), np.random.default_rng(0), Lap()
+    people = {name: draw.integers(0, size, 48_842) for name, size in sizes.items()}
     counted = ut.count_table(people, each_row=True, domain=domain)
     lap(f"counted {len(counted.cells)} cells of {float(domain.size):.3g}")
     wanted = Workload(domain, marginals(domain, columns), per_answer=True)
@@ -98,7 +99,8 @@ def release(columns):
         squares, answers = squares + float(off @ off), answers + len(off)
     lap(f"all {len(wanted.families)} tables, {answers} cells: mean square {squares / answers:.6g}, stated "
         f"{chosen.value / float(wanted.weight):.6g}")  # fmt: skip
-    print(made.total({"sex": 1, "income": 0}), "of one sex and income")
+    first, *_, last = sizes
+    print(made.total({first: 1, last: 0}), f"of {first} 1 and {last} 0")
     lap("an answer with its bar")
 
 
@@ -124,5 +126,7 @@ if __name__ == "__main__":
         figures("100 attributes of 10, tables of 2", Domain({f"x{at}": range(10) for at in range(100)}), 2, (1,))
     elif what == "bits":
         figures("30 bits, tables of 2", Domain({f"b{at}": ["y", "n"] for at in range(30)}), 2, (1,))
+    elif what == "survey":
+        release(2, {f"x{at}": 10 for at in range(100)})
     else:
         release(int(counts[0]))

@@ -15,7 +15,9 @@ from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises import named_cell_noise
 from utmost.publish.releases import Texts
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements.promise_files import PROMISE_FORM
+from utmost.publish.tables import files
 
 FORMATS = Path(__file__).parents[1] / "documents/formats"
 COLUMNS = ["--columns", "admitted", "--public", "department", "--sensitivity", 1, "--cells", 1]
@@ -124,13 +126,18 @@ def test_what_is_promised_at_a_level_is_said(run, file, monkeypatch):
         "points": ["--drop", "admitted"],
     }.items(),
 )
-def test_a_file_releases_as_its_options_do(run, file, table, name, more):
-    """Their rehearsals say the same statement: law, unit, columns, error bars."""
+def test_a_file_releases_what_it_promises(run, file, table, name, more):
+    """The statement is that of the promise itself, with the margin that it has; columns and unit are the options'."""
     say = [*KINDS[name][0], *more]
     path, at = file(*say), ["--epsilon", "1/2", "--dry-run", "--json"]
     code, by_options, err = run("release", table, *say, *at)
     assert (code, err) == (0, "")
-    assert run("release", table, "--promise", path, *at)[1] == by_options
+    told, said = json.loads(by_options), json.loads(run("release", table, "--promise", path, *at)[1])
+    promise = read_promise(path)
+    assert said == json.loads(json.dumps(rehearse_table(files.read(table), promise, epsilon="1/2").sidecar))
+    assert said["margin"] == promise.margin("1/2")
+    for fact in ("guarantee", "released", "public", "rows", "rows_from", "epsilon"):
+        assert said[fact] == told[fact]
     assert run("release", table, "--promise", path, "--epsilon", "1/2")[0] == 0
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
-from utmost.publish.releases import WorkloadRelease, release_places, release_together
+from utmost.publish.releases import WorkloadRelease, release_together
 from utmost.publish.statements import published_files, read_release
 from utmost.publish.statements.published_files import PublishedTable
 from utmost.publish.statements.released_table import ReleasedTable
@@ -23,7 +23,7 @@ def folder(tmp_path):
     table = {"place": ["a", "b"], "n": [500, 97]}
     ut.release_table(table, columns="n", public="place", epsilon=1, sensitivity=1, cells=1).save(tmp_path / "n.csv")
     points = {"x": [1.5, 7.0], "y": [2.0, 4.0]}
-    release_places(points, columns=["x", "y"], epsilon=1, per=200).save(tmp_path / "points.csv")
+    ut.release_table(points, ut.Promise(["x", "y"], per=200), epsilon=1).save(tmp_path / "points.csv")
     both = {"n": [7, 9], "m": [1, 2]}
     release_together(both, columns=["n", "m"], epsilon=1, sensitivity=1).save(tmp_path / "both.csv")
     ut.publish.releases.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")

@@ -29,7 +29,6 @@ from utmost.publish.releases import (
     ProcessedRelease,
     Texts,
     release_detailed,
-    release_places,
     release_together,
     select_keys,
 )
@@ -128,7 +127,7 @@ STATEMENTS = {
             {"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, sensitivity=1, relaxable=True
         ).sidecar
     ),
-    "points": lambda: release_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar,
+    "points": lambda: ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], per=200), epsilon=1).sidecar,
     "workload": _workload,
     "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
     "two stages": lambda: _two_stages(),

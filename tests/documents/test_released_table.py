@@ -82,6 +82,16 @@ def test_a_geometric_sum_is_that_of_the_other_rooms():
     assert CellBars(plan).alone() == plan.margin
 
 
+def test_two_bars_that_hold_at_once_may_each_miss_half_as_often():
+    """What a mean of each kind, and each sum of a ratio, may miss adds up to what the whole may."""
+    bars = CellBars(_plan("staircase"))
+    one, two = (bars.total(count, "0.975") for count in (1, 2))
+    assert bars.means(1, 2, "0.95") == one + two / 2
+    ratio = bars.ratio(1000, 3000, above=1, below=2, confidence="0.95")
+    assert ratio.lower == pytest.approx((1000 - one) / (3000 + two), rel=1e-12)
+    assert ratio.upper == pytest.approx((1000 + one) / (3000 - two), rel=1e-12)
+
+
 def test_on_a_grid_each_cell_may_have_been_rounded_by_half_a_step():
     plan = _plan("reals")
     steps = RepeatedSum(plan.drawn, 3).margin()

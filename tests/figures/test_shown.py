@@ -95,8 +95,10 @@ def planted(tmp_path):
             ut.publish.releases.table.rehearse_table(columns, **promise),
             ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000"),
             ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000").clean(),
-            ut.publish.releases.release_places(
-                {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]}, columns=["x", "y"], epsilon="1/1000", per=10**9
+            ut.release_table(
+                {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]},
+                ut.Promise(["x", "y"], per=10**9),
+                epsilon="1/1000",
             ),
             strategy,
             workload,

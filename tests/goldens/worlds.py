@@ -23,7 +23,6 @@ from utmost.design import local
 from utmost.design.channels import geometric_channel
 from utmost.doors import testing
 from utmost.laws.sampling import random_bits
-from utmost.publish import releases
 from utmost.publish.promises import keys
 
 KEPT = Path(__file__).with_name("released.json")
@@ -192,7 +191,7 @@ WORLDS = {
     ],
     "points": lambda folder: [
         [plain(release.table), release.sidecar]
-        for release in [releases.release_places(POINTS, columns=["x", "y"], epsilon=1, per=2)]
+        for release in [ut.release_table(POINTS, ut.Promise(["x", "y"], per=2), epsilon=1)]
     ],
     "a plan": lambda folder: workload_release(),
     "events": lambda folder: counted_release(),

@@ -3,6 +3,7 @@
 A new kind of noise is one row of `NOISES`, a new memory one row of `MEMORIES`.
 """
 
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -26,6 +27,7 @@ from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
 from utmost.publish.promises.sum_noise import sum_noise
 from utmost.publish.releases import Texts
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements import read_release, registry_entry, stated_release, statement_page
 from utmost.publish.workloads import Domain, Strategy, bins
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows
@@ -252,6 +254,38 @@ def check_once(release, table):
         release.at(3, table={**table, "n": table["n"] + 1})
     assert (release.levels, release.statement["epsilon"]) == ((level(1),), "1")
     assert release.margin() > 0
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_released_once_it_is_the_first_answer_that_a_memory_gives(tmp_path, noise):
+    """`release_table` takes every promise: kind of table, margin, statement and file are those of a first answer."""
+    kind = NOISES[noise]
+    promise, table = kind.promise(4), kind.table(4)
+    made, rehearsed = ut.release_table(table, promise, epsilon=1), rehearse_table(table, promise, epsilon=1)
+    kept = ut.release(table, promise, epsilon=1)
+    assert type(made.table) is type(kept.table)
+    assert list(plain(made.table)) == list(plain(kept.table))
+    assert (made.margin, made.spent, made.unit.cells) == (kept.margin(), level(1), promise.unit.cells)
+    assert rehearsed.table is None
+    drawn = {"name", "data_version", "levels", "together", "table", "measured", *({"rows"} if kind.is_once else ())}
+    said = {name: fact for name, fact in kept.statement.items() if name not in drawn}
+    for release in (made, rehearsed):
+        assert {name: fact for name, fact in release.sidecar.items() if name not in drawn} == said
+    path = tmp_path / ("r.json" if noise in ("sums", "listed rows") else "r.csv")
+    assert made.save(path)["epsilon"] == "1"
+    if made.plan.is_document:
+        assert ut.read_release(path).total() == made.table.total()
+    elif kind.lattice or kind.is_once:
+        assert stated_release(json.loads((tmp_path / "r.csv.json").read_text())).statement["epsilon"] == "1"
+
+
+@pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if kind.lattice])
+def test_what_is_released_once_has_its_law(noise):
+    """Chi-square against the geometric noise of one level, on 3 000 cells."""
+    kind = NOISES[noise]
+    table = kind.table(3_000)
+    answer = ut.release_table(table, kind.promise(3_000), epsilon=1).table
+    assert fits(np.array([kind.steps(answer, table)]), [kind.lattice.of(level(1))])
 
 
 @pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if not kind.is_once])

@@ -43,15 +43,6 @@ def test_a_name_that_reads_as_a_dataset_has_no_budget_of_its_own(ledger, twin):
         ledger.publish("second", {"n": [4, 5, 7]}, epsilon=1, dataset=twin, **PROMISE)
 
 
-UNSEEN = "\ufe00\ufe0f\U000e0100\U000e01ef\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164"
-"""What no reader of a name sees; of ranges both ends."""
-
-
-def test_letters_that_nobody_sees_are_no_part_of_a_name():
-    assert {read_alike(f"ab{letter}c") for letter in UNSEEN} == {"abc"}
-    assert len({read_alike(f"ab{letter}c") for letter in "\u17b3\u17b6\ufe10\u2801"}) == 4
-
-
 def test_no_door_takes_a_name_that_reads_as_a_dataset(ledger):
     """Releases, releases by item, mechanisms, limits, rehearsals; confirmed or not. Nothing is written."""
     twin, events = TWINS[0], ledger.status().events

@@ -6,16 +6,16 @@ from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger import Ledger
-from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.publish_request import Brought, PublishRequest
 from utmost.publish.ledger.state import State
 from utmost.publish.promises import Promise
 
 KEY = bytes(range(32))
-SAID = {"dataset": None, "version": None, "request": None, "independent": False}
 
 
 def read(name="r", numbers="integers", **said):
-    return PublishRequest.read(name, level(1), Promise("n", sensitivity=1, cells=1, numbers=numbers), **SAID | said)
+    promise = Promise("n", sensitivity=1, cells=1, numbers=numbers)
+    return PublishRequest.read(name, Brought({"n": [1]}, level(1), promise, **said))
 
 
 @pytest.mark.parametrize(

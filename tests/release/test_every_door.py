@@ -21,7 +21,6 @@ from utmost.publish.promises.keys import KeySelection
 from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.promises.naming import naming_law
 from utmost.publish.releases import GradualRelease, ItemRelease, TrustRelease, item_release, release_table
-from utmost.publish.releases.streamed import streamed_release
 from utmost.publish.tables import csv_table, files
 from utmost.publish.tables.csv_table import CsvPieces
 
@@ -66,7 +65,7 @@ def by_stream(unit, at, half_step):
         pl.DataFrame(table_of(names)).write_csv(folder / "t.csv")
         csv_table.register()
         where = {"columns": names, "drop": "id", "id_column": "id", "unit": unit, "epsilon": at}
-        release = streamed_release(CsvPieces(csv_table.read(folder / "t.csv")), **where, relaxable=True)
+        release = release_table(CsvPieces(csv_table.read(folder / "t.csv")), **where, relaxable=True)
         with (folder / "out.csv").open("w+b") as file:
             files.write(release.table, file, folder / "out.csv")
         block = 1 if isinstance(release.plan.drawn, Geometric) else int(unit.sensitivity)

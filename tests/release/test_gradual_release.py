@@ -66,6 +66,11 @@ def test_fresh_noise_does_not_have_the_joint_law():
     assert not fits(noise[[1, 0, 2]], LEVELS)
 
 
+def test_an_array_of_no_dimension_is_no_level():
+    with pytest.raises(NotALevel):
+        GradualRelease(5, 1).at(np.array(0.5))
+
+
 def test_asked_again_the_answer_is_the_same():
     answer = GradualRelease([[5, 6], [7, 8]], sensitivity=1)
     first = answer.at(epsilon=1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from goodness import chi_square
-from utmost.errors import BadTable, NotANumber, OutOfRange
+from utmost.errors import BadTable, NotANumber, OutOfRange, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.gradual import joint_pmf
 from utmost.laws.noise import DiscreteStaircase, Geometric
@@ -233,6 +233,21 @@ def test_any_change_is_seen_in_its_block():
         assert not np.array_equal(before.sums, after.sums)
     assert first_difference(before.content, committed(table).content) == 0
     assert committed(table, bytes(32)).content != before.content
+
+
+def test_a_key_for_commitments_has_a_secret_of_32_bytes():
+    for secret in (SECRET[:-1], bytearray(SECRET), None):
+        with pytest.raises(WrongKind, match="32 bytes"):
+            CommitmentKey(secret, ("n",), COUNTS)
+
+
+def test_blocks_are_counted_from_1_and_are_those_of_a_table():
+    """The block is said in a refusal; and one beyond those of 65 536 columns is none."""
+    content = bytes(3 * 24)
+    changed = [content[:at] + b"1" + content[at + 1 :] for at in (0, 23, 24, 71)]
+    assert [first_difference(content, other) for other in changed] == [1, 1, 2, 3]
+    with pytest.raises(OutOfRange, match="numbers of their blocks"):
+        ItemCommitment.of_sums([BLOCKS + (1 << 16)], np.zeros((1, 9), np.int64))
 
 
 def test_sums_are_those_of_rows_modulo_2_to_128():

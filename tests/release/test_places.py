@@ -13,13 +13,24 @@ from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseB
 from utmost.laws.exact import level
 from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
 from utmost.publish.promises import Promise
-from utmost.publish.releases import release_places
-from utmost.publish.releases.table import rehearse_table
+from utmost.publish.releases.table import rehearse_table, release_table
 from utmost.publish.statements import check_places
 from utmost.publish.statements.places_check import stated_places
 
 TABLE = {"name": ["A", "B", "C"], "x": [1.5, Decimal("2.25"), 3], "y": [0, 1, Fraction(1, 3)], "size": [7, 8, 9]}
 PROMISE = {"columns": ["x", "y"], "public": "name", "drop": "size", "epsilon": 1}
+CALL = ("epsilon", "alpha", "confidence", "randomness")
+
+
+def release_places(table, *, per=1, release=release_table, **words):
+    """Points released once: the words of the promise, and those of the call."""
+    call = {name: words.pop(name) for name in CALL if name in words}
+    return release(table, Promise(per=per, **words), **call)
+
+
+def rehearse_places(table, **words):
+    """The same without randomness."""
+    return release_places(table, release=rehearse_table, **words)
 
 
 def test_points_are_released_with_one_margin_and_nothing_else_unasked():
@@ -55,12 +66,6 @@ def test_polars_frames_come_back_as_they_came():
     made = release_places(frame, columns=["x", "y"], public="n", alpha="1/2", grid="1/10")
     assert made.table.columns == ["x", "y", "x_y_margin", "n"]
     check_places(json.loads(json.dumps(made.sidecar)), made.table)
-
-
-def rehearse_places(table, *, per=1, **words):
-    """The rehearsal of what `release_places` is."""
-    call = {name: words.pop(name) for name in ("epsilon", "alpha", "confidence") if name in words}
-    return rehearse_table(table, Promise(per=per, **words), **call)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from scipy.stats import binom
 from parts import selected
 from utmost import Domain, Unit, release_workload
 from utmost.errors import NotDetermined, OutOfRange
+from utmost.laws.exact import level
 from utmost.laws.noise import Combination
 from utmost.publish.releases.quantiles import quantile_bar
 from utmost.publish.releases.workload_errors import AnswerErrors
@@ -110,6 +111,18 @@ def test_a_bar_leaves_0_out_where_the_margin_does_not_reach_it(where):
         for q in (Fraction(1, 2), Fraction(2, 3)):
             expected = quantile_bar(domain, selected(domain, where), "age", q, SURE, measured)
             assert released.quantile("age", q, where=where, confidence=SURE) == expected
+
+
+def test_no_bound_by_the_variance_says_more_than_the_law_of_an_answer():
+    """At the margin itself, and on either side of it: of one sum, and of many."""
+    domain, miss = Domain(age=bins(100)), 1 - SURE
+    released = release_workload(np.zeros(100, int), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=1)
+    errors = AnswerErrors(released.reconstruction, {(0,): level(1)}, released.unit)
+    for cells in (1, 2, 40):
+        form = selected(domain, {"age": [str(age) for age in range(cells)]})
+        margin = Fraction(errors.of(form).margin(SURE))
+        for value in (margin - 1, margin, margin + 1, 3 * margin):
+            assert errors.leave_out([form, form], [value, -value], miss) == [value > margin] * 2
 
 
 def test_bounds_by_the_variance_spare_most_laws_and_change_no_answer(monkeypatch):

@@ -19,7 +19,6 @@ from utmost.publish.releases import (
     PlanarRelease,
     ProcessedRelease,
     TrustRelease,
-    release_places,
     release_together,
     release_workload,
     select_keys,
@@ -58,8 +57,8 @@ KINDS = {
     "joint": lambda at, folder, **how: release_together(
         TABLE, columns=["n", "m"], public="ward", epsilon=1, sensitivity=1
     ).save(at, **how),
-    "places": lambda at, folder, **how: release_places(
-        {"ward": WARDS, "x": [1.5, 2, 3], "y": [2, 4, 5]}, columns=["x", "y"], public="ward", epsilon=1
+    "places": lambda at, folder, **how: ut.release_table(
+        {"ward": WARDS, "x": [1.5, 2, 3], "y": [2, 4, 5]}, ut.Promise(["x", "y"], per=1, public="ward"), epsilon=1
     ).save(at, **how),
     "gradual": lambda at, folder, **how: GradualRelease({"n": [7, 9, 12]}, 1).save(at, epsilon=1, **LABELS, **how),
     "gradual staircase": lambda at, folder, **how: GradualRelease(np.arange(6).reshape(2, 3), 5, half_step=True).save(

@@ -78,6 +78,13 @@ def test_every_interval_of_exact_ratios_holds_the_variance_wherever_the_mean_lie
         assert bar.confidence == Fraction(19, 20)
 
 
+def test_where_the_mean_may_be_anything_the_variance_is_at_most_a_quarter_of_the_width_squared():
+    bar = variance_bar(
+        POINTS, Fraction(19, 20), lambda points, _: MeanWithin(min(points), min(points) - 999, max(points) + 999)
+    )
+    assert (bar.lower, bar.upper) == (0, 35**2 / 4)
+
+
 def missed(counts, epsilon, releases, confidence="0.5"):
     """Of so many releases, how many intervals miss the variance."""
     domain, miss = Domain(age=AGE), 0

@@ -17,7 +17,7 @@ from utmost.publish.ledger.answer_statements import response_statement
 from utmost.publish.promises import table_statements as statements
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases import plan_release, release_table, statement
-from utmost.publish.statements import check_statement
+from utmost.publish.statements import check_statement, stated_release
 from utmost.publish.statements.statement_check import reading_noise, stated_plan
 
 TABLE = {"department": ["A", "B"], "admitted": [601, 370], "seen": [9, 8]}
@@ -141,6 +141,17 @@ def test_statements_of_a_ledger_are_computed_again(tmp_path, dose):
         for levels in ([], ["1/2"], ["x", "1"], "1", [1]):
             with pytest.raises(BadTable):
                 check_statement(said | {"levels": levels}, table)
+
+
+def test_a_screen_shows_what_is_promised_and_one_error_bar_for_one_noise():
+    _, said = released(PROMISES["counts"])
+    first = {fact.label: fact.value for fact in stated_release(said).first}
+    assert first["level"].startswith("epsilon = 1/2 in all")
+    assert first["error bar"].endswith("at 95 % confidence")
+    assert "error bars" not in first
+    assert [fact.value for fact in stated_release(said).rows if fact.label == "variant"] == [
+        "pure differential privacy"
+    ]
 
 
 def test_a_table_that_was_changed_is_not_the_one_stated():

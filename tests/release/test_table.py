@@ -23,6 +23,7 @@ from utmost.errors import (
 )
 from utmost.laws.exact import level
 from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
+from utmost.laws.privacy import Unit
 from utmost.publish.releases import plan_release, release_table
 from utmost.publish.releases.table import rehearse_table
 
@@ -42,6 +43,7 @@ def test_released_values_stand_under_their_own_names_with_a_margin_behind():
     assert release.columns == ("admitted",)
     assert release.public == ("department",)
     assert release.rows == 3
+    assert release.unit == Unit(1, 1)
 
 
 def test_what_came_in_is_not_changed():

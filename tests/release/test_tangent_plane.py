@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import utmost as ut
 from utmost.errors import BadTable, DegreesAsLengths, OutOfRange
 from utmost.publish.ledger import Ledger
-from utmost.publish.releases import PlanarRelease, TangentPlane, release_places
+from utmost.publish.releases import PlanarRelease, TangentPlane, release_table
 
 PLACES = st.tuples(st.floats(-89.9, 89.9), st.floats(-180, 180))
 
@@ -102,7 +103,7 @@ def test_degrees_that_pass_for_lengths_are_told(tmp_path):
         PlanarRelease([[651_300.0, 6_861_200.5]], per=200)
     table = {"lat": [48.86, 48.87], "lng": [2.33, 2.34]}
     with pytest.raises(OutOfRange, match="named 'lat'"):
-        release_places(table, columns=["lat", "lng"], epsilon=1, per=200)
+        release_table(table, ut.Promise(["lat", "lng"], per=200), epsilon=1)
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(OutOfRange, match="must be lengths"):
             ledger.publish("homes", table, columns=["lat", "lng"], per=200, epsilon=1)

@@ -12,7 +12,7 @@ from utmost.laws.exact import independent
 from utmost.laws.noise import Combination, DiscreteStaircase, Geometric
 from utmost.laws.sampling import sample
 from utmost.publish.releases.complementary import Relations, complementary
-from utmost.publish.releases.withholding import NoiseTails, WithholdingRule, shown_bias
+from utmost.publish.releases.withholding import NoiseTails, WithholdingRule, bias_words, shown_bias
 from utmost.publish.workloads import Domain, Strategy, hierarchy
 
 TABLE = {"place": list("abcd"), "n": [500, 89, 90, 3]}
@@ -105,6 +105,16 @@ def test_the_bias_is_the_mean_of_shown_cells_less_the_truth(law, rule):
         chance = single[kept].sum()
         assert fact["chance_shown"] == pytest.approx(chance, rel=6e-3)
         assert fact["bias"] == pytest.approx((single[kept] * noise[kept]).sum() / chance, rel=6e-3, abs=1e-6)
+
+
+def test_the_sentence_has_every_figure_that_there_is_and_no_other():
+    rule = WithholdingRule.of(below=90)
+    bias = shown_bias(rule, NoiseTails(Geometric(1)), 3)
+    rare = {"true": "0", "chance_shown": 1e-12, "bias": None}
+    sentence = bias_words([*bias, rare], rule)
+    assert [fact["true"] for fact in bias] == ["87", "90", "93", "96"]  # one margin below, and up to two above
+    assert sentence.count("a true ") == len(bias)
+    assert all(f"a true {fact['true']} in " in sentence for fact in bias)
 
 
 def test_the_bias_is_what_many_releases_have():

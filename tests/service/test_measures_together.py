@@ -1,6 +1,7 @@
 """Several measures through a service in one transaction: approvals, levels, tables and answers of all, or of none."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,6 @@ from service.conftest import ALL, TABLE, TERMS
 from service.test_client import Inside
 from service.visiting import Visitor
 from utmost.doors.service import Grant, connect
-from utmost.doors.service.held_releases import Brought
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -22,7 +22,7 @@ from utmost.errors import (
 )
 from utmost.laws.exact import level
 from utmost.publish.ledger import shared_measures
-from utmost.publish.ledger.shared_measures import Measure
+from utmost.publish.ledger.publish_request import Brought
 from utmost.publish.statements.plan_files import PLAN_FORM
 
 ONE_STORE = True
@@ -140,7 +140,7 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
         return draw(*words)
 
     measures = {
-        name: Brought(measure.table, measure.level, Terms(measure.promise, "sales"))
+        name: replace(measure, dataset="sales")
         for name, measure in shared_measures.shared_measures(tables, shared, None, None).items()
     }
     monkeypatch.setattr(shared_measures, "publish_new", failing)
@@ -152,7 +152,7 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
     with pytest.raises(RequestReused):
         service.releases.publish_measures(curator, "tonight", {"visits": measures["visits"]})
     with pytest.raises(RequestReused):
-        service.releases.publish(curator, "tonight", "visits", tables["visits"], level(1), measures["visits"].terms)
+        service.releases.publish(curator, "tonight", "visits", tables["visits"], level(1), Terms.of(measures["visits"]))
 
 
 def test_a_limit_has_room_for_all_or_none(connected, tables, shared):
@@ -175,14 +175,14 @@ def test_plain_tables_go_together_and_versions_are_those_of_the_first_time(opene
     terms = Terms.read(TERMS.facts() | {"dataset": "admissions"})
     other = {**TABLE, "admitted": [1, 2, 3]}
     measures = {
-        "first": Brought(TABLE, level(1), terms),
-        "second": Brought(other, level("1/2"), terms),
+        "first": terms.brought(TABLE, level(1)),
+        "second": terms.brought(other, level("1/2")),
     }
     tables = service.releases.publish_measures(curator, "k", measures)
     assert [list(table) for table in tables.values()] == [["department", "admitted", "admitted_margin"]] * 2
     loose = {
-        "first": Brought(TABLE, level(2), None),
-        "second": Brought(other, level(3), None),
+        "first": Brought(TABLE, level(2)),
+        "second": Brought(other, level(3)),
     }
     relaxed = service.releases.relax_measures(curator, "r", loose)
     service.releases.publish(curator, "v", "first", other, level(1), terms, version=2)
@@ -195,7 +195,7 @@ def test_tables_of_two_datasets_or_declared_apart_differently_are_refused(servic
     here, there = (Terms.read(TERMS.facts() | {"dataset": name}) for name in ("here", "there"))
     apart = Terms.read(TERMS.facts() | {"dataset": "here", "independent": True})
     for first, second in ((here, there), (here, apart), (TERMS, TERMS)):
-        measures = {"a": Brought(TABLE, level(1), first), "b": Brought(TABLE, level(1), second)}
+        measures = {"a": first.brought(TABLE, level(1)), "b": second.brought(TABLE, level(1))}
         with pytest.raises(OutOfRange, match="spend one dataset"):
             service.releases.publish_measures(curator, "k", measures)
     assert service.ledger.releases == ()
@@ -206,12 +206,12 @@ def test_a_token_for_some_releases_publishes_those_alone(service, who):
     few = who("Bo", "curator", Grant("a"), Grant("b"))
     terms = Terms.read(TERMS.facts() | {"dataset": "a", "independent": True})
     other = {**TABLE, "admitted": [1, 2, 3]}
-    measures = {"a": Brought(TABLE, level(1), terms), "c": Brought(other, level(1), terms)}
+    measures = {"a": terms.brought(TABLE, level(1)), "c": terms.brought(other, level(1))}
     with pytest.raises(NotAllowed):
         service.releases.publish_measures(few, "k", measures)
     plain = Terms.read(terms.facts() | {"independent": False})
     with pytest.raises(NotAllowed, match="declare"):
-        service.releases.publish_measures(few, "k", {"a": Brought(TABLE, level(1), plain)})
+        service.releases.publish_measures(few, "k", {"a": plain.brought(TABLE, level(1))})
 
 
 def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
@@ -245,7 +245,7 @@ def test_a_frame_of_an_engine_is_refused(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
         promise = ut.Promise("visits", public="shop", unit=ut.Unit(1, 1))
         with pytest.raises(ut.errors.Unsupported, match="tables at hand"):
-            ledger.publish_measures({"visits": Measure(lazy, level(1), promise)}, dataset="sales")
+            ledger.publish_measures({"visits": Brought(lazy, level(1), promise, "sales")})
 
 
 def in_file(form, document):

@@ -16,7 +16,7 @@ from utmost.laws.privacy import Unit
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.counting.kept_pairs import least_in_all
 from utmost.publish.ledger.state import bound_facts
-from utmost.publish.releases.workload_statements import noise_laws
+from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables.bounding import Pairs, framed, text_identifiers
@@ -326,3 +326,19 @@ def test_amounts_beyond_int64_of_which_nothing_is_left():
     events = {"user": ["ann"], "shop": ["A"], "paid": [-(2**62)]}
     bounds = {"values": "paid", "step": "1/2", "each": (0, 5), "in_all": 1}
     assert ut.count_table(events, person="user", domain=DOMAIN, **bounds).cells.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("words", "none_falls"),
+    [
+        ({}, True),
+        ({"values": "paid", "step": "0.25", "each": (0, 5)}, True),
+        ({"values": "paid", "step": "0.25", "each": (-1, 5)}, False),
+        ({"values": "paid", "step": "0.25"}, False),
+    ],
+    ids=str,
+)
+def test_nobody_lowers_a_cell_exactly_where_no_event_does(words, none_falls):
+    """Where a record is replaced it is worth up to half of the charge: not forgotten, and not taken for granted."""
+    unit = counted(in_all=10, at_most=2, neighbours="change-one", **words).unit
+    assert unit.nonnegative == none_falls

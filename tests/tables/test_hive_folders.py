@@ -20,7 +20,6 @@ from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.publish.counting import count_keys, count_table
 from utmost.publish.ledger import Ledger
 from utmost.publish.releases import release_table
-from utmost.publish.releases.streamed import streamed_release
 from utmost.publish.tables import files, parquet_pieces
 from utmost.publish.tables.hive_folders import FolderColumns
 from utmost.publish.tables.parquet_pieces import ParquetPieces
@@ -204,7 +203,7 @@ def test_a_lake_is_released_whole_in_pieces_and_in_a_ledger_with_its_folders(tmp
     pytest.importorskip("duckdb")
     monkeypatch.setattr(parquet_pieces, "_ROWS", 2)
     root, rows = counts_in(tmp_path)
-    made = streamed_release(files.streamed(root), epsilon=60, **SAY)
+    made = release_table(files.streamed(root), epsilon=60, **SAY)
     with (tmp_path / "out.parquet").open("wb") as file:
         files.write(made.table, file, tmp_path / "out.parquet")
     found = pq.ParquetFile(tmp_path / "out.parquet").read()
@@ -218,8 +217,8 @@ def test_a_lake_is_released_whole_in_pieces_and_in_a_ledger_with_its_folders(tmp
 def test_a_column_in_folders_is_declared_like_any_other(tmp_path):
     root, _ = counts_in(tmp_path)
     with pytest.raises(NotDeclared, match="declared"):
-        streamed_release(files.streamed(root), epsilon=1, **SAY | {"public": "ward"})
-    made = streamed_release(files.streamed(root), epsilon=1, **SAY | {"public": "ward"}, drop=["year", "month"])
+        release_table(files.streamed(root), epsilon=1, **SAY | {"public": "ward"})
+    made = release_table(files.streamed(root), epsilon=1, **SAY | {"public": "ward"}, drop=["year", "month"])
     assert made.table.names == ["ward", "n", "n_margin"]
 
 

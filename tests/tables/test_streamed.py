@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from parts import app
-from utmost.doors.cli import release_ways
 from utmost.errors import BadTable, NotDeclared, Unsupported
-from utmost.publish.releases import release_table
-from utmost.publish.releases.streamed import streamed_release
+from utmost.publish.releases import release_table, streamed
+from utmost.publish.releases.streamed import StreamedTable
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.tables import files, parquet_pieces
 
 SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1, "epsilon": 1}
@@ -83,7 +83,7 @@ def out_of(path):
 def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_path):
     """Rows in their order, margins behind, and noise with the law's frequencies, within seven deviations."""
     path = kind(wards(), tmp_path)
-    made = streamed_release(files.streamed(path), **SAY)
+    made = release_table(files.streamed(path), **SAY)
     found = written(made, out_of(path))
     assert list(found) == ["ward", "visits", "visits_margin"] == made.table.names
     assert found["ward"].tolist() == wards()["ward"].tolist()
@@ -97,9 +97,9 @@ def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_p
 
 def test_a_release_in_pieces_says_what_a_release_says(kind, tmp_path):
     path = kind(wards(), tmp_path)
-    made, whole = streamed_release(files.streamed(path), **SAY), release_table(wards(), **SAY)
+    made, whole = release_table(files.streamed(path), **SAY), release_table(wards(), **SAY)
     assert made.said(None) == whole.said(None)
-    assert streamed_release(files.streamed(path), **SAY, rehearsed=True).table is None
+    assert rehearse_table(files.streamed(path), **SAY).table is None
 
 
 WRONG = {
@@ -118,12 +118,12 @@ def test_what_cannot_be_released_is_refused_in_the_first_pass(kind, tmp_path, ca
     path = kind(wards().assign(**change), tmp_path)
     say = SAY | ({"id_column": None} if case == "a copy" else {})
     with pytest.raises(error, match=said):
-        streamed_release(files.streamed(path), **say)
+        release_table(files.streamed(path), **say)
 
 
 def test_a_file_that_changes_between_the_passes_is_not_released(kind, tmp_path):
     path = kind(wards(), tmp_path)
-    made = streamed_release(files.streamed(path), **SAY)
+    made = release_table(files.streamed(path), **SAY)
     as_directory(wards()[:4000], tmp_path / "other")
     if path.is_dir():
         (path / "b" / "c.parquet").unlink()
@@ -139,7 +139,7 @@ def test_a_file_that_changes_between_the_passes_is_not_released(kind, tmp_path):
 def test_a_file_with_as_many_other_rows_is_not_released(kind, tmp_path):
     """What was checked was another file: its identifiers may come twice now, and its public cells be the true ones."""
     path = kind(wards(), tmp_path)
-    made = streamed_release(files.streamed(path), **SAY)
+    made = release_table(files.streamed(path), **SAY)
     changed = path / "a.parquet" if path.is_dir() else path
     changed.write_bytes(changed.read_bytes())
     with pytest.raises(BadTable, match="must not change while it is released; got another file"):
@@ -150,7 +150,7 @@ def test_categories_that_no_row_has_are_not_written(tmp_path):
     frame = wards()
     frame["ward"] = pd.Categorical(frame["ward"], categories=[*frame["ward"], "secret"])
     path = as_parquet(frame, tmp_path)
-    written(streamed_release(files.streamed(path), **SAY), out_of(path))
+    written(release_table(files.streamed(path), **SAY), out_of(path))
     assert b"secret" not in out_of(path).read_bytes()
 
 
@@ -169,7 +169,7 @@ def test_files_of_one_directory_have_the_same_columns(tmp_path):
 def test_reals_in_pieces(tmp_path):
     frame = wards().assign(visits=np.arange(ROWS) / 7)
     path = as_parquet(frame, tmp_path)
-    made = streamed_release(files.streamed(path), **SAY, numbers="reals")
+    made = release_table(files.streamed(path), **SAY, numbers="reals")
     found = written(made, out_of(path))
     assert np.abs(found["visits"] - frame["visits"]).max() < 60
 
@@ -193,7 +193,7 @@ def test_the_command_takes_packed_parquet_in_pieces_where_it_stays_parquet(tmp_p
     """Into another format it is read whole, as before."""
     path, taken = as_parquet(wards(), tmp_path), []
     monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS)
-    monkeypatch.setattr(release_ways, "streamed_release", lambda *a, **k: taken.append(1) or streamed_release(*a, **k))
+    monkeypatch.setattr(streamed, "StreamedTable", lambda *a: taken.append(1) or StreamedTable(*a))
     what, promise = ["--columns", "visits", "--id", "ward"], ["--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
     made = CliRunner().invoke(
         app, ["release", str(path), *what, "--public", "ward", *promise, "--out", str(tmp_path / out)]
@@ -223,8 +223,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     """The peak at 8 million rows is that at half a million, within 30 MB."""
     code = (
         "import sys, pathlib, re; from utmost.publish.tables import files; files.LARGE = 0\n"
-        "from utmost.publish.releases.streamed import streamed_release\n"
-        "path = pathlib.Path(sys.argv[1]); made = streamed_release(files.streamed(path), columns='visits',"
+        "from utmost.publish.releases.table import release_table\n"
+        "path = pathlib.Path(sys.argv[1]); made = release_table(files.streamed(path), columns='visits',"
         " public='ward', id_column='ward', sensitivity=1, cells=1, epsilon=1)\n"
         "out = path.with_suffix('.out.parquet')\n"
         "with out.open('w+b') as file: files.write(made.table, file, out)\n"

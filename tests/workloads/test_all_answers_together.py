@@ -117,7 +117,7 @@ def test_no_plan_is_below_it():
     random = np.random.default_rng(2)
     place = hierarchy({"A": ["a1", "a2"], "B": ["b1", "b2"]}, names=["state", "county"])
     domains = [TABLE, Domain(place=place), Domain(place=place, sex=["m", "w"]), Domain(only=["one"])]
-    units = [ONE, Unit(1, 3), Unit(3, 1), Unit("3/2", 2), Unit(1, 1, "change-one"), Unit(2, 2, "change-one")]
+    units = [ONE, Unit(1, 3), Unit(3, 1), Unit(1, 1, "change-one"), Unit(2, 2, "change-one")]
     units += [Unit(1, 2, "change-one", nonnegative=True), Unit(2, 3, in_all=3)]
     for unit in units:
         for domain in domains:

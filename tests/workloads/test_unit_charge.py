@@ -16,7 +16,7 @@ from utmost import Unit
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import level
 from utmost.publish.counting import CountedTable
-from utmost.publish.releases.workload_statements import noise_laws
+from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy

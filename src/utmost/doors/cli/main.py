@@ -25,6 +25,7 @@ from utmost.doors.cli.options import GROUP, NEEDED, with_families
 from utmost.doors.cli.plain_values import read_plainly
 from utmost.errors import (
     AlreadyPublished,
+    BadTable,
     NotALevel,
     NotANumber,
     OutOfRange,
@@ -282,8 +283,8 @@ def in_words(error: UtmostError) -> str:
     '--grid must be a power of two; got 0.3. Pass --grid 1/1024, say.'
     """
     required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required)))
-    is_field = error.required.startswith("what a statement says")  # its `per_cell` is no option
-    where = error.where if is_field or error.where is None else _OPTIONS.get(error.where, error.where)
+    # A table or document is at fault in a place of its own, which is no option, whatever its name.
+    where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
     remedy = None if error.remedy is None else _spoken(error.remedy)
     told = _LEVEL_SHOWN.sub(r"\1 = \2", str(UtmostError(required, came=error.came, where=where, remedy=remedy)))
     return _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", told)

@@ -15,7 +15,8 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.counting import CountedTable
 from utmost.publish.releases import release_shared
-from utmost.publish.releases.noised_workloads import checked_workload
+from utmost.publish.releases.noised_workloads import counted_for
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.tables.atomic import write_together
@@ -38,7 +39,8 @@ def publish_several(table: Path, told: ReleaseOptions) -> None:
     report = share_command.report_of(shared)
     if told.dry_run:
         for name, level in shared.levels(shared.level).items():
-            checked_workload(tables[name], shared.strategies[name], level)
+            counted, promise = counted_for(tables[name], shared.strategies[name])
+            rehearse_table(counted, promise, epsilon=level)
         report = {"dry_run": True, **report}
         return print_json(report) if answer.as_json else share_command.show(report, plans)
     if told.memory.ledger is not None:

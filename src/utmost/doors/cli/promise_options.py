@@ -175,9 +175,9 @@ class Promised:
         return self.plane != options.Plane() if self.stated is None else self.stated.noise.words()["per"] is not None
 
     @property
-    def is_remembered(self) -> bool:
-        """Whether a file promises a noise that no options say, which is drawn in a memory alone."""
-        return self.stated is not None and not self.stated.noise.is_worded
+    def is_whole(self) -> bool:
+        """Whether no more can be said than what is promised: of points, and of a noise that no options say."""
+        return self.is_of_points or (self.stated is not None and not self.stated.noise.is_worded)
 
     @property
     def is_planned(self) -> bool:
@@ -202,19 +202,7 @@ class Promised:
         return None if self.noise.plan is None else PLAN_FORM.read(self.noise.plan)
 
     def of_table(self) -> "TableWords":
-        """The words of a promise that `release_table` takes."""
-        promise = self.stated
-        if promise is not None:
-            return {
-                "columns": promise.columns,
-                "public": promise.public,
-                "drop": promise.drop,
-                "rows": promise.rows,
-                "id_column": promise.id_columns,
-                "unit": promise.unit,
-                "numbers": promise.noise.words()["numbers"],
-                "grid": promise.noise.words()["grid"],
-            }
+        """The words of a promise that `release_table` takes, as options say them."""
         return {
             "columns": self.columns.released,
             "public": split_names(self.columns.public or []),

@@ -18,7 +18,6 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import read_unit
 from utmost.publish.promises import Promise
 from utmost.publish.releases import release_table
-from utmost.publish.releases.streamed import streamed_release
 from utmost.publish.releases.table import rehearse_table
 from utmost.publish.tables import files
 from utmost.publish.tables.file_pieces import FilePieces
@@ -48,10 +47,8 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     if told.details.group is not None:
         return detailed(source, told)
     refuse("needs --group", told.details)
-    if told.promised.is_remembered:
-        remembered(source, told)
-    elif told.promised.is_of_points:
-        planar(source, told)
+    if told.promised.is_whole:
+        whole(source, told)
     elif told.once.together:
         together(source, told)
     elif told.promised.is_planned:
@@ -89,21 +86,10 @@ def detailed(table: Path, told: ReleaseOptions) -> None:
     publish_detailed(counted, told)
 
 
-def remembered(table: Path, told: ReleaseOptions) -> None:
-    """A promise of a noise without words of its own: published in a ledger, or once, in the memory of the process."""
-    from utmost.doors.cli.promised_once import publish_once
-
-    _check_key(told)
-    refuse("does not go with such a promise", told.once, told.people)
-    if told.memory.ledger is not None:
-        return keep(table, told, None)
-    refuse("needs --ledger", told.memory)
-    publish_once(table, told)
-
-
-def planar(table: Path, told: ReleaseOptions) -> None:
-    """Columns that are the coordinates of one point, which is noised as a whole."""
-    refuse("does not go with --planar", told.once, told.people)
+def whole(table: Path, told: ReleaseOptions) -> None:
+    """A promise that is of no counted table and of no cells: published in a ledger, or once."""
+    name = "--planar" if told.promised.stated is None else "such a promise"
+    refuse(f"does not go with {name}", told.once, told.people)
     if told.memory.ledger is not None:
         return keep(table, told, None)
     check_once(told)
@@ -140,9 +126,10 @@ def give_once(table: Path, promise: "Promise", told: ReleaseOptions) -> None:
     """Release a table once and for all as it is promised, or say what a release would promise, and show it."""
     answer, publish = told.answer, rehearse_table if told.dry_run else release_table
     answer.check_free(table)
-    signer = answer.signer
+    signer, source = answer.signer, files.read(table)
+    check_fits(answer, source, promise.columns, promise.public)
     with long_work(f"Checking and noising {table.name}"):
-        release = publish(files.read(table), promise, epsilon=told.level.read(), confidence=answer.confidence)
+        release = publish(source, promise, epsilon=told.level.read(), confidence=answer.confidence)
     give(release, answer, signer)
 
 
@@ -173,29 +160,32 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if told.people.are_events:  # before what may take a minute
         answer.check_free(table)
     _check_key(told)
-    counted, words = _counted(table, told.people, promised.neighbours), promised.of_table()
+    counted = _counted(table, told.people, promised.neighbours)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
-    if counted is not None and not words["columns"]:
-        words["columns"] = [counted.column]
-    noise: dict[str, Any] = {"relaxable": told.once.relaxable, "cost": cost_of(told.once.cost)}
-    noise |= {"confidence": answer.confidence, "epsilon": told.level.read()}
+    words: dict[str, Any] = {"epsilon": told.level.read(), "confidence": answer.confidence}
+    if promised.stated is None:
+        words |= {**promised.of_table(), "relaxable": told.once.relaxable, "cost": cost_of(told.once.cost)}
+        if counted is not None and not words["columns"]:
+            words["columns"] = [counted.column]
+        columns, public = words["columns"] or (), words["public"]
+    else:
+        refuse("cannot be chosen with --promise, which says all that is promised", told.once)
+        columns, public, words["promise"] = promised.stated.columns, promised.stated.public, promised.stated
     answer.check_free(table)
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
     if large is None and table.is_dir():
         raise OutOfRange("a folder is released into a file", came="none", where="--out")
-    if large is not None:
-        with long_work(f"Checking {table.name}"):
-            release = streamed_release(large, **words, **noise, rehearsed=told.dry_run)
-    else:
-        with long_work(f"Checking and noising {table.name}"):
+    with long_work(f"Checking {table.name}" if large is not None else f"Checking and noising {table.name}"):
+        source: Any = large
+        if large is None:
             source = files.read(table) if counted is None else counted
-            check_fits(answer, source, words["columns"] or (), words["public"])
-            release = (rehearse_table if told.dry_run else release_table)(source, **words, **noise)
+            check_fits(answer, source, columns, public)
+        release = (rehearse_table if told.dry_run else release_table)(source, **words)
     give(release, answer, signer)
 
 
@@ -233,8 +223,8 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
     promise = told.promised.stated
     if promise is None:
         return
-    if promise.by_item or promise.noise.words()["half_step"] or promise.noise.largest is not None:
-        required = "a promise of noise by item, of half-step noise or of a largest value needs --ledger"
+    if promise.by_item or promise.noise.largest is not None:
+        required = "a promise of noise by item or of a largest value needs --ledger"
         raise OutOfRange(required, came="none", where="--promise")
     promise.check(counted)
 

@@ -57,5 +57,5 @@ def verify(
 def _show(report: dict[str, Any]) -> None:
     """Print what was computed again and compared, and what could not be."""
     headline = Text(f"{report['release']} is what its statement says.", style="bold")
-    guarantee = Padding(Text(report["guarantee"]), (0, 0, 1, 0))
-    screen().print(Group(headline, guarantee, facts(verified_in_words(report))))
+    promise = Padding(Text(report["promise"]), (0, 0, 1, 0))
+    screen().print(Group(headline, promise, facts(verified_in_words(report))))

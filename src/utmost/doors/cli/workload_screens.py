@@ -23,7 +23,8 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.counting import CountedTable
 from utmost.publish.releases import WorkloadRelease, release_workload
-from utmost.publish.releases.noised_workloads import checked_workload
+from utmost.publish.releases.noised_workloads import counted_for
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.statements import codec
 from utmost.publish.statements.stated_words import sums_in_words
@@ -137,7 +138,7 @@ def release_by_plan(
     """Release a counted table by a plan once and for all; or show what that would promise."""
     beside = table_files(strategy, tables)
     if dry_run:
-        checked_workload(counted, strategy, at)
+        rehearse_table(counted, counted_for(counted, strategy)[1], epsilon=at)
         return _show_promise(_blank(strategy, at, confidence), as_json=as_json)
     with long_work("Noising"):
         release = release_workload(counted, strategy, epsilon=at, confidence=confidence)

@@ -14,7 +14,6 @@ from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.arriving import Arriving, name_of_part
 from utmost.doors.service.asked_levels import read_level
 from utmost.doors.service.axis_limits import check_axes
-from utmost.doors.service.held_releases import Brought
 from utmost.doors.service.market import Offer, Order
 from utmost.doors.service.problems import LINES_TYPE
 from utmost.doors.service.service import Service
@@ -41,6 +40,7 @@ from utmost.doors.service.tokens import Grant, Token
 from utmost.doors.service.written import RECORD_EXAMPLE, RECORD_NAME
 from utmost.errors import NotAuthenticated, OutOfRange
 from utmost.publish.ledger import Event, Published
+from utmost.publish.ledger.publish_request import Brought
 from utmost.publish.statements.counted_files import COUNTED_FORM
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -456,16 +456,13 @@ def _bringing(measures: Sequence[Publication | NamedRelaxation]) -> dict[str, Br
     """
     if len({measure.name for measure in measures}) < len(measures):
         raise OutOfRange("measures must have names that differ", came="two alike", where="measures")
-    return {
-        measure.name: Brought(
-            _brought(measure),
-            read_level(measure.epsilon),
-            read_terms(measure.terms) if isinstance(measure, Publication) else None,
-            measure.version,
-            measure.proposal,
-        )
-        for measure in measures
-    }
+    brought = {}
+    for measure in measures:
+        about = _brought(measure), read_level(measure.epsilon)
+        allowed: dict[str, Any] = {"version": measure.version, "proposal": measure.proposal}
+        bring = read_terms(measure.terms).brought if isinstance(measure, Publication) else Brought
+        brought[measure.name] = bring(*about, **allowed)
+    return brought
 
 
 def _brought(body: Publication | Relaxation) -> Any:

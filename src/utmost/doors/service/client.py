@@ -27,6 +27,7 @@ from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.publish_request import Brought
 from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.shared_measures import shared_measures
 from utmost.publish.promises.promise import Promise, promise_of, stated_promise
@@ -239,32 +240,25 @@ class RemoteLedger:
         Args:
             proposals: for each measure, its approved proposal, where the service asks for one.
         """
-        whose: dict[str, Any] = {"dataset": dataset, "independent": independent}
-        return self._together("/v1/publications", tables, shared, whose, call)
+        measures = shared_measures(tables, shared, call.get("epsilon"), call.get("alpha"), dataset, independent)
+        return self._together("publications", measures, call)
 
     @spelled
     def relax_shared(
         self, tables: Mapping[str, CountedTable], shared: SharedLevel, **call: Unpack[SharedWords]
     ) -> dict[str, Any]:
         """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`."""
-        return self._together("/v1/relaxations", tables, shared, None, call)
-
-    def _together(
-        self,
-        path: str,
-        tables: Mapping[str, CountedTable],
-        shared: SharedLevel,
-        whose: dict[str, Any] | None,
-        call: SharedWords,
-    ) -> dict[str, Any]:
         measures = shared_measures(tables, shared, call.get("epsilon"), call.get("alpha"))
+        return self._together("relaxations", measures, call)
+
+    def _together(self, what: str, measures: Mapping[str, Brought], call: SharedWords) -> dict[str, Any]:
         allow, bodies = call.get("proposals") or {}, []
         for name, measure in measures.items():
             body: dict[str, Any] = {"name": name, "epsilon": level_text(measure.level), "proposal": allow.get(name)}
-            if whose is not None and measure.promise is not None:
-                body["terms"] = Terms(measure.promise, **whose).facts()
+            if what == "publications":
+                body["terms"] = Terms.of(measure).facts()
             bodies.append(body | as_sent(measure.table))
-        answer = self._post(path, call.get("request"), {"measures": bodies})["measures"]
+        answer = self._post(f"/v1/{what}", call.get("request"), {"measures": bodies})["measures"]
         return {name: table_in(answer[name], measure.table) for name, measure in measures.items()}
 
     def rehearse(

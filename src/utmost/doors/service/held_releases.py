@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Unpack
 
@@ -17,7 +17,8 @@ from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.shared_measures import Measure
+from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.shared_measures import check_one_dataset
 from utmost.publish.promises.promised_noise import Noise
 
 _DAY, _FAILED_A_DAY = 86_400, 5
@@ -40,46 +41,10 @@ class View:
     margin: int | float
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Brought:
-    """A table that a curator brings, to be published or relaxed.
-
-    Attributes:
-        table: with true values.
-        level: at which.
-        terms: of a publication; None to relax.
-        version: None for the first that is published, and for the newest that is relaxed.
-        proposal: the name of the approved one, where a second person is asked for.
-    """
-
-    table: Any
-    level: Level
-    terms: Terms | None
-    version: int | None = None
-    proposal: str | None = None
-
-
 @lru_cache(maxsize=512)
 def margin_of(noise: Noise, at: Level) -> int | float:
     """The error bar of a release at a level, with 95 % confidence: worked out once for all who view it."""
     return noise.margin(at, exact("0.95"))
-
-
-def _whose(measures: Mapping[str, Brought]) -> tuple[str, bool]:
-    """The dataset that all measures spend, and whether it is declared to be of other individuals.
-
-    Raises:
-        OutOfRange: where they do not say the same.
-    """
-    whose = {
-        (name if terms.dataset is None else terms.dataset, terms.independent)
-        for name, terms in ((name, brought.terms) for name, brought in measures.items())
-        if terms is not None
-    }
-    if len(whose) != 1:
-        remedy = "Name one dataset for all, and say of all alike whether it is of other individuals."
-        raise OutOfRange("measures that are published together spend one dataset", where="dataset", remedy=remedy)
-    return whose.pop()
 
 
 @contextmanager
@@ -194,7 +159,7 @@ class Releases:
             NotAllowed: for a token for some releases, and a dataset that others spend.
             OutOfRange: for a counted table of which the promise does not say all.
         """
-        return self.publish_measures(token, key, {name: Brought(table, at, terms, **words)})[name]
+        return self.publish_measures(token, key, {name: terms.brought(table, at, **words)})[name]
 
     def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
         """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none.
@@ -202,10 +167,10 @@ class Releases:
         Raises:
             OutOfRange: for tables of several datasets; and as `publish`.
         """
-        sayings, tables = list[Saying](), dict[str, Measure]()
+        check_one_dataset(measures)
+        sayings, tables = list[Saying](), dict[str, Brought]()
         for name, brought in measures.items():
-            terms = brought.terms
-            assert terms is not None, "of a publication"
+            terms = Terms.of(brought)
             token.check("publish", check_name(name, "name"), brought.level)
             wanted = 1 if brought.version is None else exact_integer(brought.version, "version")
             check_declared(token, "publish", terms)
@@ -214,11 +179,10 @@ class Releases:
             terms.promise.check(brought.table)
             sayings.append(Saying(name, wanted, brought.level, terms.facts(), brought.proposal))
             request = self._desk.name("publish" if len(measures) == 1 else f"publish {name}", token, key)
-            tables[name] = Measure(brought.table, brought.level, terms.promise, brought.version, request)
-        dataset, independent = _whose(measures)
+            tables[name] = replace(brought, request=request)
         self._proposals.begin(token, key, "publish", *sayings)
         with self._comparing(token, *measures), _unspelt(not token.may("publish")):
-            published = self._ledger.publish_measures(tables, dataset=dataset, independent=independent)
+            published = self._ledger.publish_measures(tables)
         self._proposals.done("publish", *sayings)
         return published
 
@@ -229,7 +193,7 @@ class Releases:
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
         """
-        return self.relax_measures(token, key, {name: Brought(table, at, None, **words)})[name]
+        return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name]
 
     def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
         """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none.
@@ -237,7 +201,7 @@ class Releases:
         Raises:
             NeedsApproval: as `relax`.
         """
-        sayings, tables = list[Saying](), dict[str, Measure]()
+        sayings, tables = list[Saying](), dict[str, Brought]()
         for name, brought in measures.items():
             token.check("relax", check_name(name, "name"), brought.level)
             version = brought.version
@@ -246,7 +210,7 @@ class Releases:
             release = self._ledger.release(name, version)
             is_new = brought.level not in release.levels
             sayings.append(Saying(name, release.version, brought.level, {}, brought.proposal, is_new))
-            tables[name] = Measure(brought.table, brought.level, version=release.version)
+            tables[name] = replace(brought, version=release.version)
         self._proposals.begin(token, key, "relax", *sayings)
         with self._comparing(token, *measures):
             relaxed = self._ledger.relax_measures(tables)

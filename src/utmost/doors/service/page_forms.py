@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request, Response
 from utmost.doors.service.api import Served
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.asked_levels import read_level, whole
-from utmost.doors.service.held_releases import Brought
 from utmost.doors.service.page_counted import brought_counted
 from utmost.doors.service.page_measures import measures
 from utmost.doors.service.page_publishing import promised, publishing
@@ -24,6 +23,7 @@ from utmost.doors.service.workers import WORKERS
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.publish_request import Brought
 
 forms = APIRouter(include_in_schema=False)
 forms.include_router(sign_in)
@@ -65,10 +65,11 @@ def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
     return _brought(request, service, viewer, sent, point)
 
 
-def _brought(request: Request, service: Service, viewer: Token, sent: Filled, found: Proposal) -> Response:
-    terms = Terms.read(found.facts) if found.verb == "publish" else None
-    bringing = Brought(None, found.level, terms, found.version, found.name)
-    return (_relax if terms is None else _publish)(request, service, viewer, sent, found.release, bringing)
+def _brought(request: Request, service: Service, viewer: Token, sent: Filled, proposal: Proposal) -> Response:
+    terms = Terms.read(proposal.facts) if proposal.verb == "publish" else None
+    allowed: dict[str, Any] = {"version": proposal.version, "proposal": proposal.name}
+    bringing = (Brought if terms is None else terms.brought)(None, proposal.level, **allowed)
+    return (_relax if terms is None else _publish)(request, service, viewer, sent, proposal.release, bringing)
 
 
 @forms.post("/publish")
@@ -77,20 +78,17 @@ def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Re
     (terms, at), version = promised(sent), sent.number("version")
     if terms is None:
         raise OutOfRange("a publication must say what is promised", came="nothing", where="verb")
-    return _publish(request, service, viewer, sent, sent.text("release"), Brought(None, at, terms, version))
+    return _publish(request, service, viewer, sent, sent.text("release"), terms.brought(None, at, version))
 
 
 def _publish(request: Request, service: Service, viewer: Token, sent: Filled, name: str, bringing: Brought) -> Response:
     viewer.check_role("publish")
-    content, terms = sent.file("table"), bringing.terms
-    assert terms is not None, "of a publication"
-    said = terms.promise
+    content, said = sent.file("table"), bringing.promise
+    assert said is not None, "of a publication"
     table = brought_counted(content) if said.noise.needs_counted else brought_table(content, said.columns)
-    if bringing.proposal is None and isinstance(
-        table, CountedTable
-    ):  # nobody approves: the table itself says which part it is
-        terms = replace(terms, promise=said.of_part(table.part))
-    service.releases.publish_measures(viewer, _key(sent), {name: replace(bringing, table=table, terms=terms)})
+    if bringing.proposal is None and isinstance(table, CountedTable):
+        said = said.of_part(table.part)  # nobody approves: the table itself says which part it is
+    service.releases.publish_measures(viewer, _key(sent), {name: replace(bringing, table=table, promise=said)})
     return see(request, "/release", name=name, version=bringing.version, done="published")
 
 
@@ -98,7 +96,7 @@ def _publish(request: Request, service: Service, viewer: Token, sent: Filled, na
 def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Relax a release at once, where no second person is asked for."""
     at, version = read_level(sent.text("epsilon")), sent.number("version")
-    return _relax(request, service, viewer, sent, sent.text("release"), Brought(None, at, None, version))
+    return _relax(request, service, viewer, sent, sent.text("release"), Brought(None, at, version=version))
 
 
 def _relax(request: Request, service: Service, viewer: Token, sent: Filled, name: str, bringing: Brought) -> Response:

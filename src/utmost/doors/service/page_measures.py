@@ -1,13 +1,13 @@
 """Several measures by page, in one transaction: by files of plans and counted tables, or of approved proposals."""
 
 from dataclasses import replace
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from utmost.doors.service.api import Served
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.asked_levels import read_level
-from utmost.doors.service.held_releases import Brought
 from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
 from utmost.doors.service.page_rendering import see
 from utmost.doors.service.page_session import Sent, Viewer
@@ -17,6 +17,7 @@ from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import Token
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.publish_request import Brought
 
 measures = APIRouter(include_in_schema=False)
 
@@ -37,7 +38,7 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
         at = read_level(sent.text(f"epsilon-{row}")) if sent.text(f"epsilon-{row}") else chosen.level
         assert at is not None, "a plan says its level"
         terms = plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent"))
-        _add(brought, name, Brought(counted, at, replace(terms, promise=terms.promise.of_part(counted.part))))
+        _add(brought, name, replace(terms, promise=terms.promise.of_part(counted.part)).brought(counted, at))
     service.releases.publish_measures(viewer, sent.text("key"), _some(brought, "release-1"))
     return see(request, "/releases", done="published")
 
@@ -72,7 +73,8 @@ def _of_proposal(service: Service, viewer: Token, proposal: Proposal, content: b
     table: CountedTable | dict[str, list[object]] = (
         brought_counted(content) if noise.needs_counted else brought_table(content, columns)
     )
-    return Brought(table, proposal.level, terms, proposal.version, proposal.name)
+    allowed: dict[str, Any] = {"version": proposal.version, "proposal": proposal.name}
+    return (Brought if terms is None else terms.brought)(table, proposal.level, **allowed)
 
 
 def _add(brought: dict[str, Brought], name: str, table: Brought) -> None:

@@ -313,7 +313,7 @@ def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
     brought = {name: HeldFile.of(name, b64decode(content)) for name, content in fields.items()}
     report = verified(brought["table"], brought.get("statement"), of=brought.get("release"))
     rows = {of: words for of, words in verified_in_words(report).items() if of not in ("signature", "on trust")}
-    return {"guarantee": report["guarantee"], "rows": rows, "on_trust": report["on_trust"]}
+    return {"rows": rows, **{name: report[name] for name in ("promise", "guarantee", "on_trust")}}
 
 
 WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {

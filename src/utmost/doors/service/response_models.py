@@ -31,7 +31,7 @@ from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.ledger import Budget, Published
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.tables.adapters import adapter_of
 
@@ -376,5 +376,5 @@ def _promised(
 ) -> dict[str, Any]:
     """What is the same for all who view it, so that it is worked out once."""
     sure = read_confidence(_SURE)
-    statement = noise.statement(level, sure, released, public, rows, rows_from=rows_from)
+    statement = noise.statement(level, sure, Stated(released, public, rows, rows_from))
     return {str(name): plain(fact) for name, fact in statement.items()}

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from utmost.doors.service.axis_limits import check_listed
-from utmost.laws.exact import checked, checked_parts
+from utmost.laws.exact import Level, checked, checked_parts
 from utmost.laws.exact.shown import Shown
+from utmost.publish.ledger.publish_request import Brought
 from utmost.publish.promises.promise import Promise
 
 LONGEST_TERMS = 2 << 20
@@ -53,6 +54,16 @@ class Terms(Shown):
         promise = Promise.of_facts(words)
         promise.noise.check_served()
         return cls(promise, **call)
+
+    @classmethod
+    def of(cls, brought: Brought) -> "Terms":
+        """The terms by which a table is brought."""
+        assert brought.promise is not None, "of a publication"
+        return cls(brought.promise, brought.dataset, brought.independent)
+
+    def brought(self, table: Any, level: Level, version: int | None = None, proposal: str | None = None) -> Brought:
+        """A table that is brought by them."""
+        return Brought(table, level, self.promise, self.dataset, self.independent, version, proposal=proposal)
 
     def facts(self) -> dict[str, Any]:
         """The terms as JSON: what an approval is for."""

@@ -15,7 +15,6 @@ from utmost.errors import NotANumber
 from utmost.laws.exact import Number, level
 from utmost.laws.exact.kinds import spelled
 from utmost.laws.noise import Law
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.draw import Method
 from utmost.laws.sampling.random_bits import KeyedRandomness
 from utmost.publish.ledger import Ledger
@@ -24,7 +23,7 @@ from utmost.publish.ledger.opening import OpenWords, opened_book
 from utmost.publish.promises.values import noised
 from utmost.publish.releases import GradualRelease, PlanarRelease, WorkloadRelease
 from utmost.publish.releases.gradual_release import GradualWords
-from utmost.publish.releases.noised_workloads import checked_workload, noised_workload
+from utmost.publish.releases.noised_workloads import counted_for
 from utmost.publish.workloads import Strategy
 
 
@@ -116,8 +115,10 @@ def seeded_workload_release(
     >>> one["sex"]["estimate"].tolist() == other["sex"]["estimate"].tolist()
     True
     """
-    checks = checked_workload(table, strategy, level(epsilon))
-    return noised_workload(checks, read_confidence(confidence), SeededRandomness(seed))
+    counted, promise = counted_for(table, strategy)
+    checks = promise.noise.plan(level(epsilon), confidence).checked(counted, promise)
+    release: WorkloadRelease = checks.released(SeededRandomness(seed)).table
+    return release
 
 
 _KEY = bytes(32)

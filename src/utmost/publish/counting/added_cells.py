@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
 
 _COMPACT, _FITS = 1 << 22, 1 << 62
@@ -54,14 +55,20 @@ class AddedCells:
         whole[self.cells] = self.sums
         return whole
 
-    def by_part(self, shape: tuple[int, ...], parts: int, tables: int) -> list[NDArray[Any] | FewCells]:
+    def by_part(
+        self, shape: tuple[int, ...], parts: int, tables: int, numbered: NumberedCells | None = None
+    ) -> list[NDArray[Any] | FewCells]:
         """For each part, its cells, in an array where they can be laid out.
 
         Args:
             shape: of the cells of a part.
             parts: how many there are; a cell is numbered by its table, then its part, then its cell.
             tables: 1, or 2 for sums and counts together, which stand side by side.
+            numbered: where the cells are more than numbers, which are which.
         """
+        if numbered is not None:
+            part, number = np.divmod(self.cells, 1 << numbered.bits)
+            return [numbered.few(number[part == at], self.sums[part == at]) for at in range(parts)]
         cells = prod(shape)
         table, rest = np.divmod(self.cells, parts * cells)
         part, cell = np.divmod(rest, cells)

@@ -31,6 +31,7 @@ from utmost.publish.counting.counting_plan import CountingPlan
 from utmost.publish.counting.declared_axes import declared_domain, whole_rows
 from utmost.publish.counting.distinct_values import ValuesSeen, few_values
 from utmost.publish.counting.kept_pairs import by_cell, in_one_part, in_rows, joined_pairs, least_in_all
+from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.axis_places import reader_of
@@ -184,7 +185,7 @@ def count_table(
         remedy = "Leave in_all= out: a row lies in one cell." if each_row else "Leave one of them out."
         raise OutOfRange("in_all is of persons with several events, cell by cell", came=came, remedy=remedy)
     plan = CountingPlan.of(declared_domain(domain, by), by, part, person, tuple(named.values()))
-    rows = None if together is None else whole_rows(plan.named, together, most)
+    rows = None if together is None else whole_rows(plan.named, together, most, is_vast=plan.is_vast)
     if rows is not None and any(measure.most_events is not None for measure in plan.measures):
         raise OutOfRange(
             "sums and counts together are kept cell by cell", came="together=", remedy="Leave one of them out."
@@ -197,7 +198,7 @@ def count_table(
         named_axes, sums = plan.axes_of(measure), rule.cells_of(measure, first, flat)
         cells: Sequence[NDArray[Any] | FewCells]
         if isinstance(sums, AddedCells):
-            cells = sums.by_part(plan.shape, plan.parts, measure.tables)
+            cells = sums.by_part(plan.shape, plan.parts, measure.tables, rule.numbered)
         else:
             cells = list(_by_part(sums if measures is None else narrowed(sums), measure, plan))
         raised = rows is not None and rows.values > 2
@@ -263,6 +264,10 @@ def _added(parts: Iterator[Pairs], size: int, bound: int) -> NDArray[Any]:
 def _counted_by_engine(events: Any, rule: "Kept") -> tuple[Cells, str]:
     """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
     frame, plan = engine_frame(events), rule.plan
+    if plan.is_vast:
+        remedy = "Write it to Parquet files and pass their pathlib.Path; or count over fewer axes."
+        required = "an engine counts over fewer than 2^62 cells"
+        raise Unsupported(required, came=frame.kind, where="domain", remedy=remedy)
     schema = frame.schema()
     check_there(plan.columns, schema.names)
     for name in plan.who:
@@ -291,6 +296,7 @@ class Kept:
     key: bytes
     tally: AccountTally = field(init=False)
     seen: ValuesSeen = field(init=False)
+    numbered: NumberedCells | None = field(init=False)
     _readers: list[Callable[[Batch], NDArray[np.int64]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -310,6 +316,8 @@ class Kept:
             ),
         )
         object.__setattr__(self, "seen", ValuesSeen(self.size))
+        numbered = NumberedCells(self.plan.shape, self.plan.bits, self.key) if self.plan.is_vast else None
+        object.__setattr__(self, "numbered", numbered)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Workers of an engine get the rule without what it has tallied here; they send their tallies back in cells
@@ -324,7 +332,7 @@ class Kept:
     @property
     def each_size(self) -> int:
         """How many cells there are of one measure, in all parts."""
-        return self.plan.parts * self.plan.cells
+        return self.plan.parts * self.plan.numbers
 
     @property
     def bound(self) -> int:
@@ -343,11 +351,18 @@ class Kept:
         rows = len(next(iter(batch.values())))
         cells, inside = np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool)
         places = [read(batch) for read in self._readers]
-        for axis, place in zip(self.plan.read, places, strict=False):
+        for place in places[: len(self.plan.read)]:
             inside &= place >= 0
+        if self.numbered is not None:
+            some, first = np.flatnonzero(inside), len(self.plan.read) - len(self.plan.axes)
+            cells[some] = self.numbered.numbers([place[some] for place in places[first : len(self.plan.read)]])
+            if first:
+                cells += np.maximum(places[0], 0) * self.plan.numbers
+        else:
             # One number for each cell, in row-major order; what lies outside is put to -1 below, and 0 here keeps it
             # small.
-            cells = cells * axis.size + np.maximum(place, 0)
+            for axis, place in zip(self.plan.read, places, strict=False):
+                cells = cells * axis.size + np.maximum(place, 0)
         values = places[len(self.plan.read) :]
         is_counted = inside & np.logical_or.reduce([place >= 0 for place in values]) if self.size == 0 else inside
         times = None if weight is None else amounts_in(batch[weight], weight, before)
@@ -445,10 +460,10 @@ class Kept:
     def _within(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """For each person, the pairs of one part, and of these no more than ``at_most``."""
         if self.plan.part is not None:
-            pairs = in_one_part(pairs, self.plan.cells, texts, self.key)
+            pairs = in_one_part(pairs, self.plan.numbers, texts, self.key)
         # By the place within the part: the same choice whichever part a person is in, so that parts share no
         # information.
-        inner = Pairs(pairs.persons, pairs.cells % self.plan.cells, pairs.sums)
+        inner = Pairs(pairs.persons, pairs.cells % self.plan.numbers, pairs.sums)
         if self.whole is not None:
             rows = self.at_most // self.whole.values
             return pairs.where(in_rows(inner, self.whole, rows, texts, self.key))

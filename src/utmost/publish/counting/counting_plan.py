@@ -45,8 +45,10 @@ class CountingPlan:
             )
         for measure in measures:
             counting.axes_of(measure)  # refuses a name that an axis has
-        if sum(measure.tables for measure in measures) * counting.parts * counting.cells >= LARGEST_DOMAIN:
-            raise OutOfRange("the domain must have fewer than 2^62 cells", came=counting.cells)
+        if counting.is_vast and any(measure.distinct is not None or measure.tables > 1 for measure in measures):
+            remedy = "Count over fewer axes, or plain counts and sums."
+            came = f"{counting.cells:.3g}" if counting.cells < 10**300 else "more"
+            raise OutOfRange("such measures need a domain of fewer than 2^62 cells", came=came, remedy=remedy)
         return counting
 
     @property
@@ -75,6 +77,21 @@ class CountingPlan:
     def cells(self) -> int:
         """How many cells one part has."""
         return prod(self.shape)
+
+    @property
+    def is_vast(self) -> bool:
+        """Whether there are more cells than numbers, in all parts and tables: see `NumberedCells`."""
+        return sum(measure.tables for measure in self.measures) * self.parts * self.cells >= LARGEST_DOMAIN
+
+    @property
+    def bits(self) -> int:
+        """Of the numbers of cells, where there are more cells than numbers."""
+        return (LARGEST_DOMAIN // (sum(measure.tables for measure in self.measures) * self.parts)).bit_length() - 1
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers cells of a part have: one each, or fewer where there are too many."""
+        return 1 << self.bits if self.is_vast else self.cells
 
     @property
     def parts(self) -> int:

@@ -77,12 +77,16 @@ def part_axis(domain: Domain, part: Any) -> Axis:
     return Domain(part).axes[0]
 
 
-def whole_rows(axes: Mapping[str, Axis], together: str, at_most: int) -> WholeRows:
+def whole_rows(axes: Mapping[str, Axis], together: str, at_most: int, *, is_vast: bool) -> WholeRows:
     """The axis along which a person's cells are kept by rows.
 
     Raises:
-        OutOfRange: for other than two to five values, and cells that are no whole rows.
+        OutOfRange: for other than two to five values, cells that are no whole rows, and where cells are more than
+            numbers, which do not say in which row they lie.
     """
+    if is_vast:
+        remedy = "Count over fewer axes, or leave together= out."
+        raise OutOfRange("whole rows are kept in fewer than 2^62 cells", came="more", where="together", remedy=remedy)
     if not axes:
         raise OutOfRange("together must be an axis of the table", came=together)
     rows = WholeRows.of(Domain(axes), together)

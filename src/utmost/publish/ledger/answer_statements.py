@@ -6,6 +6,7 @@ from typing import Any
 
 from utmost.laws.exact import Level
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises.table_statements import Stated
 from utmost.publish.releases.gradual_answers import answered_facts
 from utmost.publish.tables.adapters import adapter_of, engine_door, published_names
 from utmost.publish.tables.saving import Digest, Publication
@@ -31,11 +32,10 @@ def response_statement(
         together: what all answers of the release cost.
         rows: of the answer, where they are not those that were published.
     """
-    about: dict[str, Any] = {"rows_from": release.rows_from, "digest": digest}
-    statement = release.noise.statement(
-        at, confidence, release.columns, public, release.rows if rows is None else rows, **about
+    stated = Stated(release.columns, public, release.rows if rows is None else rows, release.rows_from, digest)
+    return release.noise.statement(at, confidence, stated) | answered_facts(
+        release.name, release.version, release.levels, together
     )
-    return statement | answered_facts(release.name, release.version, release.levels, together)
 
 
 def with_bars(table: Any, release: Published, at: Level, confidence: Fraction) -> Any:

@@ -18,7 +18,7 @@ from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, check_named, spending_after
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.likeness import Likeness, likeness_secret
-from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.publish_request import Brought, PublishRequest
 from utmost.publish.ledger.publishing import asked_version, check_apart, check_dataset, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
 from utmost.publish.ledger.responses import FORM, Item
@@ -131,15 +131,14 @@ class ItemLedger:
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
-        about: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
         stated = stated_promise(promise, words)
         check_unstored(stated.noise)
         if not stated.identifiers:
             remedy = "Pass id_column=, the columns that together say which item a row is."
             raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
         chosen = stated.as_read(_chosen(stated), stated.public)
-        publish_request = PublishRequest.read(name, level(epsilon, alpha), chosen, **about)
-        return self.published(replace(publish_request, kind="items"), commitment)
+        brought = Brought(None, level(epsilon, alpha), chosen, dataset, independent, version, request)
+        return self.published(replace(PublishRequest.read(name, brought), kind="items"), commitment)
 
     def published(self, request: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
         """`publish`, of a request that has been read."""

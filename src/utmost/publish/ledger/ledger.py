@@ -22,7 +22,7 @@ from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import AnsweringItems
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import OpenWords, Place, backed_up, opened_book, restored
-from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.publish_request import Brought, PublishRequest
 from utmost.publish.ledger.publishing import already_published, publish_new
 from utmost.publish.ledger.relaxing import (
     Relaxed,
@@ -179,8 +179,8 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
         at, stated = level(epsilon, alpha), promise_of(table, promise, words)
-        call: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        wanted, native = PublishRequest.read(name, at, stated, **call), stated.rows_of(table)
+        brought = Brought(table, at, stated, dataset, independent, version, request)
+        wanted, native = PublishRequest.read(name, brought), stated.rows_of(table)
         stated.noise.check()
         if (door := engine_door(native, "engine_ledger")) is not None:
             version, frame = door.publish_frame(self.items, wanted, native)

@@ -9,12 +9,13 @@ from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.publish_request import Brought, PublishRequest
 from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.requests import read_request
 from utmost.publish.ledger.volatile_store import VolatileStore
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, Words, promise_of
+from utmost.publish.promises.table_statements import Stated
 from utmost.publish.tables.engines import is_engine_frame
 
 NAME = "release"
@@ -82,8 +83,7 @@ def rehearse(
     3
     """
     at, sure, stated = level(epsilon, alpha), read_confidence(confidence), promise_of(table, promise, words)
-    about: dict[str, Any] = {"dataset": None, "version": None, "request": None, "independent": False}
-    request, native = PublishRequest.read(NAME, at, stated, **about), stated.rows_of(table)
+    request, native = PublishRequest.read(NAME, Brought(table, at, stated)), stated.rows_of(table)
     if is_engine_frame(native):
         raise Unsupported("a frame is rehearsed by rehearse_table", came=type(native).__name__, where="table")
     stated.noise.check()
@@ -95,4 +95,4 @@ def rehearse(
     promised.noise.warn(at)
     rows = 0 if promised.noise.names_rows else source.rows
     warn_of_rows(promised.rows)
-    return promised.noise.statement(at, sure, promised.columns, promised.public, rows, rows_from=promised.rows)
+    return promised.noise.statement(at, sure, Stated(promised.columns, promised.public, rows, promised.rows))

@@ -6,12 +6,34 @@ from hashlib import sha256
 from typing import Any, TypeVar
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, exact_integer
+from utmost.laws.exact import Level, exact_integer
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.state import State
 from utmost.publish.promises.promise import Promise
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Brought:
+    """A table that is brought to be published, or relaxed, at a level: alone, or with others in one transaction.
+
+    Attributes:
+        table: with its values, as for `Ledger.publish`.
+        level: at which.
+        promise: of a publication, see `promise_of`; None to relax, as what is promised then is known.
+        dataset, independent, version, request: as for `Ledger.publish`.
+        proposal: the name of the approved one, where a service asks for a second person.
+    """
+
+    table: Any
+    level: Level
+    promise: Promise | None = None
+    dataset: str | None = None
+    independent: bool = False
+    version: int | None = None
+    request: str | None = None
+    proposal: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -36,28 +58,20 @@ class PublishRequest:
     kind: str = ""
 
     @classmethod
-    def read(
-        cls,
-        name: str,
-        level: Level,
-        promise: Promise,
-        *,
-        dataset: str | None,
-        version: Number | None,
-        request: str | None,
-        independent: bool,
-    ) -> "PublishRequest":
+    def read(cls, name: str, brought: Brought) -> "PublishRequest":
         """A request, before its table is read.
 
         Raises:
             OutOfRange, NotANumber: for what is no name, no version and no such thing.
         """
-        if not isinstance(independent, bool):
-            raise OutOfRange("independent must be true or false", came=independent)
-        group = check_name(name, "name") if dataset is None else check_name(dataset, "dataset")
-        wanted = None if version is None else exact_integer(version, "version")
-        again = None if request is None else check_name(request, "request")
-        return cls(check_name(name, "name"), group, level, promise, wanted, again, independent)
+        assert brought.promise is not None, "of a publication"
+        if not isinstance(brought.independent, bool):
+            raise OutOfRange("independent must be true or false", came=brought.independent)
+        group = check_name(name, "name") if brought.dataset is None else check_name(brought.dataset, "dataset")
+        wanted = None if brought.version is None else exact_integer(brought.version, "version")
+        again = None if brought.request is None else check_name(brought.request, "request")
+        name = check_name(name, "name")
+        return cls(name, group, brought.level, brought.promise, wanted, again, brought.independent)
 
     def as_published(self, look: Callable[[Callable[[State], Promise]], Promise]) -> "PublishRequest":
         """The same with the rule of snapping of the release that it asks for again, if there is one, on the reals.

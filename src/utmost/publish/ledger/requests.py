@@ -1,6 +1,6 @@
 """Requests to a ledger, read and found sound by themselves; and what an answer is written as."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -72,11 +72,11 @@ def release_source(release: Published, table: Any) -> Source:
 def answer_beside(source: Source, noise: Noise, level: Level, kind: str, response: Response, part: Any) -> Any:
     """A response as it is handed to whoever brought the table: that table, with released values in it."""
 
-    def table() -> Any:
+    def table(columns: Mapping[str, Any]) -> Any:
         margins, after = noise.with_bars(level, tuple(response), source.rows, source.public)
-        return source.with_released(noise.written(level, response) | margins, after)
+        return source.with_released({**columns, **margins}, after)
 
-    return noise.handed(level, response, kind, part, table)
+    return noise.handed(level, noise.written(level, response), kind, part, table)
 
 
 def answer_alone(noise: Noise, level: Level, kind: str, response: Response, part: Any, labels: Named) -> Any:
@@ -87,11 +87,11 @@ def answer_alone(noise: Noise, level: Level, kind: str, response: Response, part
         labels: the columns of the table in order, and the public ones among them.
     """
 
-    def table() -> Any:
+    def table(written: Mapping[str, Any]) -> Any:
         order, public = labels
-        columns: dict[str, Any] = {**public, **noise.written(level, response)}
+        columns: dict[str, Any] = {**public, **written}
         shown = table_of(kind, {name: columns[name] for name in order or response})
         margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))), tuple(public))
         return adapter_of(shown).with_columns(shown, margins, after)
 
-    return noise.handed(level, response, kind, part, table)
+    return noise.handed(level, noise.written(level, response), kind, part, table)

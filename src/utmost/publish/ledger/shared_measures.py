@@ -1,7 +1,6 @@
 """Several measures of the same individuals, published and relaxed in one transaction: all of them, or none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from utmost.errors import OutOfRange, Unsupported
@@ -10,36 +9,17 @@ from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_with
-from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.publish_request import Brought, PublishRequest
 from utmost.publish.ledger.publishing import already_published, publish_new
 from utmost.publish.ledger.relaxing import Relaxed
 from utmost.publish.ledger.requests import answer_beside, read_request, release_source
 from utmost.publish.ledger.source import Source, commitment
 from utmost.publish.ledger.state import Published
-from utmost.publish.promises.promise import Promise, promise_of
+from utmost.publish.promises.promise import promise_of
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.tables.adapters import engine_door
 from utmost.publish.workloads import SharedLevel
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Measure:
-    """One of several releases that are published, or relaxed, in one transaction.
-
-    Attributes:
-        table: with its values, as for `Ledger.publish`; no frame of an engine.
-        level: at which.
-        promise: of a publication, see `promise_of`; not looked at where it is relaxed.
-        version, request: as for `Ledger.publish`.
-    """
-
-    table: Any
-    level: Level
-    promise: Promise | None = None
-    version: int | None = None
-    request: str | None = None
-
 
 Answers = list[Response | None]
 """For each measure, what is stored of it, or drawn; None where there is nothing yet."""
@@ -97,27 +77,21 @@ class PublishingMeasures:
         ...     print({name: str(ledger.spent(name).epsilon) for name in tables}, ledger.spent(dataset="sales").epsilon)
         {'visits': '1', 'spent': '1'} 2
         """
-        measures = shared_measures(tables, shared, epsilon, alpha)
-        return self.publish_measures(measures, dataset=dataset, independent=independent)
+        return self.publish_measures(shared_measures(tables, shared, epsilon, alpha, dataset, independent))
 
-    def publish_measures(
-        self, measures: Mapping[str, Measure], *, dataset: str, independent: bool = False
-    ) -> dict[str, Any]:
-        """Publish several releases in one transaction, each with a promise, a level and a request of its own.
+    def publish_measures(self, measures: Mapping[str, Brought]) -> dict[str, Any]:
+        """Publish several releases of one dataset in one transaction, each with a promise and a level of its own.
 
         Args:
             measures: by the name of the release.
-            dataset, independent: as for `Ledger.publish`, of all of them.
 
         Raises:
-            Unsupported: for a frame of an engine; and all that `Ledger.publish` raises. Then nothing is spent.
+            OutOfRange: for measures of several datasets. Unsupported: for a frame of an engine. And all that
+                `Ledger.publish` raises. Then nothing is spent.
         """
-        requests = list[tuple[PublishRequest, Source]]()
-        call: dict[str, Any] = {"dataset": dataset, "independent": independent}
+        dataset, requests = check_one_dataset(measures), list[tuple[PublishRequest, Source]]()
         for name, measure in measures.items():
-            assert measure.promise is not None, "of a publication"
-            again: dict[str, Any] = {"version": measure.version, "request": measure.request}
-            request = PublishRequest.read(name, measure.level, measure.promise, **call, **again)
+            request = PublishRequest.read(name, measure)
             request.promise.noise.check()
             rows = request.promise.rows_of(_at_hand(measure.table))
             requests.append(read_request(request, rows, lambda look: self._book.read(lambda page: look(page.state))))
@@ -178,7 +152,7 @@ class PublishingMeasures:
                 raise OutOfRange(required, came=measure.level, where=repr(name), remedy=remedy)
         return self.relax_measures(measures)
 
-    def relax_measures(self, measures: Mapping[str, Measure]) -> dict[str, Any]:
+    def relax_measures(self, measures: Mapping[str, Brought]) -> dict[str, Any]:
         """Relax several releases, each to a level of its own, in one transaction.
 
         Args:
@@ -226,6 +200,19 @@ class PublishingMeasures:
         }
 
 
+def check_one_dataset(measures: Mapping[str, Brought]) -> str:
+    """The dataset that all measures spend, which declare alike whether it is of other individuals.
+
+    Raises:
+        OutOfRange: where they do not say the same.
+    """
+    whose = {(name if it.dataset is None else it.dataset, it.independent) for name, it in measures.items()}
+    if len(whose) != 1:
+        remedy = "Name one dataset for all, and say of all alike whether it is of other individuals."
+        raise OutOfRange("measures that are published together spend one dataset", where="dataset", remedy=remedy)
+    return whose.pop()[0]
+
+
 def _at_hand(table: Any) -> Any:
     """A table whose noise the ledger draws itself.
 
@@ -247,7 +234,9 @@ def _whole(answers: Answers) -> Answers | None:
     return None if any(answer is None for answer in answers) else answers
 
 
-def shared_measures(tables: Any, shared: Any, epsilon: Any, alpha: Any) -> dict[str, Measure]:
+def shared_measures(
+    tables: Any, shared: Any, epsilon: Any, alpha: Any, dataset: str | None = None, independent: bool = False
+) -> dict[str, Brought]:
     """The measures of a level that they share, each with its promise and its own level.
 
     Raises:
@@ -260,6 +249,8 @@ def shared_measures(tables: Any, shared: Any, epsilon: Any, alpha: Any) -> dict[
         raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
     levels = shared.levels(shared.level if epsilon is None and alpha is None else level(epsilon, alpha))
     return {
-        name: Measure(tables[name], levels[name], promise_of(tables[name], None, {"strategy": strategy}))
+        name: Brought(
+            tables[name], levels[name], promise_of(tables[name], None, {"strategy": strategy}), dataset, independent
+        )
         for name, strategy in shared.strategies.items()
     }

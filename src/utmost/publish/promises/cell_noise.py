@@ -1,6 +1,6 @@
 """Cells with noise of their own, all at one level: integers, amounts in steps, and reals on a grid."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, get_args
@@ -15,8 +15,8 @@ from utmost.laws.sampling.grid import Snapping, unsnapped
 from utmost.publish.promises.drawing import Answering, Drawing, width_of
 from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.promises.plan import plan_of_answer
-from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
-from utmost.publish.promises.table_statements import promise
+from utmost.publish.promises.planned_noise import ColumnNoise
+from utmost.publish.promises.promised_noise import Noise, Response
 from utmost.publish.tables.columns import integer_column, real_column
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
@@ -27,8 +27,8 @@ _LARGEST_BITS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class CellNoise(PlannedNoise):
-    """Noise of its own for each cell: geometric, or the half-step staircase; both are lossless to relax.
+class LatticeNoise(Noise):
+    """Noise on a lattice, geometric or the half-step staircase, which is lossless to relax.
 
     Attributes:
         half_step: whether the noise is the half-step staircase rather than geometric.
@@ -36,17 +36,9 @@ class CellNoise(PlannedNoise):
         lattice: unit and grid in steps of the noise, with the rule by which reals get to the grid.
     """
 
-    kind: ClassVar[str] = "cells"
-    is_worded: ClassVar[bool] = True
-
     half_step: bool
     grid: Fraction | None
     lattice: Lattice
-
-    @property
-    def subject(self) -> str:
-        """ "integers" or "reals"."""
-        return "integers" if self.grid is None else "reals"
 
     @property
     def exponent(self) -> int | None:
@@ -61,20 +53,6 @@ class CellNoise(PlannedNoise):
     @property
     def widest(self) -> Lattice:
         """The lattice of the largest noise."""
-        return self.lattice
-
-    def per_step(self, level: Level) -> Level | None:
-        """The level of one unit of a count; None for staircases and on a grid."""
-        return None if self.half_step or self.grid is not None else self.lattice.of(level)
-
-    def check_unit(self, counted: Any) -> None:
-        """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
-        if counted is None:
-            self.unit.check_plain()
-        self.unit.check_each_cell("columns")
-
-    def by_item(self) -> Lattice:
-        """The lattice of each cell's noise."""
         return self.lattice
 
     def bound(self, cells: int) -> tuple[int, str]:
@@ -118,6 +96,32 @@ class CellNoise(PlannedNoise):
         read = integer_column if self.grid is None else real_column
         return self.lattice.steps(self.lattice.read(read(column, name, place)))
 
+    def facts(self) -> dict[str, Any]:
+        """The noise as an event keeps it."""
+        grid = None if self.grid is None else str(self.grid)
+        return {**Noise.facts(self), "half_step": self.half_step, "grid": grid, "snapping": self.snapping}
+
+
+@dataclass(frozen=True, slots=True)
+class CellNoise(ColumnNoise, LatticeNoise):
+    """Noise of its own for each cell."""
+
+    kind: ClassVar[str] = "cells"
+    is_worded: ClassVar[bool] = True
+
+    @property
+    def subject(self) -> str:
+        """ "integers" or "reals"."""
+        return "integers" if self.grid is None else "reals"
+
+    def per_step(self, level: Level) -> Level | None:
+        """The level of one unit of a count; None for staircases and on a grid."""
+        return None if self.half_step or self.grid is not None else self.lattice.of(level)
+
+    def by_item(self) -> Lattice:
+        """The lattice of each cell's noise."""
+        return self.lattice
+
     def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
         """From the responses beside it, or from the values and their noise at the strict one."""
         from utmost.publish.promises.response_noise import NoiseOnLattice
@@ -141,15 +145,6 @@ class CellNoise(PlannedNoise):
         """
         sure = read_confidence(confidence)
         return plan_of_answer(self.unit, self.lattice, level, sure, half_step=self.half_step)
-
-    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
-        return promise(level, self.unit, "the released columns", "released cell")
-
-    def facts(self) -> dict[str, Any]:
-        """The noise as an event keeps it."""
-        grid = None if self.grid is None else str(self.grid)
-        return {**Noise.facts(self), "half_step": self.half_step, "grid": grid, "snapping": self.snapping}
 
     @classmethod
     def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "CellNoise":

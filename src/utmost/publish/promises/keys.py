@@ -17,7 +17,6 @@ import numpy as np
 
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Level, Number, checked, level, natural
-from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.sampling import Thresholds
@@ -126,59 +125,6 @@ class SelectedKeys(_ListedKeys):
 
     def _divided(self) -> int | None:
         return self.shares
-
-
-@checked
-@long_work("Naming keys")
-def select_keys(
-    counts: Any,
-    *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
-    delta: Number,
-    keys: int = 1,
-    shares: int | None = None,
-    randomness: Randomness | None = None,
-) -> SelectedKeys:
-    """Name keys that nobody listed beforehand: words, addresses, diagnoses; each with a noisy count at no further cost.
-
-    A key is named when its count plus noise exceeds a threshold. The noise has the law for which the chance of naming a
-    key is, at every count, the largest that any (epsilon/k, delta/k)-private choice on one key has; the noisy count
-    comes along within the same promise. A key that nobody holds is never named.
-
-    Args:
-        counts: from each key to the number of individuals who hold it; or a table of two columns, keys and counts. Keys
-            are text, integers, dates, or tuples of them.
-        epsilon, alpha: of all keys together, one of the two; alpha = exp(-epsilon).
-        delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
-            1, see `SelectedKeys.statement`.
-        keys: how many keys one individual may hold, adding at most 1 to the count of each.
-        shares: how many shares one individual divides among the keys they hold, in any way; ``keys`` to 10^6. The
-            ``counts`` are then sums of shares, as ``count_keys(..., shares=...)`` gives them. Who holds few keys gives
-            each more, so that with ten keys at most, fourteen who hold one key name it as readily as with one.
-        randomness: the operating system's when None; a seeded source is refused.
-
-    Raises:
-        BadTable: for a table that is not of two columns, and a key that stands in two rows.
-        NotANumber, OutOfRange, WrongKind: for counts that are no numbers of individuals, and keys of no such kind; by
-            their place, never by what they are.
-        NotALevel, PromiseBroken: for a level that is none, and a source of randomness that is not secure.
-
-    Promise: (epsilon, delta) for one individual added or removed. Where one is replaced by another, up to 2k keys
-        change: pass keys=2*k, and twice the shares.
-    Cost: two microseconds a key; a millisecond each where epsilon/keys, or epsilon/shares, is below 1/200 or so.
-    Source: [desfontaines2022]; the noisy count: docs/theory/unknown-keys.md.
-
-    >>> found = select_keys({"flu": 800, "measles": 650, "plague": 1}, epsilon=1, delta="1e-9")
-    >>> found.keys, found.threshold, found.chance(1)
-    (('flu', 'measles'), 19, Fraction(1, 1000000000))
-    >>> shared = select_keys({"flu": 60 * 40, "measles": 6}, epsilon=1, delta="1e-9", keys=10, shares=60)
-    >>> shared.keys, 60 * 20 < shared.threshold < 60 * 21
-    (('flu',), True)
-    """
-    total, rare, each = _promise(epsilon, alpha, delta, keys)
-    divided, bits = None if shares is None else shares_of_one(shares, each), secure(randomness)
-    return selected(counted_keys(counts, divided), total, rare, each, bits, divided)
 
 
 def selected(
@@ -387,10 +333,6 @@ def key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
         raise Unsupported("keys that are saved as a table must have as many parts each", came="different keys")
     (count,) = parts
     return {f"{column}_{k}": [_plain_key(key[k]) for key in keys] for k in range(count)}
-
-
-def _promise(epsilon: Any, alpha: Any, delta: Any, keys: Any) -> tuple[Level, Fraction, int]:
-    return level(epsilon, alpha), read_delta(delta), keys_of_one(keys)
 
 
 def keys_of_one(keys: Any) -> int:

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact_integer, level
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.laws.sampling.integers import Integers, minus, narrowed, uniform_integers
 from utmost.laws.sampling.random_bits import Randomness
@@ -110,22 +110,6 @@ class Lattice:
             return coarse
         largest = max(abs(int(coarse.max())), abs(int(coarse.min()))) if coarse.size else 0
         return coarse * self.block if max(largest, 1) * self.block < 1 << 63 else coarse.astype(object) * self.block
-
-
-class LatticeWords(TypedDict, total=False):
-    """The words that say, beside the sensitivity, whom noise protects and where it lives: see `lattice_of`."""
-
-    unit: Unit | None
-    cells: Number | None
-    numbers: str
-    grid: Number | None
-    half_step: bool
-
-
-def lattice_of_words(sensitivity: Number | None, **words: Unpack[LatticeWords]) -> Lattice:
-    """The lattice that words of a single step name; sensitivity and cells are 1 where they are left out."""
-    unit = read_unit(words.get("unit"), sensitivity, words.get("cells"), needs=())
-    return lattice_of(words.get("numbers", "integers"), unit, words.get("grid"), words.get("half_step", False))
 
 
 def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: bool = False) -> Lattice:

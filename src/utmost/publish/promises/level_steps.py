@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -10,11 +10,12 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.gradual import Bridge, Relaxing, Tightening
 from utmost.laws.noise import Geometric
+from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.draw import Method, draws
 from utmost.laws.sampling.integers import Integers, add, joined, minus
 from utmost.laws.sampling.level_draws import bridge_noise, tightening_noise
 from utmost.laws.sampling.random_bits import Randomness, secure
-from utmost.publish.promises.lattice import Lattice, LatticeWords, lattice_of_words
+from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.tables.cell_values import Cells, where_is
 
 Law = Geometric | Relaxing | Tightening | Bridge
@@ -102,16 +103,33 @@ class Step:
         return add(above, bridge_noise(law, minus(below, above), randomness=randomness, method=method))
 
 
+class StepWords(TypedDict, total=False):
+    """The words that say how a response was released, and how the next is drawn: see `tighten`."""
+
+    sensitivity: Number | None
+    unit: Unit | None
+    cells: Number | None
+    numbers: str
+    grid: Number | None
+    half_step: bool
+    randomness: Randomness | None
+    method: Method | None
+
+
+def _lattice_and_draw(words: StepWords) -> tuple[Lattice, dict[str, Any]]:
+    """The lattice that words name, sensitivity and cells 1 where they are left out; and from what is drawn, and how."""
+    bits = secure(words.get("randomness"))
+    unit = read_unit(words.get("unit"), words.get("sensitivity"), words.get("cells"), needs=())
+    lattice = lattice_of(words.get("numbers", "integers"), unit, words.get("grid"), words.get("half_step", False))
+    return lattice, {"randomness": bits, "method": words.get("method")}
+
+
 @checked
 def tighten(
     response: Any,
     strict: Number | Level,
     loose: Number | Level,
-    *,
-    sensitivity: Number | None = None,
-    randomness: Randomness | None = None,
-    method: Method | None = None,
-    **words: Unpack[LatticeWords],
+    **words: Unpack[StepWords],
 ) -> Any:
     """A response at the level ``strict`` from a response at the level ``loose``, without the data.
 
@@ -135,11 +153,10 @@ def tighten(
     >>> int(tighten(100, strict=2, loose=2))
     100
     """
-    bits = secure(randomness)
-    lattice = lattice_of_words(sensitivity, **words)
+    lattice, how = _lattice_and_draw(words)
     read = lattice.read(response)
     transition = Tightening(lattice.of(level(strict)), lattice.of(level(loose)))
-    noise = tightening_noise(transition, read.size, randomness=bits, method=method)
+    noise = tightening_noise(transition, read.size, **how)
     return lattice.write(read.shape, add(lattice.steps(read), lattice.times(noise)))
 
 
@@ -148,11 +165,7 @@ def relax(
     noise: Any,
     strict: Number | Level,
     loose: Number | Level,
-    *,
-    sensitivity: Number | None = None,
-    randomness: Randomness | None = None,
-    method: Method | None = None,
-    **words: Unpack[LatticeWords],
+    **words: Unpack[StepWords],
 ) -> Any:
     """The noise at the level ``loose``, given the noise at the level ``strict``.
 
@@ -171,11 +184,10 @@ def relax(
     >>> abs(int(relax(-3, strict=1, loose=40))) <= 3
     True
     """
-    bits = secure(randomness)
-    lattice = lattice_of_words(sensitivity, **words)
+    lattice, how = _lattice_and_draw(words)
     read = lattice.read(noise)
     place, coarse = lattice.split(_on_grid(lattice, read, noise))
-    moved = lattice.times(relaxed(coarse, lattice.of(level(strict)), lattice.of(level(loose)), bits, method))
+    moved = lattice.times(relaxed(coarse, lattice.of(level(strict)), lattice.of(level(loose)), **how))
     return lattice.write(read.shape, moved if place is None else add(place, moved))
 
 
@@ -186,11 +198,7 @@ def bridge(
     strict: Number | Level,
     at: Number | Level,
     loose: Number | Level,
-    *,
-    sensitivity: Number | None = None,
-    randomness: Randomness | None = None,
-    method: Method | None = None,
-    **words: Unpack[LatticeWords],
+    **words: Unpack[StepWords],
 ) -> Any:
     """A response at the level ``at``, between ``strict`` and ``loose``, given the responses at these two; no data.
 
@@ -209,8 +217,7 @@ def bridge(
     >>> int(bridge(17, 12, strict=1, at=2, loose=2))
     12
     """
-    bits = secure(randomness)
-    lattice = lattice_of_words(sensitivity, **words)
+    lattice, how = _lattice_and_draw(words)
     first, last = lattice.read(low), lattice.read(high)
     if first.shape != last.shape:
         raise OutOfRange("the two responses must have one shape", came=(first.shape, last.shape))
@@ -220,7 +227,7 @@ def bridge(
     if lattice.block > 1 and (apart != lattice.times(coarse)).any():
         raise OutOfRange("responses of one half-step release differ by multiples of the sensitivity")
     levels = (lattice.of(level(strict)), lattice.of(level(at)), lattice.of(level(loose)))
-    return lattice.write(last.shape, add(below, lattice.times(bridged(coarse, *levels, bits, method))))
+    return lattice.write(last.shape, add(below, lattice.times(bridged(coarse, *levels, **how))))
 
 
 def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, method: Method | None) -> Integers:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import OutOfRange
 from utmost.provided import RoomNames
+from utmost.publish.promises.planned_noise import PlannedNoise
 from utmost.publish.promises.promised_noise import Noise, check_alone
 
 if TYPE_CHECKING:
@@ -71,13 +72,13 @@ def stated_noise(facts: Mapping[str, Any]) -> Noise:
         raise OutOfRange("the facts of a noise must be as its kind writes them", came="others", where="noise") from None
 
 
-def noise_of_words(columns: tuple[str, ...], words: Mapping[str, Any]) -> Noise:
+def noise_of_words(columns: tuple[str, ...], words: Mapping[str, Any]) -> PlannedNoise:
     """The noise of these columns, from the words of a promise.
 
     Raises:
         OutOfRange, NotANumber, WrongKind: for a word that is no such thing, or goes not with the others.
     """
-    if isinstance(words["noise"], Noise):
+    if isinstance(words["noise"], PlannedNoise):
         beside = ("noise", "columns", "public", "drop", "id_column")
         check_alone(words, beside, "noise", "noise says itself whom it protects")
         return words["noise"]

@@ -16,17 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, checked, objects
+from utmost.laws.exact import Level, Number, checked, level, objects
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.random_bits import Randomness
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.keys import (
+    SelectedKeys,
     counted_keys,
     key_columns,
     keys_held,
@@ -44,6 +46,9 @@ from utmost.publish.tables.columns import integer_column
 MOST_SERVED = 10_000
 """So many keys, and false names, a service reckons with."""
 
+KEYS = "key", "count"
+"""The columns of a table of keys that nobody named."""
+
 _LEAST_SERVED = Fraction(1, 10**30)
 
 Named = tuple[Sequence[Any], Sequence[int]]
@@ -58,7 +63,6 @@ class NamingNoise(Noise):
         columns: of the parts of a key, and last that of the counts.
     """
 
-    needs_counted: ClassVar[bool] = False
     is_charted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = True
     is_relaxed: ClassVar[bool] = False
@@ -171,10 +175,10 @@ class NamingNoise(Noise):
         return {}
 
     def handed(
-        self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
+        self, level: Level, columns: Mapping[str, Any], kind: str, part: tuple[str, str] | None, table: Any
     ) -> Any:
         """A table of the keys that were named, of the kind that was published."""
-        return table_of(kind, self.written(level, response))
+        return table_of(kind, columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +247,13 @@ class KeyNoise(NamingNoise):
         return naming_law(level, self.delta, self.unit.cells, self.shares)
 
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
-        """As `select_keys` names them."""
-        keys = selected(counts, level, self.delta, self.unit.cells, bits, self.shares)
+        """The keys, each with its noisy count."""
+        keys = self.selected(counts, level, bits)
         return keys.keys, keys.noisy
+
+    def selected(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> SelectedKeys:
+        """What `select_keys` gives of keys in order."""
+        return selected(counts, level, self.delta, self.unit.cells, bits, self.shares)
 
     def margin(self, level: Level, confidence: Number) -> int:
         """The distance within which count and noise of one key lie of the count, whether it is named or not."""
@@ -297,7 +305,7 @@ class KeyNoise(NamingNoise):
         return key_noise(about["columns"], delta=about["delta"], keys=unit.cells, shares=about.get("shares"))
 
 
-def key_noise(columns: Sequence[str], *, delta: Number, keys: int = 1, shares: int | None = None) -> KeyNoise:
+def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, shares: int | None = None) -> KeyNoise:
     """The noise of keys that nobody listed beforehand, named at epsilon and delta: see `select_keys`.
 
     Args:
@@ -321,6 +329,58 @@ def key_noise(columns: Sequence[str], *, delta: Number, keys: int = 1, shares: i
     divided = None if shares is None else shares_of_one(shares, most)
     unit = Unit(1, most) if divided is None else Unit(divided, most, in_all=divided)
     return KeyNoise(unit, None, named_columns(columns), read_delta(delta), divided)
+
+
+@checked
+@long_work("Naming keys")
+def select_keys(
+    counts: Any,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    delta: Number,
+    keys: int = 1,
+    shares: int | None = None,
+    randomness: Randomness | None = None,
+) -> SelectedKeys:
+    """Name keys that nobody listed beforehand: words, addresses, diagnoses; each with a noisy count at no further cost.
+
+    A key is named when its count plus noise exceeds a threshold. The noise has the law for which the chance of naming a
+    key is, at every count, the largest that any (epsilon/k, delta/k)-private choice on one key has; the noisy count
+    comes along within the same promise. A key that nobody holds is never named.
+
+    Args:
+        counts: from each key to the number of individuals who hold it; or a table of two columns, keys and counts. Keys
+            are text, integers, dates, or tuples of them.
+        epsilon, alpha: of all keys together, one of the two; alpha = exp(-epsilon).
+        delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
+            1, see `SelectedKeys.statement`.
+        keys: how many keys one individual may hold, adding at most 1 to the count of each.
+        shares: how many shares one individual divides among the keys they hold, in any way; ``keys`` to 10^6. The
+            ``counts`` are then sums of shares, as ``count_keys(..., shares=...)`` gives them. Who holds few keys gives
+            each more, so that with ten keys at most, fourteen who hold one key name it as readily as with one.
+        randomness: the operating system's when None; a seeded source is refused.
+
+    Raises:
+        BadTable: for a table that is not of two columns, and a key that stands in two rows.
+        NotANumber, OutOfRange, WrongKind: for counts that are no numbers of individuals, and keys of no such kind; by
+            their place, never by what they are.
+        NotALevel, PromiseBroken: for a level that is none, and a source of randomness that is not secure.
+
+    Promise: (epsilon, delta) for one individual added or removed. Where one is replaced by another, up to 2k keys
+        change: pass keys=2*k, and twice the shares.
+    Cost: two microseconds a key; a millisecond each where epsilon/keys, or epsilon/shares, is below 1/200 or so.
+    Source: [desfontaines2022]; the noisy count: docs/theory/unknown-keys.md.
+
+    >>> found = select_keys({"flu": 800, "measles": 650, "plague": 1}, epsilon=1, delta="1e-9")
+    >>> found.keys, found.threshold, found.chance(1)
+    (('flu', 'measles'), 19, Fraction(1, 1000000000))
+    >>> shared = select_keys({"flu": 60 * 40, "measles": 6}, epsilon=1, delta="1e-9", keys=10, shares=60)
+    >>> shared.keys, 60 * 20 < shared.threshold < 60 * 21
+    (('flu',), True)
+    """
+    noise = key_noise(delta=delta, keys=keys, shares=shares)
+    return noise.selected(counted_keys(counts, noise.shares), level(epsilon, alpha), secure(randomness))
 
 
 def named_columns(columns: Sequence[str]) -> tuple[str, ...]:

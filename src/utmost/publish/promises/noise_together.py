@@ -19,11 +19,12 @@ from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import RowWords, Unit
 from utmost.laws.sampling.integers import Integers
-from utmost.publish.promises.cell_noise import CellNoise, cell_noise
+from utmost.publish.promises.cell_noise import LatticeNoise, cell_noise
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Blocks, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.promised_noise import Noise, Response, said_of_noise
+from utmost.publish.promises.planned_noise import ColumnNoise
+from utmost.publish.promises.promised_noise import Response, said_of_noise
 from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.promises.together_plan import (
     TogetherPlan,
@@ -42,7 +43,7 @@ _ANCHOR = level(1)
 
 
 @dataclass(frozen=True, slots=True)
-class TogetherNoise(CellNoise):
+class TogetherNoise(ColumnNoise, LatticeNoise):
     """Geometric noise on sums of columns of which one individual changes the cells of one row.
 
     Attributes:
@@ -52,7 +53,6 @@ class TogetherNoise(CellNoise):
     """
 
     kind: ClassVar[str] = "columns that one individual changes together"
-    is_worded: ClassVar[bool] = False
 
     columns: tuple[str, ...]
     way: CellsTogether
@@ -87,14 +87,6 @@ class TogetherNoise(CellNoise):
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bar of each column."""
         return tuple(zip(self.columns, self.plan(level, confidence).margins, strict=True))[:most]
-
-    def per_step(self, level: Level) -> Level | None:
-        """None: what a column says of a count is no geometric law."""
-        return None
-
-    def by_item(self) -> Lattice:
-        """Refused: the noise is of two cells of a row."""
-        return Noise.by_item(self)
 
     def stored_bound(self, cells: int) -> int:
         """A sum of several columns may be as many times as large as one."""
@@ -143,11 +135,7 @@ class TogetherNoise(CellNoise):
             groups = [list(group) for group in grouped(self.columns, self.way.groups)]
             shares = [str(share) for share in self.way.shares]
             facts |= {"groups": groups, "shares": shares, "signed_sums": rows_facts(self.way)}
-        return {**CellNoise.facts(self), "noise": facts}
-
-    def words(self) -> dict[str, Any]:
-        """Its facts."""
-        return Noise.words(self)
+        return {**LatticeNoise.facts(self), "noise": facts}
 
     @classmethod
     @checked

@@ -1,30 +1,26 @@
 """Noise that is the least at one level: of a table that is released once, and remembered by nothing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NoReturn, Unpack
+from typing import Any, ClassVar, Unpack
 
-from numpy.typing import NDArray
-
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number
 from utmost.laws.noise.costs import Cost
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import RowWords, Unit, read_unit
-from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import read_numbers
 from utmost.publish.promises.plan import Planned, plan_release
-from utmost.publish.promises.promised_noise import PlannedNoise, Response
-from utmost.publish.promises.table_statements import promise
+from utmost.publish.promises.planned_noise import ColumnNoise
 from utmost.publish.workloads.cells_together import TogetherKind
 
 
 @dataclass(frozen=True, slots=True)
-class OnceNoise(PlannedNoise):
+class OnceNoise(ColumnNoise):
     """Noise that is chosen for its level.
 
-    It leads to no other level, or only by its own law: no memory keeps it.
+    It leads to no other level, or only by its own law, so that no memory takes it: see `Promise.noise`.
 
     Attributes:
         numbers: "integers" or "reals".
@@ -33,7 +29,6 @@ class OnceNoise(PlannedNoise):
     """
 
     kind: ClassVar[str] = "columns with noise for one level"
-    is_relaxed: ClassVar[bool] = False
 
     numbers: str
     choose: Callable[..., Planned]
@@ -55,53 +50,6 @@ class OnceNoise(PlannedNoise):
             raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
         return self.together or columns
 
-    def check(self) -> None:
-        """Refused: a memory keeps what can be asked at other levels."""
-        self._kept_nowhere()
-
-    def check_unit(self, counted: Any) -> None:
-        """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
-        if counted is None:
-            self.unit.check_plain()
-        self.unit.check_each_cell("columns")
-
-    def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
-        """Refused, as by `check`."""
-        self._kept_nowhere()
-
-    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
-        return promise(level, self.unit, "the released columns", "released cell")
-
-    def bound(self, cells: int) -> tuple[Any, str]:
-        """Refused, as by `check`."""
-        self._kept_nowhere()
-
-    def word(self, level: Level, cells: int) -> int:
-        """Refused, as by `check`."""
-        self._kept_nowhere()
-
-    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
-        """Refused, as by `check`."""
-        self._kept_nowhere()
-
-    def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
-        """Refused, as by `check`."""
-        self._kept_nowhere()
-
-    def facts(self) -> dict[str, Any]:
-        """Refused: nothing would read them."""
-        self._kept_nowhere()
-
-    @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "OnceNoise":
-        """Refused: nothing writes them."""
-        raise Unsupported("noise for one level is kept in no file", where="noise")
-
-    def _kept_nowhere(self) -> NoReturn:
-        remedy = "Promise columns and a unit, whose noise can be relaxed; or release it once, by ut.release_table."
-        raise Unsupported("what is remembered has noise for every level", came=self.kind, where="noise", remedy=remedy)
-
 
 def once_cells(
     unit: Unit,
@@ -119,7 +67,7 @@ def once_cells(
     """
     words: dict[str, Any] = {"cost": cost, "numbers": numbers, "relaxable": relaxable, "grid": grid}
     plain = read_unit(unit)
-    return OnceNoise(plain, None, read_numbers(numbers), partial(plan_release, unit=plain, **words))
+    return OnceNoise(plain, read_numbers(numbers), partial(plan_release, unit=plain, **words))
 
 
 def once_together(
@@ -142,4 +90,4 @@ def once_together(
     whom = unit_of_row(columns, words)
     check_changed(whom, columns)
     about: dict[str, Any] = {"noise": noise, "relaxable": relaxable, "cost": cost, "halves": halves}
-    return OnceNoise(whom, None, "integers", partial(plan_together, tuple(columns), unit=whom, **about), tuple(columns))
+    return OnceNoise(whom, "integers", partial(plan_together, tuple(columns), unit=whom, **about), tuple(columns))

@@ -1,6 +1,6 @@
 """What is said of released points: the statement, the promise in sentences, and the proof."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from utmost.laws.exact.written_levels import factor_text, level_facts, level_name
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.statement_kinds import PLACES_FORMAT, PLACES_KIND
-from utmost.publish.promises.table_statements import taken_for_granted
+from utmost.publish.promises.table_statements import Stated
 from utmost.version import __version__
 
 
@@ -21,22 +21,13 @@ def margin_name(columns: Sequence[str]) -> str:
     return f"{'_'.join(columns)}_margin"
 
 
-def places_statement(
-    law: PlanarLaw,
-    confidence: Fraction,
-    released: Sequence[str],
-    public: Sequence[str],
-    rows: int,
-    *,
-    rows_from: str = "declared",
-    digest: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
+def places_statement(law: PlanarLaw, confidence: Fraction, stated: Stated) -> dict[str, Any]:
     """What is said publicly about a release of points: plain data, from which everything can be computed again."""
     return {
         "kind": PLACES_KIND,
         "format": PLACES_FORMAT,
         "utmost": __version__,
-        "guarantee": f"{places_guarantee(law, released)} {taken_for_granted(public, rows_from)}",
+        "guarantee": f"{places_guarantee(law, stated.released)} {stated.granted}",
         **level_facts(law.level),
         "per": str(law.per),
         "distance": "Euclidean",
@@ -47,11 +38,7 @@ def places_statement(
         "confidence": float(confidence),
         "confidence_exactly": str(confidence),
         "margin": law.margin(confidence),
-        "released": list(released),
-        "public": list(public),
-        "rows": rows,
-        "rows_from": rows_from,
-        "table": None if digest is None else dict(digest),
+        **stated.facts(),
     }
 
 

@@ -19,10 +19,12 @@ from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling.draw import on_grid
 from utmost.laws.sampling.grid import declared_exponent, reach
 from utmost.laws.sampling.random_bits import Randomness
+from utmost.provided import provided
 from utmost.publish.promises.lattice import Lattice, read_numbers
 from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
-from utmost.publish.promises.table_statements import law_parameters, promise, taken_for_granted
+from utmost.publish.promises.table_statements import Stated, law_parameters, promise
 from utmost.publish.promises.values import noised_by
+from utmost.publish.tables.columns import Place, integer_column, real_column
 from utmost.version import __version__
 
 
@@ -62,13 +64,13 @@ class Planned(Protocol):
     """What a release of a table promises at its level, whatever its noise; known before anything is drawn."""
 
     @property
-    def numbers(self) -> str:
-        """As what the released cells are read, "integers" or "reals"."""
+    def is_apart(self) -> bool:
+        """Whether each cell has noise of its own."""
         ...
 
     @property
-    def is_apart(self) -> bool:
-        """Whether each cell has noise of its own."""
+    def is_document(self) -> bool:
+        """Whether the release is one document, which says and saves itself, and not a table of columns."""
         ...
 
     @property
@@ -99,25 +101,49 @@ class Planned(Protocol):
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
         ...
 
-    def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        """The columns with noise, each as it is published; of cells as `cells` of the noise reads them."""
+    def checked(self, table: Any, promise: Any) -> Any:
+        """A table that is promised so, with every check that a release makes; its ``released`` draws and releases it.
+
+        Raises:
+            UtmostError: for a table that cannot be released so.
+        """
         ...
 
-    def statement(
-        self,
-        released: Sequence[str],
-        public: Sequence[str],
-        rows: int,
-        *,
-        rows_from: str,
-        digest: Mapping[str, str] | None,
-    ) -> dict[str, Any]:
-        """What is said publicly about the release, see `statement`."""
+    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+        """The values of a column as `noised` takes them.
+
+        Raises:
+            BadTable: for a cell that cannot be released.
+        """
         ...
+
+    def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
+        """The columns with noise, each as it is published; of cells as `read` reads them."""
+        ...
+
+    def statement(self, stated: Stated) -> dict[str, Any]:
+        """What is said publicly about the release of a table, see `statement`."""
+        ...
+
+
+class OfColumns:
+    """What the plans of columns have in common: tables are checked for all of them alike."""
+
+    __slots__ = ()
+
+    is_document: ClassVar[bool] = False
+
+    def checked(self, table: Any, promise: Any) -> Any:
+        """The table, with every check that a release makes before it draws."""
+        return provided("checked_columns")(table, promise, self)
+
+    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+        """The values of a column of integers."""
+        return integer_column(column, name, place)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan(Shown):
+class Plan(OfColumns, Shown):
     """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
 
     Attributes:
@@ -146,10 +172,9 @@ class Plan(Shown):
     margin: int | float
     grid: Fraction | None
 
-    @property
-    def numbers(self) -> str:
-        """Where the numbers live."""
-        return self.law.numbers
+    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+        """The values of a column, integers or reals as the law is on."""
+        return (integer_column if self.law.numbers == "integers" else real_column)(column, name, place)
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """One margin behind each column."""
@@ -159,9 +184,32 @@ class Plan(Shown):
         """Warn of a level at which practically nobody is protected."""
         warn_of_level(self.level, self.law)
 
-    def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
+    def statement(self, stated: Stated) -> dict[str, Any]:
         """What is said publicly about a release of columns."""
-        return statement(self, released, public, rows, **about)
+        unit, law = self.unit, self.law
+        return {
+            "kind": TABLE_KIND,
+            "format": TABLE_FORMAT,
+            "utmost": __version__,
+            "guarantee": f"{guarantee(self)} {stated.granted}",
+            **level_facts(self.level),
+            "neighbours": unit.neighbours,
+            **unit.facts(),
+            "charged": unit.charged,
+            "per_cell": level_facts(law.level),
+            "law": type(law).__name__,
+            "parameters": law_parameters(law),
+            "drawn": repr(self.drawn),
+            "theorem": self.theorem,
+            "cost": repr(self.cost),
+            "relaxable": self.relaxable,
+            "domain": law.numbers,
+            "grid": None if self.grid is None else str(self.grid),
+            "confidence": float(self.confidence),
+            "confidence_exactly": str(self.confidence),
+            "margin": self.margin,
+            **stated.facts(),
+        }
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """Each cell with noise of its own."""
@@ -344,38 +392,9 @@ def statement(
         plan: the promise.
         released: the columns that carry noise.
         public: the columns published without noise.
-        rows: how many rows there are.
-        rows_from: where their list comes from, "declared" or "observed".
-        digest: of the released table, see `cells_digest`; of a file, {"of": "file", "sha256": ...}.
+        rows, rows_from, digest: as for `Stated`.
     """
-    unit, law = plan.unit, plan.law
-    return {
-        "kind": TABLE_KIND,
-        "format": TABLE_FORMAT,
-        "utmost": __version__,
-        "guarantee": f"{guarantee(plan)} {taken_for_granted(public, rows_from)}",
-        **level_facts(plan.level),
-        "neighbours": unit.neighbours,
-        **unit.facts(),
-        "charged": unit.charged,
-        "per_cell": level_facts(law.level),
-        "law": type(law).__name__,
-        "parameters": law_parameters(law),
-        "drawn": repr(plan.drawn),
-        "theorem": plan.theorem,
-        "cost": repr(plan.cost),
-        "relaxable": plan.relaxable,
-        "domain": law.numbers,
-        "grid": None if plan.grid is None else str(plan.grid),
-        "confidence": float(plan.confidence),
-        "confidence_exactly": str(plan.confidence),
-        "margin": plan.margin,
-        "released": list(released),
-        "public": list(public),
-        "rows": rows,
-        "rows_from": rows_from,
-        "table": None if digest is None else dict(digest),
-    }
+    return plan.statement(Stated(released, public, rows, rows_from, digest))
 
 
 @checked

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from utmost.errors import NeedsTable, OutOfRange
 from utmost.laws.exact import Level, Number, natural
-from utmost.laws.exact.shown import Shown
 from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
@@ -19,10 +18,11 @@ from utmost.publish.promises.drawing import Answering, Drawing, width_of
 from utmost.publish.promises.places_statements import margin_name, places_guarantee, places_statement
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.point_paths import PointPaths, drawn_points, flat_points
-from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
+from utmost.publish.promises.promised_noise import Noise, NoiseAt, Response
+from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import check_lengths, warn_of_degrees
 from utmost.publish.tables.cell_values import read_reals
-from utmost.publish.tables.columns import exact_column, real_column
+from utmost.publish.tables.columns import Place, exact_column, real_column
 
 # P(|V| > t/e) < 2^n exp(-t/2), which is below 2^-512 at t = 712 + 2n: far below the chance of guessing a key.
 _TAIL = 712
@@ -30,57 +30,8 @@ _TAIL = 712
 _MOST_DISTANCES = 1 << 64
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class PlacedPoints(Shown):
-    """What a release of points promises: the plan of a `TableRelease`.
-
-    Attributes:
-        law: level, distance and grid.
-        confidence: of the margin.
-    """
-
-    numbers: ClassVar[str] = "reals"
-    is_apart: ClassVar[bool] = False
-
-    law: PlanarLaw
-    confidence: Fraction
-
-    @property
-    def level(self) -> Level:
-        """What the release costs for each ``law.per`` of distance."""
-        return self.law.level
-
-    @property
-    def unit(self) -> Unit:
-        """One row's point."""
-        return Unit(1, 1, "change-one")
-
-    @property
-    def margin(self) -> float:
-        """The distance within which a released point lies of the true one, with this confidence."""
-        return self.law.margin(self.confidence)
-
-    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """One margin, behind the last coordinate."""
-        return {margin_name(columns): (columns[-1], self.margin)}
-
-    def warn(self) -> None:
-        """Of a distance nobody can say which level is large."""
-
-    def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
-        """The points, each on a hidden path of its own."""
-        points, _ = read_reals(flat_points(cells))
-        warn_of_degrees(points, self.law.dimensions, self.law.per)
-        answer = written(drawn_points(points, self.law, randomness), self.law.grid)
-        return {name: answer[:, axis] for axis, name in enumerate(cells)}
-
-    def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
-        """What is said publicly about a release of points, see `places_statement`."""
-        return places_statement(self.law, self.confidence, released, public, rows, **about)
-
-
 @dataclass(frozen=True, slots=True)
-class PointNoise(PlannedNoise):
+class PointNoise(Noise):
     """Euclidean Laplace noise on hidden paths; the unit is one row, moved by one ``per`` of distance.
 
     Attributes:
@@ -120,9 +71,17 @@ class PointNoise(PlannedNoise):
         """
         return PlanarLaw(level, self.dimensions, self.per, self.declared)
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> PlacedPoints:
-        """The law at a level, with the confidence of its margin."""
-        return PlacedPoints(self.law(level), read_confidence(confidence))
+    def plan(self, level: Level, confidence: Number = "0.95") -> "PointsAt":
+        """The points at a level, each on a hidden path of its own."""
+        return PointsAt(self, level, read_confidence(confidence))
+
+    def margin(self, level: Level, confidence: Number) -> float:
+        """The distance within which a released point lies of the true one, with this confidence."""
+        return self.law(level).margin(read_confidence(confidence))
+
+    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
+        """What is said publicly about a release of points, see `places_statement`."""
+        return places_statement(self.law(at), confidence, stated)
 
     def check_served(self) -> None:
         """Refused: at a level of 1e30 the path of a point takes minutes, which no role may spend."""
@@ -206,6 +165,30 @@ class PointNoise(PlannedNoise):
         if type(points["dimensions"]) is not int:
             raise ValueError("dimensions")
         return point_noise(points["per"], points["dimensions"], points["grid"], facts["largest"])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PointsAt(NoiseAt):
+    """Points at one level."""
+
+    noise: PointNoise
+
+    @property
+    def law(self) -> PlanarLaw:
+        """Level, distance and grid."""
+        return self.noise.law(self.level)
+
+    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+        """The coordinates of a column."""
+        return real_column(column, name, place)
+
+    def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
+        """The points, each on a hidden path of its own."""
+        points, _ = read_reals(flat_points(cells))
+        law = self.law
+        warn_of_degrees(points, law.dimensions, law.per)
+        answer = written(drawn_points(points, law, randomness), law.grid)
+        return {name: answer[:, axis] for axis, name in enumerate(cells)}
 
 
 def point_noise(per: Number, dimensions: int, grid: Number | None = None, largest: Number | None = None) -> PointNoise:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from utmost.errors import OutOfRange, WrongKind
+from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
@@ -23,6 +23,7 @@ from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
 from utmost.publish.promises.once_noise import once_cells
+from utmost.publish.promises.planned_noise import PlannedNoise
 from utmost.publish.promises.promised_noise import Noise
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class NoiseWords(UnitWords, total=False):
 class Words(TableWords, NoiseWords, total=False):
     """The words of a promise, as keyword arguments: see `Promise`."""
 
-    noise: str | Noise
+    noise: str | PlannedNoise
     part: Part | None
 
 
@@ -90,7 +91,8 @@ class Promise(Shown):
         unit: what one individual changes; or sensitivity, cells, neighbours and amount instead, see `Unit`.
         strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
         per: instead of a unit, for columns that are the coordinates of one point a row: the level is for each so much
-            Euclidean distance, as for `release_places`, and so is the budget. ``grid`` may then be any width.
+            Euclidean distance, and so is the budget; several rows of one individual add their distances up. Any width
+            is a ``grid=`` then.
         numbers: "integers" or "reals".
         grid: for reals, the width of the grid, a power of two; chosen by the sensitivity if left out.
         largest: a bound on the size of any true value there could be, known without looking at the data. It settles
@@ -107,7 +109,7 @@ class Promise(Shown):
     Attributes:
         identifiers: the columns of ``id_column``.
         by_item: whether the noise is addressed by item.
-        noise: unit, lattice and law at each level.
+        planned: what is measured, and how an answer at a level is drawn; `noise`, if a memory can keep it.
 
     Raises:
         OutOfRange, NotANumber, WrongKind: for a word that is no such thing, or goes not with the others.
@@ -129,7 +131,7 @@ class Promise(Shown):
     rows: RowsFrom
     identifiers: tuple[str, ...]
     by_item: bool
-    noise: Noise
+    planned: PlannedNoise
     part: Part | None
 
     def __init__(
@@ -139,7 +141,7 @@ class Promise(Shown):
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
         rows: str = "declared",
-        noise: str | Noise = "rows",
+        noise: str | PlannedNoise = "rows",
         id_column: str | Sequence[str] | None = None,
         part: Part | None = None,
         **words: Unpack[NoiseWords],
@@ -179,9 +181,22 @@ class Promise(Shown):
         return self.facts(), self.noise.snapping
 
     @property
+    def noise(self) -> Noise:
+        """Unit, lattice and law at each level.
+
+        Raises:
+            Unsupported: for noise that is chosen for one level, which no memory keeps and no file says.
+        """
+        if isinstance(self.planned, Noise):
+            return self.planned
+        remedy = "Promise columns and a unit, whose noise can be relaxed; or release it once, by ut.release_table."
+        required = "what is remembered has noise for every level"
+        raise Unsupported(required, came=self.planned.kind, where="noise", remedy=remedy)
+
+    @property
     def unit(self) -> Unit:
         """What one individual changes."""
-        return self.noise.unit
+        return self.planned.unit
 
     @property
     def id_column(self) -> str | None:
@@ -197,11 +212,11 @@ class Promise(Shown):
         self, epsilon: Number | Level | None = None, confidence: Number = "0.95", *, alpha: Number | None = None
     ) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence; see `Noise`."""
-        return self.noise.margin(level_of(epsilon, alpha), confidence)
+        return self.planned.margin(level_of(epsilon, alpha), confidence)
 
     def guarantee(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> str:
         """The promise at a level, in plain words."""
-        return self.noise.guarantee(level_of(epsilon, alpha), self.columns)
+        return self.planned.guarantee(level_of(epsilon, alpha), self.columns)
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON: its words, numbers as text, so that none changes; `of_facts` reads them.
@@ -281,8 +296,8 @@ class Promise(Shown):
                 where="part",
                 remedy="Promise it with part=(partition, part).",
             )
-        self.noise.check_unit(counted)
-        if counted is None or self.noise.needs_counted:
+        self.planned.check_unit(counted)
+        if counted is None or self.planned.needs_counted:
             return
         counted.check_covered(self.unit)
         unsaid = {*counted_labels(counted)} - {*self.public, *self.drop}
@@ -297,7 +312,7 @@ class Promise(Shown):
         Raises:
             WrongKind: where a strategy is to measure anything else.
         """
-        return self.noise.rows_of(table, self.columns)
+        return self.planned.rows_of(table, self.columns)
 
     def as_read(
         self, columns: Sequence[str], public: Sequence[str], identifiers: Sequence[str] | None = None
@@ -308,7 +323,7 @@ class Promise(Shown):
 
     def snapped_like(self, other: Noise) -> "Promise":
         """The same with the rule by which other noise gets reals to the grid."""
-        return self._with(noise=self.noise.snapped_like(other))
+        return self._with(planned=self.noise.snapped_like(other))
 
     def of_part(self, part: Part | None) -> "Promise":
         """The same of a part of a partition."""
@@ -398,9 +413,9 @@ def promise_once(table: Any, promise: Promise | None, words: OnceWords) -> Promi
     return stated
 
 
-def _check_addressed(noise: str | Noise, identifiers: tuple[str, ...], per: Number | None) -> None:
+def _check_addressed(noise: str | PlannedNoise, identifiers: tuple[str, ...], per: Number | None) -> None:
     """Check that noise is addressed by what there is: rows, or items that have identifiers."""
-    if isinstance(noise, Noise):
+    if isinstance(noise, PlannedNoise):
         return
     if noise not in ("rows", "items"):
         raise OutOfRange('noise must be "rows" or "items"', came=noise, where="noise")

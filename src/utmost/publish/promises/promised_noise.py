@@ -1,12 +1,13 @@
 """The noise of a promise: what is measured, how it is noised at every level, and how an answer is read and stated.
 
 A kind of noise is one class in one file: cells (`cell_noise`), the sums of a strategy (`sum_noise`), points of the
-plane (`point_noise`). Ledger, service and command line know this protocol and no kind; `noise_kinds` lists them.
+plane (`point_noise`). Ledger, service and command line know this protocol and no kind; `noise_kinds` lists them. A
+release that nothing remembers needs `PlannedNoise` alone.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -15,17 +16,20 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, wrong_kind
+from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
+from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.integers import Integers
-from utmost.publish.counting.proved_table import ProvedTable
-from utmost.publish.promises.declared_columns import check_size
+from utmost.laws.sampling.integers import Integers, joined
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.provided import provided
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import Planned
+from utmost.publish.promises.planned_noise import PlannedNoise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
-from utmost.publish.promises.table_statements import assumed_line, taken_for_granted
-from utmost.publish.tables.adapters import brought
+from utmost.publish.promises.table_statements import Stated, assumed_line
+from utmost.publish.tables.columns import Place
 from utmost.version import __version__
 
 CONFIDENCE = Fraction(19, 20)
@@ -48,34 +52,21 @@ def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise(ABC):
-    """The noise that is promised, whatever the level.
+class Noise(PlannedNoise):
+    """The noise that is promised, whatever the level, and that a memory keeps.
 
     Attributes:
-        unit: what one individual changes.
         largest: the declared, public bound on the size of a true value; None where none is declared.
-        kind: what is noised, in words.
         is_worded: whether a promise says it in words of its own, and not as facts.
-        needs_counted: whether a table must be a counted one, and the release of it is one document.
-        names_rows: whether which rows there are is what is released, so that their number is part of the answer.
         is_relaxed: whether there are answers at several levels.
         is_charted: whether the error bar is one of each column.
     """
 
-    unit: Unit
     largest: Fraction | None
 
-    kind: ClassVar[str]
     is_worded: ClassVar[bool] = False
-    needs_counted: ClassVar[bool] = False
-    names_rows: ClassVar[bool] = False
     is_relaxed: ClassVar[bool] = True
     is_charted: ClassVar[bool] = True
-
-    @property
-    @abstractmethod
-    def subject(self) -> str:
-        """What is released, in the words of a page."""
 
     @property
     def relation(self) -> str:
@@ -98,17 +89,8 @@ class Noise(ABC):
         return None
 
     def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
-        """What an answer at a level promises and how it is drawn, whatever other levels are answered.
-
-        Raises:
-            Unsupported: for what is no table of columns and error bars.
-        """
-        remedy = "Release them with ut.release, or in a ledger."
-        raise Unsupported("a table that is released once has columns with noise", came=self.kind, remedy=remedy)
-
-    @abstractmethod
-    def margin(self, level: Level, confidence: Number) -> int | float:
-        """The least distance within which a released value lies of the true one, with this confidence."""
+        """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
+        return NoiseAt(self, level, read_confidence(confidence))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bars, each with what it is of; the widest ``most`` of many."""
@@ -118,7 +100,7 @@ class Noise(ABC):
         """The level of one unit of a count, for a reader; None where the noise is not geometric on the integers."""
         return None
 
-    def check(self) -> None:  # noqa: B027, most kinds have nothing to check
+    def check(self) -> None:
         """Check all that can fail before a table is read.
 
         Raises:
@@ -133,25 +115,14 @@ class Noise(ABC):
         """
         self.margin(level, "0.95")
 
-    def check_unit(self, counted: Any) -> None:  # noqa: B027, nor here
-        """Check that the unit goes with a table, counted or not.
-
-        Raises:
-            Unsupported, OutOfRange: where it does not.
-        """
-
-    def check_served(self) -> None:  # noqa: B027, nor here
+    def check_served(self) -> None:
         """Check that a service can answer for it at every level: no request may take minutes.
 
         Raises:
             OutOfRange: where one might.
         """
 
-    def check_size(self, rows: int, columns: int) -> None:
-        """Check that there is something to release; see `utmost.publish.promises.declared_columns.check_size`."""
-        check_size(self.unit, rows, columns)
-
-    def check_tightened(self, level: Level, where: str) -> None:  # noqa: B027, nor here
+    def check_tightened(self, level: Level, where: str) -> None:
         """Check that stored responses lead to a stricter level without the table.
 
         Raises:
@@ -176,33 +147,8 @@ class Noise(ABC):
     def word(self, level: Level, cells: int) -> int:
         """The bytes that each cell of a response takes on disk: a function of public facts alone."""
 
-    def warn(self, level: Level) -> None:  # noqa: B027, nor here
+    def warn(self, level: Level) -> None:
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-
-    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns that are released, of those that a promise names.
-
-        Raises:
-            OutOfRange: for columns that have no such noise.
-        """
-        return columns
-
-    def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
-        """The table as its adapter or engine reads it.
-
-        Raises:
-            WrongKind: for a table of another kind.
-        """
-        counted: Any = table if isinstance(table, ProvedTable) else None
-        return brought(table) if counted is None else counted.in_steps(columns[0])
-
-    def measured(self, rows: Any) -> tuple[Any, str | None]:
-        """The columns to be noised, and of which kind answers are; None where they are of the kind of the table.
-
-        Raises:
-            OutOfRange: for a table that is not what the noise is promised for.
-        """
-        return rows, None
 
     @abstractmethod
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
@@ -242,18 +188,6 @@ class Noise(ABC):
         margin = self.margin(level, confidence)
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
 
-    def handed(
-        self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
-    ) -> Any:
-        """A response as it is handed out.
-
-        Args:
-            kind: of the table that was published.
-            part: where individuals were counted in parts, which one this is.
-            table: makes the table of columns and error bars.
-        """
-        return table()
-
     def with_bars(
         self, level: Level, columns: Sequence[str], rows: int, public: Sequence[str], confidence: Number = CONFIDENCE
     ) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
@@ -265,10 +199,6 @@ class Noise(ABC):
         bars = {name: bar for name, bar in self.column_bars(level, columns, confidence).items() if name not in taken}
         after = {name: owner for name, (owner, _) in bars.items()}
         return {name: np.full(rows, margin) for name, (_, margin) in bars.items()}, after
-
-    @abstractmethod
-    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
-        """The promise at a level, in plain words."""
 
     def drawn(self, level: Level) -> str:
         """What is drawn at a level, in words."""
@@ -284,17 +214,7 @@ class Noise(ABC):
         """Whom it protects, in words."""
         return f"one individual, who {assumed_line(self.unit, 'released cell')}"
 
-    def statement(
-        self,
-        at: Level,
-        confidence: Fraction,
-        released: Sequence[str],
-        public: Sequence[str],
-        rows: int,
-        *,
-        rows_from: str,
-        digest: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
+    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
         """The statement of one answer by itself: the noise as facts, and all that follows from them.
 
         A kind of noise that was there before this statement has one of its own.
@@ -302,16 +222,17 @@ class Noise(ABC):
         Args:
             at: the level of the answer.
             confidence: of the error bars.
-            released, public, rows, rows_from, digest: as for `utmost.publish.promises.plan.statement`.
+            stated: the table.
         """
-        origin = "released" if self.names_rows else rows_from
-        granted = "" if self.names_rows else f" {taken_for_granted(public, origin)}"
+        table = replace(stated, rows_from="released") if self.names_rows else stated
+        margins = self.column_bars(at, stated.released, confidence)
+        granted = "" if self.names_rows else f" {stated.granted}"
         delta = {} if self.delta is None else {"delta": str(self.delta)}
         return {
             "kind": PROMISED_KIND,
             "format": 1,
             "utmost": __version__,
-            "guarantee": f"{self.guarantee(at, released)}{granted}",
+            "guarantee": f"{self.guarantee(at, stated.released)}{granted}",
             **level_facts(at),
             **delta,
             "alike": self.relation,
@@ -319,12 +240,8 @@ class Noise(ABC):
             "drawn": self.drawn(at),
             "theorem": self.theorem,
             "confidence_exactly": str(confidence),
-            "margins": {name: margin for name, (_, margin) in self.column_bars(at, released, confidence).items()},
-            "released": list(released),
-            "public": list(public),
-            "rows": rows,
-            "rows_from": origin,
-            "table": None if digest is None else dict(digest),
+            "margins": {name: margin for name, (_, margin) in margins.items()},
+            **table.facts(),
         }
 
     def facts(self) -> dict[str, Any]:
@@ -365,42 +282,76 @@ class Noise(ABC):
         return self
 
 
-class PlannedNoise(Noise):
-    """Noise of the columns of a table: what is said of an answer is what its plan says."""
+@dataclass(frozen=True, slots=True, repr=False)
+class NoiseAt(Shown):
+    """A `Planned`: what an answer of a noise promises at a level, and how the first one is drawn.
 
-    __slots__ = ()
+    Attributes:
+        noise: which is asked for all that is said of it.
+        level: of the whole answer.
+        confidence: of the error bars.
+    """
 
-    @abstractmethod
-    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
-        """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
+    is_apart: ClassVar[bool] = False
 
-    def margin(self, level: Level, confidence: Number) -> int | float:
-        """The least distance within which a released value lies of the true one, with this confidence."""
-        return self.plan(level, confidence).margin
+    noise: Noise
+    level: Level
+    confidence: Fraction
 
-    def column_bars(
-        self, level: Level, columns: Sequence[str], confidence: Number
-    ) -> dict[str, tuple[str, int | float]]:
+    @property
+    def is_document(self) -> bool:
+        """Whether the release is one document."""
+        return self.noise.needs_counted
+
+    @property
+    def unit(self) -> Unit:
+        """What one individual changes."""
+        return self.noise.unit
+
+    @property
+    def law(self) -> Any:
+        """The noise, in words."""
+        return self.noise.drawn(self.level)
+
+    @property
+    def margin(self) -> int | float:
+        """The distance within which a released value lies of the true one."""
+        return self.noise.margin(self.level, self.confidence)
+
+    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
-        return self.plan(level, confidence).bars(columns)
+        return self.noise.column_bars(self.level, columns, self.confidence)
 
-    def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        self.plan(level).warn()
+    def warn(self) -> None:
+        """Warn of a level at which practically nobody is protected."""
+        self.noise.warn(self.level)
 
-    def statement(
-        self,
-        at: Level,
-        confidence: Fraction,
-        released: Sequence[str],
-        public: Sequence[str],
-        rows: int,
-        *,
-        rows_from: str,
-        digest: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
-        """The statement that the plan makes."""
-        return self.plan(at, confidence).statement(released, public, rows, rows_from=rows_from, digest=digest)
+    def checked(self, table: Any, promise: Any) -> Any:
+        """The table, with every check that a release makes before it draws."""
+        self.noise.check()
+        self.noise.check_level(self.level)
+        return provided("checked_columns")(table, promise, self)
+
+    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
+        """The values of a column, as a memory reads them."""
+        return self.noise.cells(column, name, place)
+
+    def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
+        """The first response that there would be, as it is published."""
+        from utmost.publish.promises.first_drawing import FirstDrawing
+
+        size = sum(column.size for column in cells.values())
+        secret = randomness.words(4, 64).tobytes()
+        answer = self.noise.answering(FirstDrawing(self.level, size, randomness, secret), cells)
+        response = {
+            name: joined(answer.blocks(name, cells, None, None, column.size), column.size)
+            for name, column in cells.items()
+        }
+        return self.noise.written(self.level, response)
+
+    def statement(self, stated: Stated) -> dict[str, Any]:
+        """What is said publicly about the release of a table."""
+        return self.noise.statement(self.level, self.confidence, stated)
 
 
 def check_alone(words: Mapping[str, Any], fitting: Sequence[str], where: str, required: str) -> None:

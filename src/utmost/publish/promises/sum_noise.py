@@ -1,7 +1,7 @@
 """The sums that a strategy measures of a counted table: cells in runs, each family's at its share of the level."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
@@ -14,28 +14,31 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.laws.exact import Level, Number, level
 from utmost.laws.noise import Geometric
+from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.provided import provided
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.cell_noise import CellNoise, cell_noise
+from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, cell_noise
 from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, Response, check_alone
+from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, NoiseAt, Response, check_alone
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
-from utmost.publish.promises.table_statements import assumed_line
+from utmost.publish.promises.table_statements import Stated, assumed_line, promise
 from utmost.publish.workloads import Domain, Strategy
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.measured_families import load_of
 from utmost.publish.workloads.reconstruction import precision_weights
+from utmost.publish.workloads.unit_charge import is_total
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""
 
 
 @dataclass(frozen=True, slots=True)
-class SumNoise(CellNoise):
+class SumNoise(LatticeNoise):
     """Geometric noise on each sum of a strategy's families, at the family's share of the level.
 
     Attributes:
@@ -43,6 +46,7 @@ class SumNoise(CellNoise):
     """
 
     kind: ClassVar[str] = "the sums of a strategy"
+    is_worded: ClassVar[bool] = True
     needs_counted: ClassVar[bool] = True
 
     strategy: Strategy
@@ -53,11 +57,6 @@ class SumNoise(CellNoise):
         return "many questions at once"
 
     @property
-    def whom(self) -> str:
-        """Whom the strategy protects."""
-        return f"one individual, who {assumed_line(self.unit, 'cell')}"
-
-    @property
     def runs(self) -> tuple[tuple[int, Lattice], ...]:
         """The families in order: how many sums each has, and the lattice of their noise."""
         sizes = (prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
@@ -66,27 +65,33 @@ class SumNoise(CellNoise):
         return tuple(zip(sizes, lattices, strict=True))
 
     @property
+    def sums(self) -> int:
+        """How many are measured."""
+        return sum(size for size, _ in self.runs)
+
+    @property
+    def whom(self) -> str:
+        """Whom the strategy protects."""
+        return f"one individual, who {assumed_line(self.unit, 'cell')}"
+
+    @property
     def widest(self) -> Lattice:
         """The lattice of the family with the least share."""
         return min((lattice for _, lattice in self.runs), key=lambda lattice: lattice.share)
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> Any:
-        """Refused: the sums are no columns of a table."""
-        return Noise.plan(self, level, confidence)
+    def plan(self, level: Level, confidence: Number = "0.95") -> "SumsAt":
+        """The sums at a level, drawn family by family."""
+        return SumsAt(self, level, read_confidence(confidence))
 
     def margin(self, level: Level, confidence: Number) -> int | float:
         """The error bar of the family with the least share."""
         return self._bar(self.widest.of(level), confidence)
 
-    def column_bars(
-        self, level: Level, columns: Sequence[str], confidence: Number
-    ) -> dict[str, tuple[str, int | float]]:
-        """One for all sums."""
-        return Noise.column_bars(self, level, columns, confidence)
-
     def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity))
+        """Warn of a level at which practically nobody is protected; a total that is public tells nothing."""
+        strategy, laws = self.strategy, noise_laws(self.strategy, level)
+        told = [law for of, law in laws.items() if not (strategy.unit.exactly and is_total(strategy.domain, of))]
+        warn_of_level(level, max(told or laws.values(), key=lambda law: law.level))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The widest error bars, each of one family."""
@@ -101,17 +106,10 @@ class SumNoise(CellNoise):
         """The error bar of a sum, in the amount's own unit."""
         return self.unit.margin(int(Geometric(ratio).margin(confidence)))
 
-    def per_step(self, level: Level) -> Level | None:
-        """None: each family has its own."""
-        return None
-
     def check(self) -> None:
         """Check that what is measured gives back what is wanted."""
         weights = precision_weights(self.strategy.levels(level(1)))
         self.strategy.measurement.reconstruction(weights)
-
-    def check_unit(self, counted: Any) -> None:
-        """Nothing: the strategy has its unit, and a table is checked against it when it is measured."""
 
     def check_size(self, rows: int, columns: int) -> None:
         """Nothing: there is a sum for each group of the domain."""
@@ -119,10 +117,6 @@ class SumNoise(CellNoise):
     def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
         """Check that the levels of the domain have names beside which the tables' columns can stand."""
         check_level_names(self.strategy.domain, self.strategy.unit)
-
-    def by_item(self) -> Lattice:
-        """Refused: one individual changes many sums."""
-        return Noise.by_item(self)
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         """What is measured; a strategy says itself what that is."""
@@ -151,11 +145,15 @@ class SumNoise(CellNoise):
         noise = NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
         return NoiseOnLattice(drawing.step, self.lattice, noise)
 
+    def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
+        """The noisy sums in steps, as a document has them."""
+        return dict(response)
+
     def handed(
-        self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
+        self, level: Level, columns: Mapping[str, Any], kind: str, part: tuple[str, str] | None, table: Any
     ) -> Any:
         """What was measured, family by family, from which every other sum is made."""
-        flat: Integers = response[MEASURED]
+        flat: Integers = columns[MEASURED]
         measured, start = {}, 0
         for family in self.strategy.shares:
             shape = self.strategy.measured_shape(family)
@@ -163,7 +161,11 @@ class SumNoise(CellNoise):
             start += prod(shape)
         return provided("measured_sums")(self.strategy, level, CONFIDENCE, measured, kind, part)
 
-    def statement(self, at: Level, confidence: Fraction, *columns: Any, **about: Any) -> dict[str, Any]:
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        return promise(level, self.unit, "the released columns", "released cell")
+
+    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
         """What is said of sums, whatever they are."""
         zeros = {family: np.zeros(self.strategy.measured_shape(family), np.int64) for family in self.strategy.shares}
         statement: dict[str, Any] = provided("measured_sums")(self.strategy, at, confidence, zeros).statement
@@ -172,7 +174,7 @@ class SumNoise(CellNoise):
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""
         # As text: events are written with sorted keys, and the order of axes and branches is part of a domain.
-        return {**CellNoise.facts(self), "strategy": json.dumps(self.strategy.facts())}
+        return {**LatticeNoise.facts(self), "strategy": json.dumps(self.strategy.facts())}
 
     @classmethod
     def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "SumNoise":
@@ -199,6 +201,23 @@ class SumNoise(CellNoise):
         ):
             raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", where="strategy")
         return replace(sum_noise(strategy), largest=cells.largest)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SumsAt(NoiseAt):
+    """The sums of a strategy at one level."""
+
+    noise: SumNoise
+
+    def checked(self, table: Any, promise: Any) -> Any:
+        """The counted table, with every check that a release makes before it draws."""
+        return provided("checked_sums")(table, promise, self)
+
+
+def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
+    """The noise of each sum of each measured family when the whole may spend a level."""
+    wide = strategy.unit.sensitivity.numerator
+    return {family: Geometric(of, wide * load_of(family)) for family, of in strategy.levels(spent).items()}
 
 
 def sum_noise(strategy: Strategy, largest: Number | None = None) -> SumNoise:

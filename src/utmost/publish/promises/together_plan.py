@@ -27,9 +27,9 @@ from utmost.laws.sampling import sample
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.joint_draws import sample_joint_cells
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.promises.plan import plan_release
+from utmost.publish.promises.plan import OfColumns, plan_release
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
-from utmost.publish.promises.table_statements import promise_text, taken_for_granted
+from utmost.publish.promises.table_statements import Stated, promise_text
 from utmost.publish.promises.turning import Halves, columns_of, one_of, ratios_of, sums_of
 from utmost.publish.workloads import ways_together
 from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence
@@ -40,7 +40,7 @@ _MOST_KINDS = 16
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TogetherPlan(Shown):
+class TogetherPlan(OfColumns, Shown):
     """What a release of columns changed together promises, and how.
 
     Attributes:
@@ -55,7 +55,6 @@ class TogetherPlan(Shown):
         cost: what was to be least, of a cell: "absolute" for the mean |error|, "squared" for the mean variance.
     """
 
-    numbers: ClassVar[str] = "integers"
     is_apart: ClassVar[bool] = False
 
     level: Level
@@ -85,9 +84,34 @@ class TogetherPlan(Shown):
         """Warn of a level at which practically nobody is protected, as of noise of each cell by itself."""
         plan_release(self.level, unit=self.unit).warn()
 
-    def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
-        """What is said publicly about a release, see `together_statement`."""
-        return together_statement(self, public, rows, **about)
+    def statement(self, stated: Stated) -> dict[str, Any]:
+        """What is said publicly about a release: of its own columns, in the order of the groups."""
+        kind, law = self.way.kind, self.law
+        return {
+            "kind": TOGETHER_KIND,
+            "format": TOGETHER_FORMAT,
+            "utmost": __version__,
+            "guarantee": f"{self.guarantee} {stated.granted}",
+            **level_facts(self.level),
+            "neighbours": self.unit.neighbours,
+            "sensitivity": str(self.unit.sensitivity),
+            "cells": self.unit.cells,
+            "charged": self.unit.charged,
+            **({"nonnegative": True} if kind in RAISED else {}),
+            "noise": kind,
+            **({"cost": self.cost} if self.cost != "absolute" else {}),
+            "drawn": self.drawn,
+            "laws": [repr(law) for law in self.way.laws],
+            "groups": [list(group) for group in self._groups],
+            "shares": [str(share) for share in self.way.shares],
+            **({"signed_sums": rows_facts(self.way)} if kind == "signed" else {}),
+            **({"step": law.step} if isinstance(law, NormStaircase) else {}),
+            "relaxable": self.is_relaxable,
+            "halves": self.halves,
+            "confidence_exactly": str(self.confidence),
+            "margins": dict(zip(self.columns, self.margins, strict=True)),
+            **replace(stated, released=self.columns).facts(),
+        }
 
     def noised(self, cells: Mapping[str, Integers], randomness: Randomness) -> dict[str, Any]:
         """The columns with their noise, group by group."""
@@ -312,51 +336,6 @@ def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[i
     if isinstance(law, RotatedPair) and halves == "toss":  # a coin leads to an integer next to it, as the truth is one
         margin = ceil(margin)
     return [margin] * cells
-
-
-def together_statement(
-    plan: TogetherPlan, public: Sequence[str], rows: int, *, rows_from: str, digest: Mapping[str, str] | None
-) -> dict[str, Any]:
-    """What is said publicly about a release of columns changed together.
-
-    Args:
-        plan: the promise.
-        public: the columns published without noise.
-        rows: how many rows there are.
-        rows_from: where their list comes from, "declared" or "observed".
-        digest: of the released table, see `cells_digest`.
-    """
-    kind = plan.way.kind
-    law = plan.way.laws[0]
-    return {
-        "kind": TOGETHER_KIND,
-        "format": TOGETHER_FORMAT,
-        "utmost": __version__,
-        "guarantee": f"{plan.guarantee} {taken_for_granted(public, rows_from)}",
-        **level_facts(plan.level),
-        "neighbours": plan.unit.neighbours,
-        "sensitivity": str(plan.unit.sensitivity),
-        "cells": plan.unit.cells,
-        "charged": plan.unit.charged,
-        **({"nonnegative": True} if kind in RAISED else {}),
-        "noise": kind,
-        **({"cost": plan.cost} if plan.cost != "absolute" else {}),
-        "drawn": plan.drawn,
-        "laws": [repr(law) for law in plan.way.laws],
-        "groups": [list(group) for group in grouped(plan.columns, plan.way.groups)],
-        "shares": [str(share) for share in plan.way.shares],
-        **({"signed_sums": rows_facts(plan.way)} if kind == "signed" else {}),
-        **({"step": law.step} if isinstance(law, NormStaircase) else {}),
-        "relaxable": plan.is_relaxable,
-        "halves": plan.halves,
-        "confidence_exactly": str(plan.confidence),
-        "margins": dict(zip(plan.columns, plan.margins, strict=True)),
-        "released": list(plan.columns),
-        "public": list(public),
-        "rows": rows,
-        "rows_from": rows_from,
-        "table": None if digest is None else dict(digest),
-    }
 
 
 def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:

@@ -6,10 +6,10 @@ from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
     from utmost.publish.promises.accuracy import epsilon_for as epsilon_for
-    from utmost.publish.promises.keys import select_keys as select_keys
     from utmost.publish.promises.level_steps import bridge as bridge
     from utmost.publish.promises.level_steps import relax as relax
     from utmost.publish.promises.level_steps import tighten as tighten
+    from utmost.publish.promises.noise_of_keys import select_keys as select_keys
     from utmost.publish.promises.plan import Plan as Plan
     from utmost.publish.promises.plan import guarantee as guarantee
     from utmost.publish.promises.plan import plan_release as plan_release
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from utmost.publish.releases.item_commitment import ItemCommitment as ItemCommitment
     from utmost.publish.releases.item_release import ItemRelease as ItemRelease
     from utmost.publish.releases.noised_workloads import release_workload as release_workload
-    from utmost.publish.releases.places import release_places as release_places
     from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
     from utmost.publish.releases.processed_release import ProcessedRelease as ProcessedRelease
     from utmost.publish.releases.shared_release import release_shared as release_shared

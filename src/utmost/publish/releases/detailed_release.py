@@ -33,11 +33,11 @@ from utmost.laws.sampling.integers import narrowed
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
+from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.tables.saving import Publication, saved
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.axes import label_text

@@ -39,31 +39,38 @@ PASSES = "pass 1 of 3", "pass 2 of 3", "pass 3 of 3"  # of all rows, before a re
 _RARE = 200  # noise passes so many times the inverse of its level with a chance below exp(-200)
 
 
-def release_frame(table: Any, promise: Promise, plan: Plan, randomness: Randomness | None) -> TableRelease:
-    """The release of an engine's frame; its table is a frame of the same kind, not evaluated yet.
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedFrame:
+    """An engine's frame that can be released; the table of its release is a frame of the kind, not evaluated yet."""
 
-    Args:
-        table: the frame.
-        promise, plan: what is promised of it, and at this level; several identifiers may say together which item a
-            row is.
-        randomness: from where the secret of the noise comes; None for a rehearsal.
+    frame: "ReleasableFrame"
+    promise: Promise
+    plan: Plan
+    rows: int
 
-    Raises:
-        as `release_table`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
-    """
-    lattice, frame = lattice_of_plan(plan), ReleasableFrame.of(table, promise)
-    frame.check_room(lattice, plan.level)
-    rows = frame.checked_rows().rows
-    check_size(plan.unit, rows, len(frame.columns))
-    plan.warn()
-    warn_of_rows(promise.rows)
-    table = None
-    if randomness is not None:
-        release = ItemRelease(
-            randomness.words(SECRET_BYTES // 8, 64).tobytes(), frame.columns, lattice, (plan.level,), plan.level
-        )
-        table = frame.noised(release, plan.margin)
-    return TableRelease(table, frame.columns, plan, rows, frame.public, promise.rows)
+    @classmethod
+    def of(cls, table: Any, promise: Promise, plan: Plan) -> "CheckedFrame":
+        """The frame, checked by the engine; several identifiers may say together which item a row is.
+
+        Raises:
+            as `release_table`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
+        """
+        lattice, frame = lattice_of_plan(plan), ReleasableFrame.of(table, promise)
+        frame.check_room(lattice, plan.level)
+        rows = frame.checked_rows().rows
+        check_size(plan.unit, rows, len(frame.columns))
+        plan.warn()
+        warn_of_rows(promise.rows)
+        return cls(frame, promise, plan, rows)
+
+    def released(self, randomness: Randomness | None) -> TableRelease:
+        """The release, the secret of whose noise comes from this randomness; without it the same and no table."""
+        frame, plan, table = self.frame, self.plan, None
+        if randomness is not None:
+            secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
+            release = ItemRelease(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
+            table = frame.noised(release, plan.margin)
+        return TableRelease(table, frame.columns, plan, self.rows, frame.public, self.promise.rows)
 
 
 def lattice_of_plan(plan: Plan) -> Lattice:
@@ -126,7 +133,7 @@ class ReleasableFrame:
         Raises:
             NotDeclared, BadTable, OutOfRange, Unsupported: for what cannot be released so.
         """
-        frame, numbers = engine_frame(table), promise.noise.subject
+        frame, numbers = engine_frame(table), promise.planned.subject
         schema = frame.schema()
         names = tuple(schema.names)
         identifiers = _identifier_columns(promise.id_columns)

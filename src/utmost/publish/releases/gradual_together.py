@@ -13,7 +13,8 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy.unit import RowWords
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness, secure
-from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_together, together_statement
+from utmost.publish.promises.table_statements import Stated
+from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_together
 from utmost.publish.promises.turning import Halves, columns_of, ratios_of, sums_of, whole_numbers
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.gradual_release import GradualRelease
@@ -127,8 +128,7 @@ class GradualTogether(Shown, ProcessMemory):
         answered = answered_facts(how.title, 1, self.levels, self.spent)
 
         def statement(digest: Digest | None) -> dict[str, Any]:
-            facts = together_statement(plan, list(laid.public), laid.rows, rows_from="declared", digest=digest)
-            return facts | answered
+            return plan.statement(Stated(plan.columns, list(laid.public), laid.rows, digest=digest)) | answered
 
         return how.write(Publication(laid.with_margins(dict(zip(plan.columns, plan.margins, strict=True))), statement))
 

@@ -1,27 +1,24 @@
 """Noising the sums of a workload: every check, then one draw for each sum that the strategy measures."""
 
-from fractions import Fraction
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Level, Number, checked, frozen, level
+from utmost.laws.exact import Level, Number, checked, frozen
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise import Geometric
-from utmost.laws.noise.law import read_confidence
-from utmost.laws.sampling.random_bits import Randomness, secure
+from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.promises.sum_noise import check_level_names
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.sum_noise import MEASURED, SumsAt, noise_laws
 from utmost.publish.promises.values import noised_by
+from utmost.publish.releases.table import TableRelease, release_table
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.unit_charge import is_total
-
-CheckedWorkload = tuple[CountedTable, Strategy, Level, dict[Family, Geometric], dict[Family, int]]
 
 
 @checked
@@ -39,7 +36,7 @@ def release_workload(
 
     Each sum gets geometric noise of its own, at its family's share of the level. Everything else is made of these sums
     and costs nothing: every other sum by least squares, exactly unbiased; error bars that are certified. Everything is
-    checked before any draw.
+    checked before any draw. It is ``release_table(table, Promise(strategy=strategy)).table``.
 
     Args:
         table: a table counted from people, or integers of the domain's shape, one for each cell.
@@ -71,38 +68,64 @@ def release_workload(
     >>> released["department"]["margin"].tolist(), released.total({"sex": "men"}).margin
     ([4, 4], 4)
     """
-    spent, sure = level(epsilon, alpha), read_confidence(confidence)
-    return noised_workload(checked_workload(table, strategy, spent), sure, secure(randomness))
+    counted, promise = counted_for(table, strategy)
+    how: dict[str, Any] = {"epsilon": epsilon, "alpha": alpha, "confidence": confidence, "randomness": randomness}
+    release: WorkloadRelease = release_table(counted, promise, **how).table
+    return release
 
 
-def noised_workload(checks: CheckedWorkload, confidence: Fraction, randomness: Randomness) -> WorkloadRelease:
-    """`release_workload` of what was checked, with whatever randomness is given."""
-    counted, strategy, spent, laws, weights = checks
-    sums = strategy.each_sums(counted.summable)
-    measured = {family: _sealed(noised_by(of, laws[family], None, randomness=randomness)) for family, of in sums}
-    return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
+def counted_for(table: CountedTable | NDArray[Any], strategy: Strategy) -> tuple[CountedTable, Promise]:
+    """A table as a counted one, and the promise of a strategy's sums of it.
+
+    Raises:
+        OutOfRange, WrongKind: for what is no strategy, and a unit that is none for sums.
+        BadTable: for cells that are no integers, or of another shape.
+    """
+    promise = Promise(strategy=strategy)
+    taken = strategy.unit, "columns:", None, strategy.together
+    counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *taken)
+    return counted, promise.of_part(counted.part)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedSums:
+    """A counted table of which the sums of a plan can be released."""
+
+    counted: CountedTable
+    plan: SumsAt
+    laws: Mapping[Family, Geometric]
+    weights: Mapping[Family, int]
+
+    def released(self, randomness: Randomness | None) -> TableRelease:
+        """The noisy sums, family after family, as a `WorkloadRelease`; without randomness the same and no table."""
+        counted, plan, release = self.counted, self.plan, None
+        strategy = plan.noise.strategy
+        if randomness is not None:
+            sums = strategy.each_sums(counted.summable)
+            measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
+            about = plan.level, plan.confidence, measured, counted.kind, counted.part, self.weights
+            release = WorkloadRelease(strategy, *about)
+        return TableRelease(release, (MEASURED,), plan, plan.noise.sums, (), "declared")
+
+
+def checked_sums(table: Any, promise: Promise, plan: SumsAt) -> CheckedSums:
+    """A counted table, with every check that a release of sums makes before it draws.
+
+    Raises:
+        OutOfRange, Unsupported, WrongKind: as `release_workload`.
+    """
+    counted, strategy = promise.rows_of(table), plan.noise.strategy
+    counted.check_fits(strategy)
+    strategy.unit.check_part(counted.part)
+    plan.noise.check_names(promise.columns, ())
+    laws = noise_laws(strategy, plan.level)
+    weights = precision_weights({family: law.ratio for family, law in laws.items()})
+    strategy.measurement.reconstruction(weights)
+    plan.warn()
+    return CheckedSums(counted, plan, laws, weights)
 
 
 def _sealed(sums: NDArray[Any]) -> NDArray[Any]:
     """The same numbers, which nobody can write any more, so that a release need not copy them."""
     owner = sums if sums.base is None else sums.base
     return frozen(owner).reshape(sums.shape)
-
-
-def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level) -> CheckedWorkload:
-    """All that `release_workload` checks before it draws; what it draws for, and each family's noise and weight.
-
-    Raises:
-        OutOfRange, Unsupported, BadTable: as `release_workload`.
-    """
-    taken = strategy.unit, "columns:", None, strategy.together
-    counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *taken)
-    counted.check_fits(strategy)
-    check_level_names(strategy.domain, strategy.unit)
-    laws = noise_laws(strategy, spent)
-    weights = precision_weights({family: law.ratio for family, law in laws.items()})
-    strategy.measurement.reconstruction(weights)
-    public = strategy.unit.exactly  # then that of everybody's total says nothing
-    noises = [law for family, law in laws.items() if not (public and is_total(strategy.domain, family))]
-    warn_of_level(spent, max(noises or laws.values(), key=lambda law: law.level))
-    return counted, strategy, spent, laws, weights

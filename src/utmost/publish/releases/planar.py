@@ -18,6 +18,7 @@ from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.publish.promises.places_statements import margin_name, places_statement
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
+from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import warn_of_degrees
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.tables.cell_values import read_reals
@@ -145,7 +146,7 @@ class PlanarRelease(Shown, ProcessMemory):
         def said(digest: Digest | None) -> dict[str, Any]:
             beside = [beside_name for beside_name in table if beside_name not in (*names, margin_name(names))]
             rows = self._flat.size // self.dimensions
-            return places_statement(law, how.confidence, names, beside, rows, digest=digest) | answered
+            return places_statement(law, how.confidence, Stated(names, beside, rows, digest=digest)) | answered
 
         answered = answered_facts(how.title, 1, self.levels, self.spent)
         return how.write(Publication(table, said))

@@ -8,7 +8,7 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.releases.noised_workloads import checked_workload, noised_workload
+from utmost.publish.releases.noised_workloads import CheckedSums, counted_for
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads import SharedLevel
 
@@ -64,9 +64,10 @@ def release_shared(
         )
     whole = shared.level if epsilon is None and alpha is None else level(epsilon, alpha)
     sure, bits, levels = read_confidence(confidence), secure(randomness), shared.levels(whole)
-    checks = {
-        name: checked_workload(tables[name], strategy, levels[name]) for name, strategy in shared.strategies.items()
-    }
-    *_, laws, _ = checks[min(levels, key=levels.__getitem__)]
+    checks: dict[str, CheckedSums] = {}
+    for name, strategy in shared.strategies.items():
+        counted, promise = counted_for(tables[name], strategy)
+        checks[name] = promise.noise.plan(levels[name], sure).checked(counted, promise)
+    laws = checks[min(levels, key=levels.__getitem__)].laws
     warn_of_level(whole, next(iter(laws.values())))
-    return {name: noised_workload(own, sure, bits) for name, own in checks.items()}
+    return {name: own.released(bits).table for name, own in checks.items()}

@@ -6,20 +6,18 @@ file that changes meanwhile is not released, and nothing of it is left on the di
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Unpack
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, Unsupported
-from utmost.laws.exact import Level, Number, level
-from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
-from utmost.laws.sampling.random_bits import Randomness, entropy, secure
+from utmost.laws.sampling.random_bits import Randomness, entropy
 from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
@@ -27,12 +25,11 @@ from utmost.publish.promises.declared_columns import (
     chosen_columns,
     declared_columns,
 )
-from utmost.publish.promises.plan import Plan, warn_of_rows
-from utmost.publish.promises.promise import OnceWords, promise_once
+from utmost.publish.promises.plan import Plan, Planned, warn_of_rows
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.table import TableRelease, copied, same_cells
 from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.columns import integer_column, not_distinct, real_column
+from utmost.publish.tables.columns import not_distinct
 from utmost.publish.tables.file_pieces import Columns, FilePieces
 from utmost.publish.tables.set_aside import SetAside
 
@@ -90,11 +87,11 @@ class StreamedTable:
         return self.source.write(file, self._released(), self.after, self.left_out, kinds)
 
     def _released(self) -> Iterator[tuple[Any, Columns]]:
-        read, before = _reader(self.plan), 0
+        before = 0
         for piece in self.source.pieces():
             found: dict[str, NDArray[Any]] = {}
             for name in self.cells:
-                true = read(piece.column(name), name, partial(_place, self.source.path, before))
+                true = self.plan.read(piece.column(name), name, partial(_place, self.source.path, before))
                 found[name] = noised_by(true, self.plan.drawn, self.plan.exponent, randomness=self.randomness)
             for name in self.after:
                 found[name] = np.full(piece.rows, self.plan.margin)
@@ -112,51 +109,49 @@ class StreamedTable:
             self.shown.extend(["" if column[row] is None else str(column[row]) for column in columns] for row in few)
 
 
-@long_work("Noising")
-def streamed_release(
-    source: FilePieces,
-    promise: Promise | None = None,
-    *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
-    confidence: Number = "0.95",
-    randomness: Randomness | None = None,
-    rehearsed: bool = False,
-    **words: Unpack[OnceWords],
-) -> TableRelease:
-    """The release of a file, checked in one pass; its table is drawn while it is written, see `StreamedTable`.
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedPieces:
+    """A file that can be released; the table of its release is drawn while it is written, see `StreamedTable`."""
 
-    Args:
-        source: the file.
-        promise, epsilon, alpha, confidence, randomness, words: as for `release_table`.
-        rehearsed: whether nothing is to be drawn.
+    source: FilePieces
+    promise: Promise
+    plan: Plan
+    columns: tuple[str, ...]
+    public: tuple[str, ...]
+    dropped: tuple[str, ...]
+    state: State
+    rows: int
+
+    def released(self, randomness: Randomness | None) -> TableRelease:
+        """The release; without randomness the same and no table."""
+        about = self.source, self.columns, self.dropped, self.plan, self.rows, self.state
+        table = None if randomness is None else StreamedTable(*about, randomness)
+        return TableRelease(table, self.columns, self.plan, self.rows, self.public, self.promise.rows)
+
+
+def checked_pieces(source: FilePieces, promise: Promise, plan: Planned) -> CheckedPieces:
+    """A file, checked in one pass.
 
     Raises:
-        as `release_table`.
+        as `release_table`; Unsupported: for noise of more than a cell.
 
     Cost: memory for one piece; 16 bytes on the disk for each identifier.
     """
-    stated = promise_once(source, promise, words)
-    plan, id_column = stated.noise.plan(level(epsilon, alpha), confidence), stated.id_column
     if not isinstance(plan, Plan):
-        raise Unsupported("a file is noised piece by piece, cell by cell", came=stated.noise.kind, where="promise")
-    chosen = chosen_columns(stated.columns, tuple(source.names), stated.id_columns)
-    published, dropped = declared_columns(tuple(source.names), chosen, stated.public, stated.drop)
-    check_margins_free({f"{name}_margin": name for name in chosen}, tuple(source.names))
-    state, count = _state(source), _checked_rows(source, plan, chosen, published, id_column)
+        raise Unsupported("a file is noised piece by piece, cell by cell", came=promise.planned.kind, where="promise")
+    names = tuple(source.names)
+    chosen = chosen_columns(promise.columns, names, promise.id_columns)
+    published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
+    check_margins_free({f"{name}_margin": name for name in chosen}, names)
+    state, count = _state(source), _checked_rows(source, plan, chosen, published, promise.id_column)
     check_size(plan.unit, count, len(chosen))
     plan.warn()
-    warn_of_rows(stated.rows)
-    table = None if rehearsed else StreamedTable(source, chosen, dropped, plan, count, state, secure(randomness))
-    return TableRelease(table, chosen, plan, count, published, stated.rows)
+    warn_of_rows(promise.rows)
+    return CheckedPieces(source, promise, plan, chosen, published, dropped, state, count)
 
 
 def _state(source: FilePieces) -> State:
     return tuple((one.st_size, one.st_mtime_ns, one.st_ino) for one in map(os.stat, source.files))
-
-
-def _reader(plan: Plan) -> Callable[..., NDArray[Any]]:
-    return integer_column if plan.law.numbers == "integers" else real_column
 
 
 def _place(path: Path, before: int, row: int) -> str:
@@ -167,13 +162,13 @@ def _checked_rows(
     source: FilePieces, plan: Plan, chosen: Sequence[str], public: Sequence[str], id_column: str | None
 ) -> int:
     """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
-    read, rows = _reader(plan), 0
+    rows = 0
     copies = {(name, released) for name in public for released in chosen}
     with SetAside(_BUCKETS) as aside:
         seen = _SeenOnce(aside, id_column)
         for piece in source.pieces():
             check_there(chosen, source.names)
-            true = {name: read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
+            true = {name: plan.read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
             copies = {pair for pair in copies if same_cells(piece.column(pair[0]), true[pair[1]])}
             seen.add(piece)
             rows += piece.rows

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +16,19 @@ from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness, secure
+from utmost.provided import provided
 from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
-    check_size,
     chosen_columns,
     declared_columns,
 )
 from utmost.publish.promises.plan import Planned, warn_of_rows
 from utmost.publish.promises.promise import OnceWords, counted_labels, promise_once
-from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of, engine_door
-from utmost.publish.tables.columns import check_distinct, integer_column, real_column
-from utmost.publish.tables.saving import SavedTable
+from utmost.publish.tables.columns import check_distinct
+from utmost.publish.tables.saving import FileWords, SavedTable
 
 if TYPE_CHECKING:
     from utmost.publish.releases.withheld import WithheldTable
@@ -39,9 +40,10 @@ class TableRelease(SavedTable):
 
     Attributes:
         table: of the kind that came in, with the released and the public columns alone; released values stand under
-            their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point.
+            their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point. Of a
+            strategy the `WorkloadRelease`; of keys a table of those that were named.
         columns: the released columns.
-        plan: level, unit, law, margin: a `Plan`, or that of columns changed together or of points.
+        plan: level, unit, law, margin: a `Planned`.
         rows: how many rows there are.
         public: the columns that were declared public, and are published without noise.
         rows_from: where the list of rows comes from, "declared" or "observed".
@@ -85,7 +87,7 @@ class TableRelease(SavedTable):
 
         A frame that an engine evaluates has none: write it to a file, and see `said`.
         """
-        later = self.table is None or engine_door(self.table) is not None
+        later = self.table is None or self.plan.is_document or engine_door(self.table) is not None
         return self.said(None if later else cells_digest(self.table))
 
     @checked
@@ -109,8 +111,9 @@ class TableRelease(SavedTable):
             Unsupported: for a rehearsal, a frame that an engine evaluates, and cells that have no noise of their own.
         """
         if not self.plan.is_apart:
-            required = "cells are withheld where each has noise of its own"
-            raise Unsupported(required, came="noise of a row's cells together", where="withhold")
+            required, came = "cells are withheld where each has noise of its own", f"{self.law}"
+            remedy = "Withhold the sums of the release in .table." if self.plan.is_document else None
+            raise Unsupported(required, came=came, where="withhold", remedy=remedy)
         from utmost.publish.releases.withheld import withheld_table
         from utmost.publish.releases.withholding import WithholdingRule
 
@@ -119,10 +122,17 @@ class TableRelease(SavedTable):
 
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
-        statement: dict[str, Any] = self.plan.statement(
-            self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest
-        )
+        if self.plan.is_document and self.table is not None:
+            return dict(self.table.statement)
+        stated = Stated(self.columns, self.public, self.rows, self.rows_from, digest)
+        statement: dict[str, Any] = self.plan.statement(stated)
         return statement
+
+    def save(self, path: Path | str, **file: Unpack[FileWords]) -> dict[str, Any]:
+        """Write the table and its statement, see `SavedTable.save`; of sums `WorkloadRelease.save`."""
+        is_sums = self.plan.is_document and self.table is not None
+        written: dict[str, Any] = self.table.save(path, **file) if is_sums else SavedTable.save(self, path, **file)
+        return written
 
 
 @long_work("Noising")
@@ -147,8 +157,10 @@ def release_table(
         table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table` made:
             then its labels are public, and its unit is the one that was proved. A frame that an engine evaluates
             (Polars' lazy frames, DuckDB's relations, Spark's dataframes) needs an ``id_column``, and gives a frame of
-            its kind, not evaluated yet; each evaluation gives the same values.
-        promise: what is promised of it at every level, whose noise is drawn at this one; or its words instead.
+            its kind, not evaluated yet; each evaluation gives the same values. A file in pieces is checked in one pass,
+            and drawn while the released one is written.
+        promise: what is promised of it at every level, whose noise is drawn at this one: of cells, columns changed
+            together, points, the sums of a strategy, or keys that are named; or the words of cells instead.
         epsilon, alpha: what the whole table may spend, one of the two; alpha = exp(-epsilon).
         confidence: of the margin that stands beside each released column.
         randomness: the operating system's when None; a seeded source is refused.
@@ -159,7 +171,8 @@ def release_table(
             loss; for reals on the ``grid=``, a power of two, that level and sensitivity choose where it is left out.
 
     Returns:
-        The table of the kind that came in, with released values and margins in it, and its statement.
+        The table of the kind that came in, with released values and margins in it, and its statement; of a strategy
+        what `release_workload` gives, as ``table``.
 
     Raises:
         NotDeclared: for a column that is neither released, nor public, nor dropped.
@@ -186,7 +199,9 @@ def release_table(
     (['department', 'admitted', 'admitted_margin'], Geometric(alpha='1/2', sensitivity=1), 4)
     """
     at, stated = level(epsilon, alpha), promise_once(table, promise, words)
-    return _released(table, stated, stated.noise.plan(at, confidence), secure(randomness))
+    bits = secure(randomness)
+    released: TableRelease = stated.planned.plan(at, confidence).checked(table, stated).released(bits)
+    return released
 
 
 def rehearse_table(
@@ -210,18 +225,29 @@ def rehearse_table(
     3
     """
     at, stated = level(epsilon, alpha), promise_once(table, promise, words)
-    return _released(table, stated, stated.noise.plan(at, confidence), None)
+    rehearsed: TableRelease = stated.planned.plan(at, confidence).checked(table, stated).released(None)
+    return rehearsed
 
 
-def _released(table: Any, promise: Promise, plan: Planned, randomness: Randomness | None) -> TableRelease:
-    """A table with the noise of a plan, all checks first; without randomness the same and no table."""
+class Checked(Protocol):
+    """A table that can be released."""
+
+    def released(self, randomness: Randomness | None) -> TableRelease:
+        """The release; without randomness the same and no table."""
+        ...
+
+
+def checked_columns(table: Any, promise: Promise, plan: Planned) -> Checked:
+    """A table whose columns can be released as a plan says."""
     rows = promise.rows_of(table)
+    if hasattr(type(rows), "pieces"):  # a file; of the class, since a frame has its columns as attributes
+        pieces: Checked = provided("checked_pieces")(rows, promise, plan)
+        return pieces
     door = engine_door(rows) if plan.is_apart else None
     if door is not None:
-        evaluated: TableRelease = door.release_frame(rows, promise, plan, randomness)
-        return evaluated
-    checked = CheckedTable.of(rows, promise, plan, counted_labels(table))
-    return checked.released(None if randomness is None else plan.noised(checked.cells, randomness))
+        frame: Checked = door.CheckedFrame.of(rows, promise, plan)
+        return frame
+    return CheckedTable.of(rows, promise, plan, counted_labels(table))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,21 +255,23 @@ class CheckedTable:
     """A table that can be released: every chosen cell read and found to be a number, every other column declared."""
 
     table: Any
+    kind: str
     adapter: TableAdapter
     cells: dict[str, NDArray[Any]]
     public: tuple[str, ...]
     dropped: tuple[str, ...]
-    rows_from: str
+    promise: Promise
     plan: Planned
     rows: int
 
     @classmethod
-    def of(cls, table: Any, promise: Promise, plan: Planned, labels: Sequence[str] = ()) -> "CheckedTable":
+    def of(cls, brought: Any, promise: Promise, plan: Planned, labels: Sequence[str] = ()) -> "CheckedTable":
         """The table, with every check that a release makes before it draws.
 
         Args:
             labels: public columns that were declared before anybody was counted, whatever stands in them.
         """
+        table, kind = promise.planned.measured(brought)
         adapter = adapter_of(table)
         names = tuple(adapter.names(table))
         chosen = chosen_columns(promise.columns, names, promise.id_columns)
@@ -252,28 +280,34 @@ class CheckedTable:
         place = partial(adapter.place, table)
         for name in promise.identifiers:
             check_distinct(adapter.column(table, name), name, place)
-        read = integer_column if plan.numbers == "integers" else real_column
-        cells = {name: read(adapter.column(table, name), name, place) for name in chosen}
+        cells = {name: plan.read(adapter.column(table, name), name, place) for name in chosen}
         rows = len(cells[chosen[0]])
-        check_size(plan.unit, rows, len(chosen))
+        promise.planned.check_size(rows, len(chosen))
         for name in published:
             if name not in labels:
                 check_no_copy(name, partial(adapter.column, table, name), cells)
         plan.warn()
         warn_of_rows(promise.rows)
-        return cls(table, adapter, cells, published, dropped, promise.rows, plan, rows)
+        own = adapter.kind(table, chosen) if kind is None else kind
+        return cls(table, own, adapter, cells, published, dropped, promise, plan, rows)
 
-    def released(self, noised: dict[str, NDArray[Any]] | None) -> TableRelease:
-        """The release with these noised columns, or without a table."""
-        chosen = tuple(self.cells)
-        table = None
-        if noised is not None:
-            bars = self.plan.bars(chosen)
-            margins: dict[str, NDArray[Any]] = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
-            after = {name: owner for name, (owner, _) in bars.items()}
-            bare = self.adapter.without(self.table, self.dropped)
-            table = self.adapter.with_columns(bare, {**noised, **margins}, after)
-        return TableRelease(table, chosen, self.plan, self.rows, self.public, self.rows_from)
+    def released(self, randomness: Randomness | None) -> TableRelease:
+        """The release with the noise of the plan; without randomness the same and no table."""
+        noise, chosen = self.promise.planned, tuple(self.cells)
+        table, rows = None, 0 if noise.names_rows else self.rows
+        if randomness is not None:
+            noised = self.plan.noised(self.cells, randomness)
+            rows = len(next(iter(noised.values())))
+            table = noise.handed(self.plan.level, noised, self.kind, self.promise.part, self._with_bars)
+        return TableRelease(table, chosen, self.plan, rows, self.public, self.promise.rows)
+
+    def _with_bars(self, noised: Mapping[str, Any]) -> Any:
+        """The table with noised columns, and their margins behind them."""
+        bars = self.plan.bars(tuple(self.cells))
+        margins: dict[str, NDArray[Any]] = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
+        after = {name: owner for name, (owner, _) in bars.items()}
+        bare = self.adapter.without(self.table, self.dropped)
+        return self.adapter.with_columns(bare, {**noised, **margins}, after)
 
 
 def declared(

@@ -19,6 +19,7 @@ from utmost.laws.noise import Combination, RatioBar
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.ratio_bars import FiellerSet
 from utmost.laws.privacy import Unit
+from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases.along_axis import AlongAxis
 from utmost.publish.releases.clean_release import CleanRelease, cleaned
 from utmost.publish.releases.family_tables import estimated_columns, family_table, wanted_families
@@ -28,7 +29,6 @@ from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
 from utmost.publish.releases.workload_errors import AnswerErrors, scaled
 from utmost.publish.releases.workload_statements import (
     check_stated,
-    noise_laws,
     workload_facts,
     workload_parts,
     workload_statement,

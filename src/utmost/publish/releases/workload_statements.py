@@ -16,19 +16,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
+from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.laws.exact import Level, wrong_kind
 from utmost.laws.exact.written_levels import level_facts, stated_level
-from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.promises.older_words import in_words_of, sentence_of
 from utmost.publish.promises.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
+from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.domain import Family
-from utmost.publish.workloads.measured_families import load_of, measured_family
+from utmost.publish.workloads.measured_families import measured_family
 from utmost.publish.workloads.product_rows import rows_of_facts
 from utmost.publish.workloads.whole_rows import WholeRows
 from utmost.version import __version__
@@ -69,22 +69,6 @@ class Noised(Protocol):
     def part(self) -> tuple[str, str] | None:
         """The part of a partition."""
         ...
-
-
-def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
-    """The noise of each sum of each measured family when the whole may spend a level.
-
-    Raises:
-        OutOfRange: for a sensitivity that is no integer.
-    """
-    wide = strategy.unit.sensitivity
-    if wide.denominator != 1:
-        remedy = f"Pass {-(-wide // 1)}, or count in smaller units."
-        raise OutOfRange("the sensitivity of sums of integers must be an integer", came=wide, remedy=remedy)
-    return {
-        family: Geometric(level_of_family, wide.numerator * load_of(family))
-        for family, level_of_family in strategy.levels(spent).items()
-    }
 
 
 def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str, Any]:

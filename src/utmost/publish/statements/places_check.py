@@ -6,7 +6,6 @@ from typing import Any
 
 from utmost.laws.exact import exact, wrong_kind
 from utmost.laws.exact.written_levels import level_of_text
-from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.places_statements import places_statement
 from utmost.publish.promises.planar_law import PlanarLaw
@@ -15,13 +14,12 @@ from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import (
     ON_TRUST_OF_DRAWS,
     check_table,
-    digest_of,
     does_not_follow,
     names_of,
     promise_that_holds,
     stated_confidence,
     stated_in_ledger,
-    stated_rows,
+    table_stated,
 )
 from utmost.publish.statements.statement_check import stated_field as field
 
@@ -61,15 +59,7 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
             exact(field(statement, "per", str), "per"),
             declared,
         )
-        expected = places_statement(
-            law,
-            stated_confidence(statement),
-            released,
-            names_of(statement, "public"),
-            stated_rows(statement),
-            rows_from=rows_origin(field(statement, "rows_from", str)),
-            digest=digest_of(statement),
-        )
+        expected = places_statement(law, stated_confidence(statement), table_stated(statement))
     expected = in_words_of(statement, expected) | {"utmost": field(statement, "utmost", str)}
     if statement["format"] == 1:  # which called a grid declared, also where it is the one that the level chooses
         expected |= {"format": 1, "declared_grid": statement["declared_grid"]}
@@ -91,8 +81,9 @@ def check_places(statement: Mapping[str, Any], table: Any, *, digested: bool = T
     Raises:
         BadTable, Unsupported: as `stated_places`; and where columns, rows, margins or digest are not the table's.
 
-    >>> from utmost.publish.releases import release_places
-    >>> made = release_places({"x": [1], "y": [2]}, columns=["x", "y"], epsilon=1)
+    >>> from utmost.publish.promises import Promise
+    >>> from utmost.publish.releases import release_table
+    >>> made = release_table({"x": [1], "y": [2]}, Promise(["x", "y"], per=1), epsilon=1)
     >>> check_places(made.sidecar, made.table).per
     Fraction(1, 1)
     >>> check_places(made.sidecar, made.table | {"x": [1.0]})

@@ -9,7 +9,6 @@ from utmost.errors import Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_name, stated_level
 from utmost.laws.noise.law import read_confidence
-from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
@@ -21,13 +20,11 @@ from utmost.publish.statements.statement_check import (
     ON_TRUST,
     ON_TRUST_OF_DRAWS,
     check_table,
-    digest_of,
     does_not_follow,
-    names_of,
     promise_that_holds,
     stated_field,
     stated_in_ledger,
-    stated_rows,
+    table_stated,
 )
 
 
@@ -43,11 +40,11 @@ def stated_promise(statement: Mapping[str, Any]) -> tuple[Noise, Level, Fraction
     with promise_that_holds(Unsupported):
         noise, at = noise_of_facts(promise), stated_level(statement)
         sure = read_confidence(stated_field(statement, "confidence_exactly", str))
-        origin = "declared" if noise.names_rows else rows_origin(stated_field(statement, "rows_from", str))
-        parts = names_of(statement, "released"), names_of(statement, "public"), stated_rows(statement)
-        if noise.released(tuple(parts[0])) != tuple(parts[0]):
+        # Rows that are released have an origin of their own, which no word of a promise is.
+        table = table_stated({**statement, "rows_from": "declared"} if noise.names_rows else statement)
+        if noise.released(tuple(table.released)) != tuple(table.released):
             raise does_not_follow("released")
-        expected = noise.statement(at, sure, *parts, rows_from=origin, digest=digest_of(statement))
+        expected = noise.statement(at, sure, table)
         if "name" in statement:
             expected |= stated_in_ledger(statement, at)
     expected["utmost"] = stated_field(statement, "utmost", str)

@@ -228,7 +228,7 @@ def _outside(release: "WorkloadRelease") -> str:
 
 
 def _laws(release: "WorkloadRelease") -> list[tuple[Any, Geometric]]:
-    from utmost.publish.releases.workload_statements import noise_laws
+    from utmost.publish.promises.sum_noise import noise_laws
 
     return list(noise_laws(release.strategy, release.level).items())
 

@@ -24,9 +24,9 @@ from utmost.laws.privacy import Unit
 from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.promises.older_words import in_words_of, margin_word
-from utmost.publish.promises.plan import Plan, plan_of_answer, plan_release, statement
+from utmost.publish.promises.plan import Plan, plan_of_answer, plan_release
 from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
-from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.tables.adapters import adapter_of
 
@@ -200,20 +200,18 @@ def _plan(stated: Mapping[str, Any]) -> Plan:
     at, confidence = level_of_text(_text(stated, "epsilon")), stated_confidence(stated)
     unit = stated_unit(stated)
     grid = None if stated.get("grid") is None else _text(stated, "grid")
-    if "name" in stated:
-        numbers, half_step = "integers" if grid is None else "reals", stated.get("law") == "DiscreteStaircase"
-        in_steps = Unit(unit.sensitivity, unit.cells, unit.neighbours)
-        lattice = lattice_of(numbers, in_steps, grid, half_step)
-        return plan_of_answer(unit, lattice, at, confidence, half_step=half_step)
-    return plan_release(
-        at,
-        cost=_text(stated, "cost"),
-        numbers=_text(stated, "domain"),
-        relaxable=stated_field(stated, "relaxable", bool),
-        confidence=confidence,
-        grid=grid,
-        unit=unit,
-    )
+    if "name" not in stated:
+        cost, numbers = _text(stated, "cost"), _text(stated, "domain")
+        relaxable = stated_field(stated, "relaxable", bool)
+        plan = plan_release(
+            at, cost=cost, numbers=numbers, relaxable=relaxable, confidence=confidence, grid=grid, unit=unit
+        )
+        if not relaxable or repr(plan.drawn) == stated.get("drawn"):
+            return plan
+    # One answer of a promise for every level: its noise is not chosen by the level.
+    numbers, half_step = "integers" if grid is None else "reals", stated.get("law") == "DiscreteStaircase"
+    lattice = lattice_of(numbers, Unit(unit.sensitivity, unit.cells, unit.neighbours), grid, half_step)
+    return plan_of_answer(unit, lattice, at, confidence, half_step=half_step)
 
 
 def stated_unit(facts: Mapping[str, Any]) -> Unit:
@@ -229,15 +227,15 @@ def stated_unit(facts: Mapping[str, Any]) -> Unit:
 
 def _expected(stated: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     """The statement that the plan makes, with what the curator alone can say taken from the one that came."""
-    rows, released, public = stated_rows(stated), names_of(stated, "released"), _public(stated)
     if stated["format"] == 1:
-        expected = statement(plan, released, public, rows) | {"format": 1, "as_they_are": list(public)}
+        public = _public(stated)
+        table = Stated(names_of(stated, "released"), public, stated_rows(stated))
+        expected = plan.statement(table) | {"format": 1, "as_they_are": list(public)}
         for name in ("public", "rows_from", "table", "confidence_exactly"):
             del expected[name]
         expected |= {name: _text(stated, name) for name in _SENTENCES}
     else:
-        origin, digest = rows_origin(_text(stated, "rows_from")), digest_of(stated)
-        expected = statement(plan, released, public, rows, rows_from=origin, digest=digest)
+        expected = plan.statement(table_stated(stated))
     expected = in_words_of(stated, expected) | {"utmost": _text(stated, "utmost")}
     if "name" in stated:
         expected |= stated_in_ledger(stated, plan.level)
@@ -269,6 +267,18 @@ def stated_confidence(document: Mapping[str, Any]) -> Fraction:
     if float(exactly) != stated:
         raise does_not_follow("confidence")
     return exactly
+
+
+def table_stated(stated: Mapping[str, Any]) -> Stated:
+    """The table of which a statement speaks.
+
+    Raises:
+        BadTable, OutOfRange: for a field that is no such thing.
+    """
+    origin = rows_origin(stated_field(stated, "rows_from", str))
+    return Stated(
+        names_of(stated, "released"), names_of(stated, "public"), stated_rows(stated), origin, digest_of(stated)
+    )
 
 
 def digest_of(stated: Mapping[str, Any]) -> Mapping[str, str] | None:

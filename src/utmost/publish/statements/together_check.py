@@ -1,13 +1,13 @@
 """Whether a statement on columns changed together follows from itself, and is about this table."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact.written_levels import stated_level
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit
-from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import cells_digest
@@ -16,7 +16,6 @@ from utmost.publish.promises.together_plan import (
     check_changed,
     plan_of_way,
     plan_together,
-    together_statement,
     way_of_facts,
 )
 from utmost.publish.promises.turning import Halves, one_of
@@ -28,7 +27,7 @@ from utmost.publish.statements.statement_check import (
     promise_that_holds,
     stated_field,
     stated_in_ledger,
-    stated_rows,
+    table_stated,
 )
 from utmost.publish.workloads.cells_together import NORMS, RAISED
 
@@ -75,15 +74,9 @@ def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | No
         BadTable, Unsupported: as `check_together`.
     """
     check_header(statement, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
-    digest = digest or digest_of(statement)
     with promise_that_holds(Unsupported):
         plan = _plan(statement)
-        public, rows, origin = (
-            names_of(statement, "public"),
-            stated_rows(statement),
-            rows_origin(statement["rows_from"]),
-        )
-        expected = together_statement(plan, public, rows, rows_from=origin, digest=digest)
+        expected = plan.statement(replace(table_stated(statement), digest=digest or digest_of(statement)))
     expected = in_words_of(statement, expected) | {"utmost": stated_field(statement, "utmost", str)}
     with promise_that_holds(Unsupported):
         if "name" in statement:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import BadTable, OutOfRange
+from utmost.laws.exact.written_levels import stated_level
 from utmost.publish.promises.older_words import margin_word
 from utmost.publish.promises.statement_kinds import (
     CLEAN_KIND,
@@ -13,7 +14,7 @@ from utmost.publish.promises.statement_kinds import (
     WITHHELD_KIND,
     WORKLOAD_KIND,
 )
-from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements import statement_files
@@ -123,6 +124,7 @@ def _of_table(
         "table": "unchanged",
         "sha256": facts["table"]["sha256"],
         "signature": _signature(path, public_key),
+        "promise": stated.line,
         "guarantee": stated.guarantee,
         "law": stated.drawn,
         "on_trust": list(stated.on_trust),
@@ -160,6 +162,7 @@ def _of_clean(
         "made_of": str(of),
         "signature": _signature(path, public_key),
         "law": "none of its own: a function of the release, which was checked",
+        "promise": promise_line(stated_level(document), document["neighbours"]),
         "guarantee": document["guarantee"] if clean.guarantee is None else clean.guarantee,
         "on_trust": [*ON_TRUST_OF_SUMS, *given],
     }
@@ -175,6 +178,7 @@ def _of_detailed(release: Path, public_key: Path | None) -> dict[str, Any]:
         "statement": "consistent",
         "format": document["format"],
         "signature": _signature(release, public_key),
+        "promise": promise_line(detailed.level, detailed.first.unit.neighbours),
         "guarantee": document["guarantee"],
         "law": f"that of two releases by a plan, {detailed.first.level} and then what is left, each checked",
         "rule": f"each {rule['group']} has the detail that its released sum chooses: {rule['details']}",
@@ -193,6 +197,7 @@ def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
         "sums": "unchanged",
         "sha256": document["measured"]["sha256"],
         "signature": _signature(release, public_key),
+        "promise": promise_line(whole.level, whole.unit.neighbours),
         "guarantee": document["guarantee"],
         "epsilon": document["epsilon"],
         "families": [
@@ -213,6 +218,7 @@ def _of_keys(document: Path, public_key: Path | None) -> dict[str, Any]:
         "statement": "consistent",
         "format": facts["format"],
         "signature": _signature(document, public_key),
+        "promise": stated.line,
         "guarantee": stated.guarantee,
         "law": stated.drawn,
         "on_trust": list(stated.on_trust),

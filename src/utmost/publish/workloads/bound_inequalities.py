@@ -166,7 +166,7 @@ def factors_of(change: Directions, blocks: Blocks) -> tuple[tuple[Fraction, Frac
 
 
 def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
-    if up < 0 or down < 0 or not 1 <= up + down <= n:
+    if type(up) is not int or type(down) is not int or min(up, down) < 0 or not 1 <= up + down <= n:
         raise PromiseBroken("a direction must change cells, and no more than there are", came=f"{up} and {down}")
     square = Fraction((up - down) ** 2, n)
     return square, (up + down - square) / (n - 1) if n > 1 else Fraction(0)

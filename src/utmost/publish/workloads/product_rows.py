@@ -295,7 +295,7 @@ def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRo
         raise Unsupported("listed rows are measured where one individual changes cells alone", remedy=remedy)
     if together is not None:
         WholeRows.changed_by(unit, domain, together)
-        if not unit.nonnegative or unit.in_all is not None:
+        if not unit.nonnegative or unit.needs_sizes:
             remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers a cell."
             raise OutOfRange("signed rows need individuals who lower no cell", came="no such promise", remedy=remedy)
 

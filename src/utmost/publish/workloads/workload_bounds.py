@@ -255,7 +255,7 @@ def _row(workload: Workload, unit: Unit, together: str) -> int:
     if together not in columns:
         raise OutOfRange("cells that change together must lie along an axis", came=repr(together), where="together")
     place = columns.index(together)
-    if unit.cells % workload.domain.axes[place].size or unit.in_all is not None:
+    if unit.cells % workload.domain.axes[place].size or unit.needs_sizes:
         remedy = "Leave together= out, or say a unit with a bound of cells alone."
         raise OutOfRange("an individual must change all cells of whole rows", came=repr(unit), remedy=remedy)
     return place

@@ -99,6 +99,10 @@ class Strategy(Shown):
         if not isinstance(unit, Unit):
             raise wrong_kind("unit", "a Unit", unit)
         _check_shared(domain, unit, together)
+        if unit.sensitivity.denominator != 1:
+            remedy = f"Pass {-(-unit.sensitivity // 1)}, or count in smaller units."
+            required = "the sensitivity of sums of integers must be an integer"
+            raise OutOfRange(required, came=str(unit.sensitivity), where="sensitivity", remedy=remedy)
         read = sorted((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
         _check_written([share for _, share in read])
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
@@ -266,7 +270,7 @@ class Strategy(Shown):
         why = self.measurement.not_bounded(self.unit, self.shares)
         if not why:
             return bounds_of(workload, self.unit, stated)
-        rows = None if self.unit.is_shared or self.unit.in_all is not None else self.together
+        rows = None if self.unit.needs_sizes else self.together
         is_alone = self.unit.is_shared or (self.together is not None and rows is None)
         alone = replace(self.unit, cells=1) if is_alone else self.unit
         bounds = bounds_of(workload, alone, stated, together=rows)

@@ -1,6 +1,6 @@
-"""How many of the package's files run when four things are done: what a reader must open to follow them.
+"""How many of the package's files run when seven things are done: what a reader must open to follow them.
 
-Run: PYTHONPATH=src python benchmarks/how_many_files_four_calls_pass.py [--files]
+Run: PYTHONPATH=src python benchmarks/how_many_files_seven_calls_pass.py [--files]
 
 A file is passed when one of its functions is called; loading a module does not count, and is done before. The calls are
 written so that they run on the layout before decision 0007 too, with its src folder on PYTHONPATH: a name that moved is
@@ -74,15 +74,48 @@ def column_to_file(folder: Path, alpha: str) -> object:
     return out
 
 
-def response_relaxed(folder: Path) -> Callable[[str], object]:
-    """A response in `Ledger.relax`: the ledger is open, the first level published."""
-    table = {"town": ["Ash", "Elm", "Oak"], "cases": [12, 7, 31]}
+CASES = {"town": ["Ash", "Elm", "Oak"], "cases": [12, 7, 31]}
+WORDS: dict[str, Any] = {"columns": "cases", "public": "town", "sensitivity": 1, "cells": 1}
+
+
+def in_process(alpha: str) -> object:
+    """A first answer that this process remembers."""
+    return ut.release(CASES, alpha=alpha, **WORDS)
+
+
+def ledger_in(folder: Path) -> Any:
+    """A ledger, open, with one release at its first level."""
+    folder.mkdir()
     opening = only_known(ut.Ledger.open, create=True, key=b"k" * 32, witness=folder / "witness")
     ledger = ut.Ledger.open(folder / "releases.db", **opening)
-    columns = {"public": "town"}
-    ledger.publish("cases", table, columns="cases", alpha="4/5", sensitivity=1, cells=1, dataset="towns", **columns)
+    ledger.publish("cases", CASES, alpha="4/5", dataset="towns", **WORDS)
+    return ledger
+
+
+def response_published(folder: Path) -> Callable[[str], object]:
+    """A table in `Ledger.publish`: of other values, in a dataset of its own."""
+    ledger = ledger_in(folder / "published")
+
+    def publish(alpha: str) -> object:
+        table = {**CASES, "cases": [12, 7, int(alpha[-1])]}
+        return ledger.publish(f"cases at {alpha}", table, alpha=alpha, dataset=f"towns at {alpha}", **WORDS)
+
+    return publish
+
+
+def response_viewed(folder: Path) -> Callable[[str], object]:
+    """A response in `Ledger.view`, at a level that is stored."""
+    ledger = ledger_in(folder / "viewed")
+    for alpha in ("1/2", "1/3"):
+        ledger.relax("cases", CASES, alpha=alpha)
+    return lambda alpha: ledger.view("cases", alpha=alpha)
+
+
+def response_relaxed(folder: Path) -> Callable[[str], object]:
+    """A response in `Ledger.relax`: the ledger is open, the first level published."""
+    ledger = ledger_in(folder / "relaxed")
     relaxed = {"1/3": "2/3"}  # the first call at the stricter level
-    return lambda alpha: ledger.relax("cases", table, alpha=relaxed.get(alpha, alpha))
+    return lambda alpha: ledger.relax("cases", CASES, alpha=relaxed.get(alpha, alpha))
 
 
 def consumer_served(alpha: str) -> object:
@@ -107,6 +140,9 @@ def main() -> None:
         (folder / "cases.csv").write_text(TABLE, encoding="utf-8")
         walks = {
             "a table's column, from release_table to the file": passed(partial(column_to_file, folder)),
+            "a table's column, in ut.release": passed(in_process),
+            "a table in Ledger.publish": passed(response_published(folder)),
+            "a response in Ledger.view": passed(response_viewed(folder)),
             "a response in Ledger.relax": passed(response_relaxed(folder)),
             "a consumer in optimal_mechanism": passed(consumer_served),
             "a metric in capacity": passed(metric_measured),

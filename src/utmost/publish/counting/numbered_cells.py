@@ -1,0 +1,86 @@
+"""Numbers for the cells of a domain that has more than numbers: a keyed hash of each, and where it lies.
+
+A table of a hundred columns of ten values has 10^100 cells. Counting knows a cell by a number of less than 62 bits;
+here it is the beginning of a tag under the key of the counting, a function of the key and the cell alone, so that
+whatever is kept of a person is still one of the key and that person's own rows. Of two cells that share a number
+nothing is counted: among a million cells that happens once in two million tables.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange
+from utmost.laws.sampling.item_words import Identifiers, item_tags
+from utmost.publish.tables.bounding import marking_secret
+from utmost.publish.workloads.few_cells import FewCells
+
+_COMPACT = 1 << 20
+
+
+class NumberedCells:
+    """The cells of a domain that were met, by their numbers.
+
+    Args:
+        shape: the values of each axis.
+        bits: of the numbers.
+        key: of the counting.
+
+    >>> cells = NumberedCells((10,) * 100, 60, b"key")
+    >>> numbers = cells.numbers(np.arange(300).reshape(100, 3) % 10)
+    >>> few = cells.few(numbers[[2, 0]], np.array([7, 8]))
+    >>> few.places[:2].tolist(), few.numbers.tolist()
+    ([[0, 2], [3, 5]], [8, 7])
+    """
+
+    def __init__(self, shape: Sequence[int], bits: int, key: bytes) -> None:
+        self._shape, self.bits, self._secret = tuple(shape), bits, marking_secret(b"cell of many", key)
+        self._kinds = [np.min_scalar_type(max(size - 1, 0)) for size in self._shape]
+        self._width = sum(kind.itemsize for kind in self._kinds)
+        nothing = np.zeros(0, dtype=np.int64), np.zeros((0, self._width), dtype=np.uint8)
+        self._known, self._waiting, self._rows = nothing, [nothing], 0
+
+    def numbers(self, places: Any) -> NDArray[np.int64]:
+        """The number of each cell, from its place on each axis, (axes, n).
+
+        Raises:
+            OutOfRange: where two cells share one.
+        """
+        columns = [np.asarray(row).astype(kind) for row, kind in zip(places, self._kinds, strict=True)]
+        packed = np.concatenate([column[:, None].view(np.uint8) for column in columns], axis=1)
+        rows, codes = np.unique(packed.view(f"V{self._width}").ravel(), return_inverse=True)
+        cells = rows.view(np.uint8).reshape(-1, self._width)
+        offsets = np.arange(len(cells) + 1, dtype=np.int64) * self._width
+        tags = item_tags(self._secret, [Identifiers.of_buffers(offsets, cells.tobytes(), "bytes")])
+        numbers = (tags[:, 0] >> np.uint64(64 - self.bits)).astype(np.int64)
+        self._waiting.append((numbers, cells))
+        self._rows += len(cells)
+        if self._rows > _COMPACT + len(self._known[0]):
+            self._gather()
+        return numbers[codes.ravel()]
+
+    def few(self, numbers: NDArray[np.int64], sums: NDArray[Any]) -> FewCells:
+        """The cells with these numbers, each once, and their sums, in the order of the cells."""
+        self._gather()
+        known, cells = self._known
+        chosen = cells[np.searchsorted(known, numbers)]
+        ends = np.cumsum([0, *(kind.itemsize for kind in self._kinds)])
+        places = np.empty((len(self._shape), len(numbers)), dtype=np.int64)
+        for at, kind in enumerate(self._kinds):
+            places[at] = np.ascontiguousarray(chosen[:, ends[at] : ends[at + 1]]).view(kind).ravel()
+        order = np.lexsort(places[::-1])
+        order = order[sums[order] != 0]
+        return FewCells(self._shape, places[:, order], sums[order])
+
+    def _gather(self) -> None:
+        numbers, cells = (np.concatenate(each) for each in zip(self._known, *self._waiting, strict=True))
+        order = np.argsort(numbers, kind="stable")
+        numbers, cells = numbers[order], cells[order]
+        new = np.r_[True, numbers[1:] != numbers[:-1]][: len(numbers)]
+        same = (cells[1:] == cells[:-1]).all(axis=1)
+        if not (new[1:] | same).all():
+            remedy = "Count again: with another key=, or without one."
+            raise OutOfRange("two cells must not share a number", came="two that do", where="key", remedy=remedy)
+        self._known, self._waiting, self._rows = (numbers[new], cells[new]), [], 0
