@@ -7,10 +7,10 @@ from timing import Contender, compared, shown
 
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw
 from utmost.laws.sampling.draw import ManyStaircase
-from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, DrawPlan, ManyTwoSided
+from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, ArrayDraws, ManyTwoSided
 
 
-def build(law: IntegerLaw, plan: DrawPlan) -> object:
+def build(law: IntegerLaw, plan: ArrayDraws) -> object:
     profile = law.profile
     ratio = profile.level.alpha_interval
     if profile.period == 1:

@@ -16,7 +16,7 @@ import pytest
 from parts import COMMANDS, command_named, in_words
 from running import called, python
 from utmost.doors.papers import contents
-from utmost.errors import OutOfRange
+from utmost.errors import BadTable, OutOfRange
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
 SILENT = ["--columns", "n", "--epsilon", 100, "--sensitivity", 1, "--cells", 1, "--yes"]
@@ -184,6 +184,8 @@ def test_messages_are_in_the_words_of_the_command_line(run, file):
     )
     assert in_words(error) == "--id: a law must be one; got (5/2, 3). Pass --cells 2."
     assert in_words(OutOfRange("it must stay within epsilon=1")) == "it must stay within epsilon = 1."
+    document = BadTable("a statement must follow from itself", came="another", where="rows")
+    assert in_words(document) == "rows: a statement must follow from itself; got another.", "a field, and no option"
 
 
 @pytest.mark.parametrize(

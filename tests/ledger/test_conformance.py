@@ -271,6 +271,8 @@ def test_released_once_it_is_the_first_answer_that_a_memory_gives(tmp_path, nois
     said = {name: fact for name, fact in kept.statement.items() if name not in drawn}
     for release in (made, rehearsed):
         assert {name: fact for name, fact in release.sidecar.items() if name not in drawn} == said
+    if kind.is_once:
+        assert (made.rows, made.sidecar["rows"], rehearsed.rows) == (len(made.table["word"]),) * 2 + (0,)
     path = tmp_path / ("r.json" if noise in ("sums", "listed rows") else "r.csv")
     assert made.save(path)["epsilon"] == "1"
     if made.plan.is_document:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import LedgerDamaged
 from utmost.publish.ledger.vault import packed, stored, unpacked
-from utmost.publish.promises.drawing import width_of
+from utmost.publish.promises.lattice import width_of
 
 TWO, ONE = packed(np.array([1, 2])), packed(np.array([1]))
 

@@ -14,7 +14,7 @@ from utmost.laws.exact import Interval, level
 from utmost.laws.sampling.geometric_draws import (
     CONSTANT,
     TABLE,
-    DrawPlan,
+    ArrayDraws,
     ManyMarked,
     OneMarked,
     chooser,
@@ -85,7 +85,7 @@ def test_precision_does_not_suffer_at_either_end(epsilon):
 
 def test_the_tail_starts_afresh_and_keeps_its_mark():
     """The top part falls into the tail twice, then at 1: K = 2 values + 1, with the mark of the first."""
-    plan = DrawPlan(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1)
+    plan = ArrayDraws(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1)
     many = ManyMarked(real(Fraction(1, 2)), [real(Fraction(1, 2))] * 2, plan)
     assert (many._values, many._shift) == (2, 0)
     ends = np.cumsum([2**14, 2**14, 2**13, 2**13, 2**13, 2**13])
@@ -139,9 +139,9 @@ def test_a_tail_that_outgrows_its_type_widens():
 PLANS = [
     CONSTANT,
     TABLE,
-    DrawPlan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=3),
-    DrawPlan(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1),
-    DrawPlan(word_bits=32, lookup=False, indices=4, group_bits=4, tail_bits=2),
+    ArrayDraws(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=3),
+    ArrayDraws(word_bits=16, lookup=False, indices=4, group_bits=1, tail_bits=1),
+    ArrayDraws(word_bits=32, lookup=False, indices=4, group_bits=4, tail_bits=2),
 ]
 
 
@@ -168,7 +168,7 @@ def test_single_variables_have_the_law(epsilon):
 
 def test_a_cut_tail_is_found(monkeypatch):
     """Planted: a sampler that stops at its last value fails where the true one passes."""
-    plan = DrawPlan(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=5)
+    plan = ArrayDraws(word_bits=16, lookup=True, indices=8, group_bits=2, tail_bits=5)
     ratio, a = level(1).alpha_interval, np.exp(-1.0)
 
     def p_value():

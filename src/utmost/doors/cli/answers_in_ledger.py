@@ -13,7 +13,7 @@ from utmost.laws.exact.written_levels import level_text
 
 
 @dataclass(frozen=True, slots=True)
-class AnswersLedger(Memory):
+class AnswersMemory(Memory):
     """Where answers are kept, and under which name.
 
     Raises:

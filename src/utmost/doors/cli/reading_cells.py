@@ -132,8 +132,8 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     if not isinstance(release, ReleasedTable | WorkloadRelease):
         _check_whole(plot is None and path is None and not (question.ask_a_sum or question.at))
         return show_published(release, as_json=as_json)
-    reader: _Table | _Plan = (
-        _Plan(release, sure) if isinstance(release, WorkloadRelease) else _Table(release, sure, column)
+    reader: _Table | _Sums = (
+        _Sums(release, sure) if isinstance(release, WorkloadRelease) else _Table(release, sure, column)
     )
     report = reader.sum(question) if question.ask_a_sum else reader.whole(question)
     report["levels"] = (
@@ -226,7 +226,7 @@ class _Table:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _Sums:
     """A release by a plan as it is asked."""
 
     release: WorkloadRelease

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options, table_options
-from utmost.doors.cli.answers_in_ledger import AnswersLedger, KeptAnswers
+from utmost.doors.cli.answers_in_ledger import AnswersMemory, KeptAnswers
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, screen
 from utmost.doors.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
@@ -55,7 +55,7 @@ def respond(
     drop: Drop = None,
     id_column: Person = None,
     kept: Kept = None,
-    ledger: AnswersLedger,
+    ledger: AnswersMemory,
     space: options.SpaceSpec = None,
     spelling: table_options.Spelling,
     out: file_options.TableOut = None,
@@ -86,7 +86,7 @@ def respond(
     _answers(saved, spelling.of(table), columns, table_options.output(out, form), book, form=form, as_json=as_json)
 
 
-def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersLedger) -> None:
+def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersMemory) -> None:
     """One secret, or a table, or a person whose answer a ledger keeps."""
     if ledger.ledger is not None and person is None:
         raise OutOfRange("a ledger keeps answers of persons: name them", came="none", where="--id")

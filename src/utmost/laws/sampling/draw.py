@@ -13,7 +13,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, Number, objects
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase
 from utmost.laws.noise.profiles import Profile
-from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, DrawPlan, ManyMarked, ManyTwoSided, Real
+from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, ArrayDraws, ManyMarked, ManyTwoSided, Real
 from utmost.laws.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.laws.sampling.integers import Integers, joined, one_below, uniform_below
 from utmost.laws.sampling.random_bits import SYSTEM, Randomness, source
@@ -70,7 +70,7 @@ class ManyStaircase:
 
     __slots__ = ("_lengths", "_marked", "_period", "_starts")
 
-    def __init__(self, ratio: Real, period: int, step: int, plan: DrawPlan) -> None:
+    def __init__(self, ratio: Real, period: int, step: int, plan: ArrayDraws) -> None:
         segments = Segments(ratio, period, step)
         self._period = period
         self._marked = ManyMarked(ratio, segments.probabilities(), plan)
@@ -263,7 +263,7 @@ def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | Non
     return DiscreteStaircase(law.level, period, step=step), exponent
 
 
-def plan_for(method: Method | None, count: int) -> DrawPlan:
+def plan_for(method: Method | None, count: int) -> ArrayDraws:
     """The plan by the name of the method, or by the number of draws."""
     if method is None:
         return CONSTANT if count <= CONSTANT_UP_TO else TABLE
@@ -285,10 +285,10 @@ def _floats(parts: Iterator[Integers], count: int, exponent: int) -> NDArray[np.
     return whole
 
 
-_samplers: dict[tuple[int, DrawPlan], tuple[Law, _Many, int | None]] = {}
+_samplers: dict[tuple[int, ArrayDraws], tuple[Law, _Many, int | None]] = {}
 
 
-def _sampler_of(law: Law, plan: DrawPlan) -> tuple[_Many, int | None]:
+def _sampler_of(law: Law, plan: ArrayDraws) -> tuple[_Many, int | None]:
     """What draws the law by the array, and the exponent of its grid; nothing random is kept.
 
     Found by the identity of the law, since its lattice and a hash take longer than a hundred draws; the entry keeps
@@ -305,7 +305,7 @@ def _sampler_of(law: Law, plan: DrawPlan) -> tuple[_Many, int | None]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _many(profile: Profile, plan: DrawPlan) -> _Many:
+def _many(profile: Profile, plan: ArrayDraws) -> _Many:
     ratio = profile.level.alpha_interval
     return (
         ManyTwoSided(ratio, plan) if profile.period == 1 else ManyStaircase(ratio, profile.period, profile.step, plan)

@@ -127,7 +127,7 @@ def _doublings_until_rare(ratio: Real, values: int, tail_bits: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawPlan:
+class ArrayDraws:
     """How draws by the array are made.
 
     Attributes:
@@ -145,10 +145,10 @@ class DrawPlan:
     tail_bits: int
 
 
-CONSTANT = DrawPlan(word_bits=32, lookup=False, indices=8, group_bits=3, tail_bits=32)
+CONSTANT = ArrayDraws(word_bits=32, lookup=False, indices=8, group_bits=3, tail_bits=32)
 """Few comparisons, each made for every draw. A second look happens about once in 10^8 draws."""
 
-TABLE = DrawPlan(word_bits=16, lookup=True, indices=128, group_bits=8, tail_bits=16)
+TABLE = ArrayDraws(word_bits=16, lookup=True, indices=128, group_bits=8, tail_bits=16)
 """One table lookup for each eight binary digits. A second look happens once in 80 to 6000 draws."""
 
 _ONE_INDICES, _ONE_GROUP_BITS = 64, 8
@@ -165,7 +165,7 @@ class ManyMarked:
 
     __slots__ = ("_groups", "_mark_bits", "_shift", "_top", "_values")
 
-    def __init__(self, ratio: Real, marks: Sequence[Real], plan: DrawPlan) -> None:
+    def __init__(self, ratio: Real, marks: Sequence[Real], plan: ArrayDraws) -> None:
         self._values = plan.indices // len(marks)
         self._mark_bits = len(marks).bit_length() - 1
         parts = take_apart(ratio, marks, values=self._values, group_bits=plan.group_bits, tail_bits=plan.tail_bits)
@@ -262,7 +262,7 @@ class ManyTwoSided:
 
     __slots__ = ("_marked",)
 
-    def __init__(self, ratio: Real, plan: DrawPlan) -> None:
+    def __init__(self, ratio: Real, plan: ArrayDraws) -> None:
         self._marked = ManyMarked(ratio, signs(ratio), plan)
 
     def draw(self, count: int, randomness: Randomness) -> Integers:

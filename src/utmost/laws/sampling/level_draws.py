@@ -18,7 +18,7 @@ from utmost.laws.gradual import Bridge, Path, Tightening
 from utmost.laws.gradual.process import Jump
 from utmost.laws.sampling.categorical import Categorical
 from utmost.laws.sampling.draw import CHUNK, Method, plan_for
-from utmost.laws.sampling.geometric_draws import DrawPlan, ManyMarked, OneMarked, Real
+from utmost.laws.sampling.geometric_draws import ArrayDraws, ManyMarked, OneMarked, Real
 from utmost.laws.sampling.integers import Integers, joined, one_below, smallest_type
 from utmost.laws.sampling.random_bits import Randomness, Word
 
@@ -59,7 +59,7 @@ def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness,
 class _ManyTightening:
     __slots__ = ("_marked",)
 
-    def __init__(self, transition: Tightening, plan: DrawPlan) -> None:
+    def __init__(self, transition: Tightening, plan: ArrayDraws) -> None:
         change, ratio = transition.change, transition.strict.alpha_interval
         plain = _probability(lambda bits: change(bits) / (1 + ratio(bits)))
         turned = _probability(lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits)))
@@ -77,7 +77,7 @@ class _ManyTightening:
 class _ManyBridge:
     __slots__ = ("_idle", "_marked", "_rise")
 
-    def __init__(self, transition: Bridge, plan: DrawPlan) -> None:
+    def __init__(self, transition: Bridge, plan: ArrayDraws) -> None:
         marks = [
             _probability(piece) for piece in (transition.home, transition.across, transition.stay, transition.leap)
         ]
@@ -128,12 +128,12 @@ def _parts(sampler: _ManyBridge, apart: Integers, randomness: Randomness) -> Ite
 
 
 @lru_cache(maxsize=_KEPT)
-def _tightening(transition: Tightening, plan: DrawPlan) -> _ManyTightening:
+def _tightening(transition: Tightening, plan: ArrayDraws) -> _ManyTightening:
     return _ManyTightening(transition, plan)
 
 
 @lru_cache(maxsize=_KEPT)
-def _bridge(transition: Bridge, plan: DrawPlan) -> _ManyBridge:
+def _bridge(transition: Bridge, plan: ArrayDraws) -> _ManyBridge:
     return _ManyBridge(transition, plan)
 
 

@@ -20,7 +20,7 @@ from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import Kept, counted_cells
 from utmost.publish.counting.counted_measures import AmountWords, Measure, MeasureWords
-from utmost.publish.counting.counting_plan import CountingPlan
+from utmost.publish.counting.counting_plan import Counting
 from utmost.publish.counting.declared_axes import declared_domain
 from utmost.publish.tables.bounding import Pairs, Progress
 from utmost.publish.workloads import Domain, plain
@@ -107,7 +107,7 @@ def count_contributions(
     largest = listed[-1] if name != AT_MOST and listed else None
     measure = Measure.of(MeasureWords(**amounts, per_cell=largest), each_row=False)
     bounds = _bounds(listed, name, measure.amount)
-    plan = CountingPlan.of(declared_domain(domain, by), by, None, person, (measure,))
+    plan = Counting.of(declared_domain(domain, by), by, None, person, (measure,))
     flat, kind, account = counted_cells(events, _Sized(plan, 1, None, b"", bounds=bounds, of=name), progress)
     labels: list[Label] = [_label(bound, measure.amount) for bound in bounds]
     unit = Unit(1, 1, neighbours, nonnegative=neighbours == "change-one")
@@ -168,5 +168,5 @@ def _added_without_wrapping(sizes: NDArray[Any]) -> NDArray[Any]:
     return sizes.astype(object) if int(sizes.max(initial=0)) * len(sizes) >= _FITS else sizes
 
 
-def _sized(plan: CountingPlan, bounds: tuple[int, ...], of: str) -> _Sized:
+def _sized(plan: Counting, bounds: tuple[int, ...], of: str) -> _Sized:
     return _Sized(plan, 1, None, b"", bounds=bounds, of=of)

@@ -27,7 +27,7 @@ from utmost.publish.counting.counted_measures import (
     most_cells,
     read_measures,
 )
-from utmost.publish.counting.counting_plan import CountingPlan
+from utmost.publish.counting.counting_plan import Counting
 from utmost.publish.counting.declared_axes import declared_domain, whole_rows
 from utmost.publish.counting.distinct_values import ValuesSeen, few_values
 from utmost.publish.counting.kept_pairs import by_cell, in_one_part, in_rows, joined_pairs, least_in_all
@@ -184,7 +184,7 @@ def count_table(
         came = "each_row=" if each_row else "together="
         remedy = "Leave in_all= out: a row lies in one cell." if each_row else "Leave one of them out."
         raise OutOfRange("in_all is of persons with several events, cell by cell", came=came, remedy=remedy)
-    plan = CountingPlan.of(declared_domain(domain, by), by, part, person, tuple(named.values()))
+    plan = Counting.of(declared_domain(domain, by), by, part, person, tuple(named.values()))
     rows = None if together is None else whole_rows(plan.named, together, most, is_vast=plan.is_vast)
     if rows is not None and any(measure.most_events is not None for measure in plan.measures):
         raise OutOfRange(
@@ -290,7 +290,7 @@ def _counted_by_engine(events: Any, rule: "Kept") -> tuple[Cells, str]:
 class Kept:
     """How events are read, and what is kept of a person: pure functions of the key and the person's own events."""
 
-    plan: CountingPlan
+    plan: Counting
     at_most: int
     whole: WholeRows | None
     key: bytes
@@ -474,7 +474,7 @@ class Kept:
         return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
 
 
-def _by_part(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[Any]:
+def _by_part(flat: NDArray[Any], measure: Measure, plan: Counting) -> NDArray[Any]:
     """What was counted of a measure, by part and cell; the two parts of sums and counts together side by side."""
     shaped = flat.reshape(-1, plan.parts, *plan.shape)
     return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)

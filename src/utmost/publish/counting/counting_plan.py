@@ -11,7 +11,7 @@ from utmost.publish.workloads import Axis, Domain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CountingPlan:
+class Counting:
     """Which columns are read, and into which cell an event falls: the part counts first, then the cell in it."""
 
     person: str | None
@@ -20,9 +20,7 @@ class CountingPlan:
     part: Axis | None
 
     @classmethod
-    def of(
-        cls, domain: Domain, by: Any, part: Any, person: str | None, measures: tuple[Measure, ...]
-    ) -> "CountingPlan":
+    def of(cls, domain: Domain, by: Any, part: Any, person: str | None, measures: tuple[Measure, ...]) -> "Counting":
         """The plan that the words of `count_table` say.
 
         Raises:

@@ -129,7 +129,7 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Request:
+class Asking:
     """Persons to be answered, read and found sound by themselves.
 
     Attributes:
@@ -159,7 +159,7 @@ class Request:
         dataset: str | None,
         version: object,
         independent: bool,
-    ) -> "Request":
+    ) -> "Asking":
         """A request, before anything is looked up.
 
         Raises:

@@ -10,9 +10,9 @@ from utmost.publish.ledger.labels import Named
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.source import Source, check_source, read_source
 from utmost.publish.ledger.state import Published, State
+from utmost.publish.promises.declared_columns import chosen_columns, declared_columns
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise, Response
-from utmost.publish.releases.table import declared
 from utmost.publish.tables.adapters import adapter_of, table_of
 
 
@@ -54,7 +54,8 @@ def read_request(
             "the rows of this table are named by one column", came="several", where="id_column", remedy=remedy
         )
     rows, kind = promise.noise.measured(table)
-    public = declared(rows, promise.columns, promise.public, promise.drop)
+    names = tuple(adapter_of(rows).names(rows))
+    public, _ = declared_columns(names, chosen_columns(promise.columns, names, None), promise.public, promise.drop)
     promise = request.as_published(look).promise
     source = read_source(rows, promise.columns, promise.noise, promise.id_column, public, by_item=promise.by_item)
     check_source(source, promise.noise)

@@ -10,7 +10,7 @@ from utmost.provided import provided
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
-from utmost.publish.ledger.personal_answers import AnswerIndex, Request, answered, check_persons, named
+from utmost.publish.ledger.personal_answers import AnswerIndex, Asking, answered, check_persons, named
 
 
 class Responding:
@@ -81,7 +81,7 @@ class Responding:
         persons = check_persons(secrets)
         if not persons:
             return {}
-        request = Request.read(name, persons, answering, self._answers, **about)
+        request = Asking.read(name, persons, answering, self._answers, **about)
         numbers = self._book.answer(request.stored, lambda page: request.made(page, self._randomness), look=True)
         return named(numbers, answering.names)
 

@@ -26,10 +26,9 @@ from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.vault import packed
-from utmost.publish.promises.declared_columns import chosen_columns
+from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
-from utmost.publish.releases.table import check_no_copy
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of
 from utmost.publish.tables.columns import check_distinct
 

@@ -22,7 +22,7 @@ from utmost.laws.sampling.integers import Integers, narrowed
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger.key import KEY_BYTES, Key
 from utmost.publish.ledger.store import Rows
-from utmost.publish.promises.drawing import WORD_WIDTHS, width_of
+from utmost.publish.promises.lattice import WORD_WIDTHS, width_of
 
 
 def stored(integers: Integers, width: int) -> bytes:

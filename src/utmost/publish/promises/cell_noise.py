@@ -12,8 +12,8 @@ from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.grid import Snapping, unsnapped
-from utmost.publish.promises.drawing import Answering, Drawing, width_of
-from utmost.publish.promises.lattice import Lattice, lattice_of
+from utmost.publish.promises.drawing import Answering, Drawing
+from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
 from utmost.publish.promises.plan import plan_of_answer
 from utmost.publish.promises.planned_noise import ColumnNoise
 from utmost.publish.promises.promised_noise import Noise, Response

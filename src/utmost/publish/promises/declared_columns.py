@@ -1,12 +1,15 @@
 """Which columns a promise names: every column of a table is released, declared public or dropped."""
 
-from collections.abc import Mapping, Sequence
-from numbers import Integral
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
+
+import numpy as np
 
 from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.laws.privacy.unit import Unit
-from utmost.publish.tables.adapters import check_there, named
+from utmost.publish.tables.adapters import Column, check_there, named
 
 
 def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: Any) -> tuple[str, ...]:
@@ -129,3 +132,50 @@ def check_margins_free(margins: Mapping[str, str], names: tuple[str, ...]) -> No
         if margin in names:
             required = f"the margin of {name!r} needs the name {margin!r}"
             raise BadTable(required, came="a column of that name", remedy="Rename it.")
+
+
+_FIRST = 64
+
+
+def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, Column]) -> None:
+    """Check that a public column does not hold the true values of a released one.
+
+    Args:
+        name: the public column.
+        column: gives its cells, or the first ``most`` of them: most columns differ there, and are not read on.
+        cells: the true values of each released column.
+
+    Raises:
+        BadTable: where it does in every row.
+    """
+    first = _plain(column(most=_FIRST))
+    for released, true in cells.items():
+        if all(map(_same, first, _plain(true[:_FIRST]))) and all(map(_same, _plain(column()), _plain(true))):
+            raise copied(name, released)
+
+
+def copied(name: str, released: str) -> BadTable:
+    """The refusal of a public column that holds the true values of a released one."""
+    return BadTable(
+        f"a public column must not repeat the released column {released!r}",
+        came="the same value in every row",
+        where=f"column {name!r}",
+        remedy="Drop it: beside it, noise protects nobody.",
+    )
+
+
+def same_cells(column: Column, true: Column) -> bool:
+    """Whether a column holds the true values in every row, as numbers or as text."""
+    if len(column) != len(true) or not all(map(_same, _plain(column[:_FIRST]), _plain(true[:_FIRST]))):
+        return False
+    return all(map(_same, _plain(column), _plain(true)))
+
+
+def _plain(column: Column) -> list[Any]:
+    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+
+
+def _same(cell: Any, value: Any) -> bool:
+    if isinstance(cell, str):
+        return cell.strip() == str(value)
+    return isinstance(cell, Real | Decimal) and bool(cell == value)

@@ -14,18 +14,6 @@ if TYPE_CHECKING:
 BLOCK = 1 << 16
 """How many cells are stored together."""
 
-WORD_WIDTHS = (1, 2, 4, 8)
-
-
-def width_of(bits: int) -> int:
-    """The bytes of a word for so many bits: 1, 2, 4, or a multiple of 8.
-
-    >>> [width_of(bits) for bits in (8, 9, 33, 64, 65)]
-    [1, 2, 8, 8, 16]
-    """
-    return next((width for width in WORD_WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)
-
-
 Blocks = Callable[[str], Iterator[Integers]]
 """From a column's name to the blocks of a stored response."""
 

@@ -158,3 +158,15 @@ def read_numbers(numbers: object) -> Numbers:
                 found: Numbers = known
                 return found
     raise OutOfRange('numbers must be "integers" or "reals"', came=numbers)
+
+
+WORD_WIDTHS = (1, 2, 4, 8)
+
+
+def width_of(bits: int) -> int:
+    """The bytes of a word for so many bits: 1, 2, 4, or a multiple of 8.
+
+    >>> [width_of(bits) for bits in (8, 9, 33, 64, 65)]
+    [1, 2, 8, 8, 16]
+    """
+    return next((width for width in WORD_WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)

@@ -14,7 +14,8 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.cell_noise import read_largest
-from utmost.publish.promises.drawing import Answering, Drawing, width_of
+from utmost.publish.promises.drawing import Answering, Drawing
+from utmost.publish.promises.lattice import width_of
 from utmost.publish.promises.places_statements import margin_name, places_guarantee, places_statement
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.point_paths import PointPaths, drawn_points, flat_points

@@ -22,8 +22,7 @@ from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
-from utmost.publish.promises.once_noise import once_cells
-from utmost.publish.promises.planned_noise import PlannedNoise
+from utmost.publish.promises.planned_noise import PlannedNoise, once_cells
 from utmost.publish.promises.promised_noise import Noise
 
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ class SumNoise(LatticeNoise):
     @property
     def sums(self) -> int:
         """How many are measured."""
-        return sum(size for size, _ in self.runs)
+        return sum(prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
 
     @property
     def whom(self) -> str:
@@ -88,10 +88,8 @@ class SumNoise(LatticeNoise):
         return self._bar(self.widest.of(level), confidence)
 
     def warn(self, level: Level) -> None:
-        """Warn of a level at which practically nobody is protected; a total that is public tells nothing."""
-        strategy, laws = self.strategy, noise_laws(self.strategy, level)
-        told = [law for of, law in laws.items() if not (strategy.unit.exactly and is_total(strategy.domain, of))]
-        warn_of_level(level, max(told or laws.values(), key=lambda law: law.level))
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        warn_of_laws(self.strategy, level, noise_laws(self.strategy, level))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The widest error bars, each of one family."""
@@ -218,6 +216,12 @@ def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
     """The noise of each sum of each measured family when the whole may spend a level."""
     wide = strategy.unit.sensitivity.numerator
     return {family: Geometric(of, wide * load_of(family)) for family, of in strategy.levels(spent).items()}
+
+
+def warn_of_laws(strategy: Strategy, level: Level, laws: Mapping[Family, Geometric]) -> None:
+    """Warn of a level at which practically nobody is protected; a total that is public tells nothing."""
+    secret = [law for of, law in laws.items() if not (strategy.unit.exactly and is_total(strategy.domain, of))]
+    warn_of_level(level, max(secret or laws.values(), key=lambda law: law.level))
 
 
 def sum_noise(strategy: Strategy, largest: Number | None = None) -> SumNoise:

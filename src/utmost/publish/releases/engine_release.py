@@ -20,13 +20,14 @@ from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_size,
     chosen_columns,
+    copied,
     declared_columns,
 )
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import Plan, warn_of_rows
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, released_type, responses_of
 from utmost.publish.releases.item_release import ItemRelease
-from utmost.publish.releases.table import TableRelease, copied
+from utmost.publish.releases.table import TableRelease
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.arrow_identifiers import check_identifier, is_text
 from utmost.publish.tables.columns import not_distinct

@@ -12,7 +12,7 @@ from utmost.laws.noise import Geometric
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.sum_noise import MEASURED, SumsAt, noise_laws
+from utmost.publish.promises.sum_noise import MEASURED, SumsAt, noise_laws, warn_of_laws
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.table import TableRelease, release_table
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -121,7 +121,7 @@ def checked_sums(table: Any, promise: Promise, plan: SumsAt) -> CheckedSums:
     laws = noise_laws(strategy, plan.level)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
     strategy.measurement.reconstruction(weights)
-    plan.warn()
+    warn_of_laws(strategy, plan.level, laws)
     return CheckedSums(counted, plan, laws, weights)
 
 

@@ -23,11 +23,13 @@ from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_size,
     chosen_columns,
+    copied,
     declared_columns,
+    same_cells,
 )
 from utmost.publish.promises.plan import Plan, Planned, warn_of_rows
 from utmost.publish.promises.values import noised_by
-from utmost.publish.releases.table import TableRelease, copied, same_cells
+from utmost.publish.releases.table import TableRelease
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.columns import not_distinct
 from utmost.publish.tables.file_pieces import Columns, FilePieces

@@ -1,17 +1,15 @@
 """Releasing a table: every cell of the chosen columns noised once, the whole table at one level."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import partial
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy.unit import Unit
@@ -20,13 +18,14 @@ from utmost.provided import provided
 from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
+    check_no_copy,
     chosen_columns,
     declared_columns,
 )
 from utmost.publish.promises.plan import Planned, warn_of_rows
 from utmost.publish.promises.promise import OnceWords, counted_labels, promise_once
 from utmost.publish.promises.table_statements import Stated, cells_digest
-from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of, engine_door
+from utmost.publish.tables.adapters import TableAdapter, adapter_of, engine_door
 from utmost.publish.tables.columns import check_distinct
 from utmost.publish.tables.saving import FileWords, SavedTable
 
@@ -308,58 +307,3 @@ class CheckedTable:
         after = {name: owner for name, (owner, _) in bars.items()}
         bare = self.adapter.without(self.table, self.dropped)
         return self.adapter.with_columns(bare, {**noised, **margins}, after)
-
-
-def declared(
-    table: Any, columns: str | Sequence[str], public: str | Sequence[str], drop: str | Sequence[str]
-) -> tuple[str, ...]:
-    """The public columns of a table, every column of which must be declared, see `declared_columns`."""
-    names = tuple(adapter_of(table).names(table))
-    return declared_columns(names, chosen_columns(columns, names, None), public, drop)[0]
-
-
-_FIRST = 64
-
-
-def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, Column]) -> None:
-    """Check that a public column does not hold the true values of a released one.
-
-    Args:
-        name: the public column.
-        column: gives its cells, or the first ``most`` of them: most columns differ there, and are not read on.
-        cells: the true values of each released column.
-
-    Raises:
-        BadTable: where it does in every row.
-    """
-    first = _plain(column(most=_FIRST))
-    for released, true in cells.items():
-        if all(map(_same, first, _plain(true[:_FIRST]))) and all(map(_same, _plain(column()), _plain(true))):
-            raise copied(name, released)
-
-
-def copied(name: str, released: str) -> BadTable:
-    """The refusal of a public column that holds the true values of a released one."""
-    return BadTable(
-        f"a public column must not repeat the released column {released!r}",
-        came="the same value in every row",
-        where=f"column {name!r}",
-        remedy="Drop it: beside it, noise protects nobody.",
-    )
-
-
-def same_cells(column: Column, true: Column) -> bool:
-    """Whether a column holds the true values in every row, as numbers or as text."""
-    if len(column) != len(true) or not all(map(_same, _plain(column[:_FIRST]), _plain(true[:_FIRST]))):
-        return False
-    return all(map(_same, _plain(column), _plain(true)))
-
-
-def _plain(column: Column) -> list[Any]:
-    return column.tolist() if isinstance(column, np.ndarray) else list(column)
-
-
-def _same(cell: Any, value: Any) -> bool:
-    if isinstance(cell, str):
-        return cell.strip() == str(value)
-    return isinstance(cell, Real | Decimal) and bool(cell == value)

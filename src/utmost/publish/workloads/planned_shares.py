@@ -75,9 +75,9 @@ def planned_shares(
         workload.check_adds(unit)
         return cells_alone(workload, unit)
     if pair is not None:
-        plan = _Plan(unit, level, aim=search.get("aim", "mean"))
+        plan = _Search(unit, level, aim=search.get("aim", "mean"))
         return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
-    plan = _Plan(unit, level, **search)
+    plan = _Search(unit, level, **search)
     plans = [plan.within(workload, room) for room in rooms(unit, workload.domain.size, plan._whole)]
     return (
         plans[0] if len(plans) == 1 else min(plans, key=lambda shares: _error(workload, unit, shares, level, plan.aim))
@@ -85,7 +85,7 @@ def planned_shares(
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _Search:
     """What is asked of the search, whichever shares keep the level."""
 
     unit: Unit
