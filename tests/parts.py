@@ -13,6 +13,7 @@ _PARTS = {
     "doors.testing.strategies": "alphas any_losses channels levels metrics priors private_channels refined_pairs sizes",
     "laws.noise.costs": "absolute cost_named moment read_cost squared tabled",
     "laws.sampling.random_bits": "SYSTEM KeyedRandomness Keystream SystemRandomness entropy source",
+    "publish.promises.sum_noise": "SumNoise noise_laws strategy_text sum_noise",
     "publish.statements.counted_files": "COUNTED_FORM read_domain",
     "publish.workloads.blocks": "Blocks precision relative_precision",
     "publish.workloads.forms": "ProductForm group_of selected",

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from parts import COUNTED_FORM
+from parts import COUNTED_FORM, noise_laws
 from utmost.errors import NothingCounted, OutOfRange, Unsupported
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.counting.kept_pairs import least_in_all
 from utmost.publish.ledger.state import bound_facts
-from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables.bounding import Pairs, framed, text_identifiers

@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from parts import group_of, precision, selected
+from parts import group_of, noise_laws, precision, selected
 from utmost import Unit
 from utmost.errors import BadTable, NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.counting import CountedTable, added_cells, counted_events
-from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases import WorkloadRelease, release_workload
 from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.workloads import (
