@@ -282,6 +282,17 @@ def test_by_page_files_of_plans_and_counted_tables_are_published_together(visito
     assert "Published." in done.text
     assert service.ledger.spent(dataset="sales").epsilon == 1
     assert {release.name for release in service.ledger.releases} == set(tables)
+    relaxing = {name: field for name, field in rows.items() if name != "dataset"}
+    relaxing |= {name: "1" for name in relaxing if name.startswith("epsilon")}
+    brought = {name: file for name, file in files.items() if name.startswith("table")}
+    swapped = brought | {"table-1": brought["table-2"]}
+    page = ada.get("/publish")
+    assert "Relax several together" in page.text
+    assert ada.fill(page, "/relax/measures", files=swapped, **relaxing).status_code in (409, 422)
+    assert ada.fill(ada.get("/publish"), "/relax/measures").status_code == 422
+    assert service.ledger.spent(dataset="sales").epsilon == 1
+    assert "Relaxed." in ada.fill(ada.get("/publish"), "/relax/measures", files=brought, **relaxing).text
+    assert service.ledger.spent(dataset="sales").epsilon == 2
 
 
 def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, tables, shared):

@@ -51,6 +51,7 @@ BODIES = {
         {"dataset": "both", "release-1": "one", "epsilon-1": "1", "release-2": "two", "epsilon-2": ""},
         {"plan-1": PLAN, "table-1": COUNTED, "plan-2": PLAN, "table-2": COUNTED},
     ),
+    "/relax/measures": ("curator", {"release-1": "admissions", "epsilon-1": "3", "release-2": ""}, {"table-1": CSV}),
     "/relax": ("curator", {"release": "admissions", "version": "1", "epsilon": "3"}, {"table": CSV}),
     "/view": ("recipient", {"release": "admissions", "version": "1", "epsilon": "1/8"}, {}),
     "/offers": ("curator", {"release": "admissions 1", "prices": "1/4 = 10", "currency": "EUR"}, {}),

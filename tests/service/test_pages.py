@@ -150,6 +150,7 @@ FORMS = {
         "/proposals/tables",
         "/publish",
         "/publish/measures",
+        "/relax/measures",
         "/publish/outlook",
         "/relax",
         "/view",

@@ -279,7 +279,7 @@ def places(
         name, latitude, longitude: the columns, called so if left out. With metric="metres" the last two are northing
             and easting.
         metric: "great-circle": along the earth, at most the distance on the ellipsoid WGS84 and at least 98.9 % of it.
-            "geodesic": the same, and nearer to it: short by a ten-millionth at 10 km and a ten-thousandth at 300 km.
+            "geodesic": the same, and nearer to it: short by two millionths at 300 km, two hundred-thousandths at 1 000.
             "metres": in the plane of the coordinates. "roads": the shortest paths of a graph. "cells": of H3. If left
             out: "metres" for a projected reference system, "roads" for a graph, "cells" for cells, else "great-circle".
         unit: what distances are counted in: "m" if left out ("cells" for cells); for roads, what ``weight`` is in.

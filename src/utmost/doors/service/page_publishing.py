@@ -33,6 +33,7 @@ def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
         "needs_second": service.proposals.required,
         "some_releases": not viewer.may("publish"),
         "datasets": known_datasets(service, viewer),
+        "releases": sorted({release.name for release in service.releases.all(viewer)}),
         "rows": range(1, MOST_ROWS + 1),
     }
     return render(request, "publish.html", viewer, **shown)

@@ -42,6 +42,7 @@ _BROUGHT = {
     "/proposals/table": "publish",
     "/proposals/tables": "publish",
     "/publish/measures": "publish",
+    "/relax/measures": "relax",
     "/relax": "relax",
     "/verify/table": "list",
 }

@@ -100,7 +100,7 @@ class CellLedger:
     ...     again = ledger.cells_on_demand.view("searches", counts, words, epsilon=1)
     ...     better = ledger.cells_on_demand.relax("searches", counts, words, epsilon=2)
     ...     searches["influenza"] == again["influenza"], abs(better["nothing"]) < 60, ledger.spent("searches")
-    (True, True, Level(epsilon=2))
+    (True, True, level(epsilon=2))
     """
 
     __slots__ = ("_items",)
