@@ -9,6 +9,7 @@ import pytest
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.noise import Combination, RepeatedSum
+from utmost.laws.privacy import Amount, Unit
 from utmost.laws.sampling import sample
 from utmost.publish.releases import plan_release, release_together
 from utmost.publish.releases.cell_bars import CellBars
@@ -90,6 +91,14 @@ def test_two_bars_that_hold_at_once_may_each_miss_half_as_often():
     ratio = bars.ratio(1000, 3000, above=1, below=2, confidence="0.95")
     assert ratio.lower == pytest.approx((1000 - one) / (3000 + two), rel=1e-12)
     assert ratio.upper == pytest.approx((1000 + one) / (3000 - two), rel=1e-12)
+
+
+@pytest.mark.parametrize("sensitivity", [1, 5])
+def test_a_ratio_of_amounts_is_that_of_their_steps(sensitivity):
+    """Fieller's set, and two bars at once: 100 of 300 in halves are 200 of 600."""
+    halves = Unit(sensitivity, 1, amount=Amount("paid", "1/2"))
+    bars, steps = (CellBars(plan_release(epsilon=1, unit=unit)) for unit in (halves, Unit(sensitivity, 1)))
+    assert bars.ratio(100, 300, above=1, below=2) == steps.ratio(200, 600, above=1, below=2)
 
 
 def test_on_a_grid_each_cell_may_have_been_rounded_by_half_a_step():

@@ -4,6 +4,7 @@ A new kind of noise is one row of `NOISES`, a new memory one row of `MEMORIES`.
 """
 
 import json
+import pickle
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -272,6 +273,8 @@ def test_released_once_it_is_the_first_answer_that_a_memory_gives(tmp_path, nois
         assert {name: fact for name, fact in release.sidecar.items() if name not in drawn} == said
     if kind.is_once:
         assert (made.rows, made.sidecar["rows"], rehearsed.rows) == (len(made.table["word"]),) * 2 + (0,)
+    assert "epsilon" in made._repr_html_()
+    assert pickle.loads(pickle.dumps(made)).sidecar == made.sidecar
     path = tmp_path / ("r.json" if noise in ("sums", "listed rows") else "r.csv")
     assert made.save(path)["epsilon"] == "1"
     if made.plan.is_document:

@@ -12,7 +12,7 @@ from utmost.errors import NotDetermined, OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.noise import Combination
 from utmost.publish.releases.quantiles import quantile_bar
-from utmost.publish.releases.workload_errors import AnswerErrors
+from utmost.publish.releases.workload_errors import AnswerErrors, scaled
 from utmost.publish.workloads import Strategy, bins, plain
 
 EDGES = [0, 5, 15, 25, 65, None]
@@ -111,6 +111,12 @@ def test_a_bar_leaves_0_out_where_the_margin_does_not_reach_it(where):
         for q in (Fraction(1, 2), Fraction(2, 3)):
             expected = quantile_bar(domain, selected(domain, where), "age", q, SURE, measured)
             assert released.quantile("age", q, where=where, confidence=SURE) == expected
+
+
+@pytest.mark.parametrize("step", [Fraction(1), Fraction(2), Fraction(1, 3)])
+def test_an_error_in_larger_steps_is_as_much_larger(step):
+    noise = Combination([1, 3], level(1), [4, 1])
+    assert scaled(noise, step).variance == step**2 * noise.variance
 
 
 def test_no_bound_by_the_variance_says_more_than_the_law_of_an_answer():

@@ -78,6 +78,14 @@ def test_every_interval_of_exact_ratios_holds_the_variance_wherever_the_mean_lie
         assert bar.confidence == Fraction(19, 20)
 
 
+@pytest.mark.parametrize("variance", [4.0, 2.0, 1e-30, 7.1])
+def test_a_deviation_is_rounded_outward_and_no_farther(variance):
+    """Its ends are the floats next to the root, and the root itself where it is a float."""
+    bar = deviation_bar(RatioBar(variance, variance, variance, Fraction(19, 20)))
+    assert Fraction(bar.lower) ** 2 <= Fraction(variance) <= Fraction(bar.upper) ** 2
+    assert (bar.lower == bar.upper) == (variance == 4.0)
+
+
 def test_where_the_mean_may_be_anything_the_variance_is_at_most_a_quarter_of_the_width_squared():
     bar = variance_bar(
         POINTS, Fraction(19, 20), lambda points, _: MeanWithin(min(points), min(points) - 999, max(points) + 999)

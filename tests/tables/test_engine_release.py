@@ -147,6 +147,8 @@ WRONG = {
     "text": ({"visits": ["1"] * 3000}, Unsupported, "integers"),
     "integers without room for noise": ({"visits": [1 << 62] * 3000}, BadTable, "2\\^62"),
     "a copy": ({"copy": [str(i % 97) for i in range(3000)]}, BadTable, "repeat"),
+    "a copy in integers": ({"copy": [i % 97 for i in range(3000)]}, BadTable, "repeat"),
+    "a copy in floats": ({"copy": [float(i % 97) for i in range(3000)]}, BadTable, "repeat"),
     "a silent column": ({"other": [1] * 3000}, NotDeclared, "declared"),
 }
 

@@ -293,14 +293,20 @@ def _table_release(release: Any, *, column: str | None = None, rows: int = 40) -
         raise OutOfRange("the column must be a released one", came=chosen, where="plot")
     if release.table is None:
         raise Unsupported("a picture needs a released table", came="a rehearsal")
+    if release.plan.is_document:
+        return _workload(release.table, rows=rows)
     margins = release.plan.bars(names)
+    if not margins:
+        raise Unsupported("a picture needs error bars", came=release.law, where="plot")
     if len(margins) < len(names):  # one for all coordinates of a point
         return _places(release)
     return _table(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.spent}")
 
 
 def _workload(release: Any, *, family: Any = None, rows: int = 40) -> Any:
-    chosen = next(iter(release.strategy.shares)) if family is None else family
+    from utmost.publish.releases.family_tables import wanted_families
+
+    chosen = next(iter(wanted_families(release.strategy)), release.domain.finest) if family is None else family
     return _table(release[chosen], "estimate", "margin", rows, str(release.spent))
 
 
