@@ -52,6 +52,12 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All of its syntax, walked once for every rule."""
+    return list(ast.walk(parsed(path)))
+
+
 def _head(path: Path) -> list[ast.stmt]:
     """The statements of a file at its head, and those for type checkers among them."""
     lines = parsed(path).body
@@ -124,9 +130,7 @@ def circles(tree: Path) -> list[list[str]]:
     """
     files = {_module(tree, path): path for path in sources(tree)}
     graph = {
-        module: {
-            origin for line in ast.walk(parsed(path)) for one in _imports(line) if (origin := _origin(files, *one))
-        }
+        module: {origin for line in nodes(path) for one in _imports(line) if (origin := _origin(files, *one))}
         | {known for name in _loads(tree, path) for known in files if name and known.startswith(name)}
         for module, path in files.items()
     }
@@ -184,7 +188,7 @@ def strange_loads(tree: Path) -> list[str]:
 
 def _loads(tree: Path, path: Path) -> list[str]:
     """What the names begin with that a file below the root loads modules by; "" where they are in a variable."""
-    calls = (line for line in ast.walk(parsed(path)) if isinstance(line, ast.Call) and path.parent != tree)
+    calls = (line for line in nodes(path) if isinstance(line, ast.Call) and path.parent != tree)
     loading = (call for call in calls if getattr(call.func, "id", getattr(call.func, "attr", "")) in LOADERS)
     return [_beginning(call.args[0]) if call.args else "" for call in loading]
 
@@ -199,7 +203,7 @@ def pidgin(tree: Path) -> dict[str, int]:
     """How often names that name nothing are bound or read as locals, by file."""
     counts = {}
     for path in sources(tree):
-        names = [getattr(node, "id", getattr(node, "arg", "")) for node in ast.walk(parsed(path))]
+        names = [getattr(node, "id", getattr(node, "arg", "")) for node in nodes(path)]
         counts[str(path.relative_to(tree))] = sum(name in PIDGIN for name in names)
     return {path: count for path, count in counts.items() if count}
 
@@ -208,7 +212,7 @@ def parameters(tree: Path) -> dict[str, int]:
     """How many parameters each function outside the command line has, by its file and name."""
     counts = {}
     for path in sources(tree):
-        for line in ast.walk(parsed(path)) if "cli" not in path.parts else ():
+        for line in nodes(path) if "cli" not in path.parts else ():
             if isinstance(line, ast.FunctionDef):
                 names = [part.arg for part in (*line.args.posonlyargs, *line.args.args, *line.args.kwonlyargs)]
                 counts[f"{path.relative_to(tree)}:{line.name}"] = len(names) - (names[:1] in (["self"], ["cls"]))
@@ -242,7 +246,7 @@ def kinds_of_lines(tree: Path) -> dict[str, int]:
     counts = {"code": 0, "docstrings": 0, "comments": 0, "blank": 0}
     for path in sources(tree):
         holders = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        texts = [node.body[0] for node in ast.walk(parsed(path)) if isinstance(node, holders) and node.body]
+        texts = [node.body[0] for node in nodes(path) if isinstance(node, holders) and node.body]
         documented = {
             number
             for text in texts
@@ -262,7 +266,7 @@ def tests_of_files(tree: Path, tests: Path) -> dict[str, int]:
     files = {_module(tree, path) for path in sources(tree) if path.stem != "__init__" and path.parent != tree}
     named: dict[str, set[Path]] = defaultdict(set)
     for path in sorted(tests.rglob("*.py")):
-        for module, _ in (pair for line in ast.walk(parsed(path)) for pair in _imports(line)):
+        for module, _ in (pair for line in nodes(path) for pair in _imports(line)):
             if module in files:
                 named[module].add(path)
     return {module: len(paths) for module, paths in named.items()}

@@ -37,10 +37,10 @@ QUICK = [
 ]
 """What `pytest --quick` runs: every public function once, by its own example; the draws; and the README as written."""
 
-# A busy machine is no failure of a theorem, and forty cases of each keep the suite quick. They are the same for
+# A busy machine is no failure of a theorem, and twenty-five cases of each keep the suite quick. They are the same for
 # everybody, so that the suite passes for everybody or for nobody; `pytest --explore` tries others, and more of them.
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("repeated", **_PATIENT, max_examples=40, derandomize=True)
+settings.register_profile("repeated", **_PATIENT, max_examples=25, derandomize=True)
 settings.register_profile("exploring", **_PATIENT, max_examples=400, derandomize=False, print_blob=True)
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -160,7 +160,7 @@ def pytest_make_parametrize_id(val):
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run a command in this process: (exit code, standard output, standard error but for `_MEANWHILE`)."""
-    from utmost.doors.cli.main import main
+    from parts import main
 
     monkeypatch.setenv("COLUMNS", "140")
 

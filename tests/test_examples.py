@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from parts import COUNTED_FORM
 from utmost.publish.statements import read_release
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.workloads import Domain
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -17,7 +17,7 @@ from utmost.laws.exact import Level
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Release
 from utmost.publish.promises import Promise
-from utmost.publish.releases import TableRelease
+from utmost.publish.releases.table import TableRelease
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}

@@ -39,7 +39,6 @@ def some_mechanism(ptype, rng):
     return optimal_mechanism(ptype, Consumer(prior, loss)).channel
 
 
-@settings(max_examples=25)
 @given(types(), st.integers(0, 2**32 - 1))
 def test_no_mechanism_of_a_type_leaks_more_and_one_leaks_as_much(ptype, seed):
     """Theorem 14 and definition 8; lemma 16: as many outcomes as secrets are enough."""
@@ -79,7 +78,6 @@ def test_the_geometric_mechanism_is_universally_optimal_and_attains_both(n, alph
         assert capacity(geometric, kind=kind).value == capacity(ptype, kind=kind).value
 
 
-@settings(max_examples=25)
 @given(st.integers(2, 6), levels, st.integers(0, 2**32 - 1))
 def test_corollary_20_bounds_every_private_count(n, alpha, seed):
     """(N (1-a) + 2a) / (1+a), N = n + 1, for remaps of the geometric mechanism and for mixtures with others."""
@@ -90,7 +88,6 @@ def test_corollary_20_bounds_every_private_count(n, alpha, seed):
     assert capacity(channel).value <= ((n + 1) * (1 - alpha) + 2 * alpha) / (1 + alpha)
 
 
-@settings(max_examples=25)
 @given(st.integers(2, 5), levels, st.integers(0, 2**32 - 1))
 def test_corollary_22_corrected_bounds_every_local_mechanism_and_is_attained(n, alpha, seed):
     """n / (1 + (n-1) a) by randomised response; 1 - n / (1 + (n-1) q), not the printed one, by its dual."""

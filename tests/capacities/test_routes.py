@@ -100,7 +100,6 @@ def metrics(draw, largest=6):
     return Space(table)
 
 
-@settings(max_examples=25)
 @given(metrics(), st.sampled_from(["1/2", "9/10", "1/10"]), st.sampled_from(KINDS))
 def test_random_metrics_have_the_capacity_of_the_whole_program(space, alpha, kind):
     """Corollaries 17 and 18: the shortest route finds the optimum of the program in n^2 variables."""
@@ -176,7 +175,6 @@ def test_a_bound_is_a_bound_where_the_packing_is_no_capacity():
     assert found.verify()
 
 
-@settings(max_examples=25)
 @given(metrics(7))
 def test_classes_are_unions_of_orbits(space):
     """Automorphisms keep every class, of secrets and of pairs."""
@@ -188,7 +186,6 @@ def test_classes_are_unions_of_orbits(space):
         assert (pairs.labels[np.ix_(moved, moved)] == pairs.labels).all()
 
 
-@settings(max_examples=25)
 @given(metrics(7))
 def test_classes_are_equitable_and_pairs_coherent(space):
     similarity = Similarity.of(PrivacyType(space, 1))

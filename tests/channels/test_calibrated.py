@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import any_losses, levels, metrics
 from utmost.design.channels import (
     Channel,
     abstract_staircase,
@@ -16,7 +17,6 @@ from utmost.design.channels import (
 )
 from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming, losses
 from utmost.design.types import PrivacyType, smallest_epsilon
-from utmost.doors.testing.strategies import any_losses, levels, metrics
 from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
 from utmost.laws.exact import level
 

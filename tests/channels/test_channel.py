@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import channels, priors, sizes
 from utmost.design.channels import Channel, Remap
-from utmost.doors.testing.strategies import channels, priors, sizes
 from utmost.errors import NotAChannel, NotANumber, OutOfRange
 
 chances = st.fractions(min_value=0, max_value=1, max_denominator=12)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import alphas, channels, levels
 from utmost.design.channels import Channel, GeometricMatrix, Remap, geometric_channel, unbounded_geometric_channel
-from utmost.doors.testing.strategies import alphas, channels, levels
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.laws.exact import as_array, is_exact, level, matrix_product, to_floats
 

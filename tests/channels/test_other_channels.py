@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import alphas, levels, sizes
 from utmost.design.channels import (
     Channel,
     GeometricMatrix,
@@ -22,7 +23,6 @@ from utmost.design.channels.on_counts import renormalised_epsilon, renormalised_
 from utmost.design.optima import between_levels, folded_channel
 from utmost.design.optima.reading import folded_responses
 from utmost.design.spaces import counts, priors
-from utmost.doors.testing.strategies import alphas, levels, sizes
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric

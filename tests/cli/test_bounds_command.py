@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from parts import COUNTED_FORM
 from utmost.publish.counting import count_contributions
 from utmost.publish.statements import bound_costs, read_release
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.workloads import Domain
 
 FACTS = {"page": ["A", "B", "C"], "age": {"bins": [0, 90], "width": 30}}

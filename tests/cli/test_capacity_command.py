@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from parts import main
 from running import called
-from utmost.doors.cli.main import main
 from utmost.doors.documents import capacities
 from utmost.errors import BadTable, UtmostError
 

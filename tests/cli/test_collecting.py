@@ -5,23 +5,9 @@ import json
 import pytest
 
 from utmost.design.local import BitResponse, best_report
-from utmost.doors.cli.main import main
 from utmost.laws.exact import level
 
 LABELS = ["--labels", "bus,car,cycle,foot"]
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([*map(str, arguments)])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
 
 
 def test_the_best_report_is_shown_with_what_relaxing_it_costs(run):

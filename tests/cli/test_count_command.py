@@ -10,10 +10,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from parts import COUNTED_FORM
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.privacy import Unit
 from utmost.publish.counting import count_table
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.workloads import Domain
 
 FACTS = {"page": {"values": ["A", "B"], "other": "else"}, "age": {"bins": [0, 100], "width": 50}}

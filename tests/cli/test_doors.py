@@ -6,45 +6,21 @@ from fractions import Fraction
 
 import pytest
 
+from parts import tabled
 from utmost.design.capacities import capacity
 from utmost.design.leakage import shannon_entropy
 from utmost.design.optima import minimax_mechanism
 from utmost.design.spaces import counts, losses
 from utmost.design.types import PrivacyType
-from utmost.doors.cli.main import main
 from utmost.laws.noise import DiscreteStaircase, optimal_noise
-from utmost.laws.noise.costs import tabled
 
 HALF = ["--alpha", "1/2"]
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([*map(str, arguments)])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
 
 
 def told(run, *arguments):
     code, out, err = run(*arguments, "--json")
     assert (code, err) == (0, "")
     return json.loads(out)
-
-
-@pytest.fixture
-def file(tmp_path):
-    def make(text, name="file.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return make
 
 
 def test_minimax_is_what_the_library_finds_and_its_file_can_be_drawn_from(run, tmp_path):

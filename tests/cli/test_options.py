@@ -13,8 +13,8 @@ from unittest import mock
 
 import pytest
 
+from parts import COMMANDS, command_named, in_words
 from running import called, python
-from utmost.doors.cli.main import COMMANDS, command_named, in_words
 from utmost.doors.papers import contents
 from utmost.errors import BadTable, OutOfRange
 

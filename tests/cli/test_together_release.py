@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from utmost.doors.cli.main import main
+from parts import main
 
 TABLE = "department,applicants,admitted\nA,933,601\nB,585,370\n"
 ASKED = [

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
@@ -81,7 +81,6 @@ def dyadic(random, rows, size):
     return np.diff(ends) / 2.0**50
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_floats_err_on_the_safe_side_and_hardly(seed):
     """Against the same numbers as rationals: chances and losses from above, errors from below, within 1e-11."""

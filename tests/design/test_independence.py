@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.design.optima.noise_program import NoiseProgram
@@ -14,7 +14,6 @@ from utmost.laws.noise import DiscreteStaircase, Geometric, costs
 from utmost.laws.programs import LinearProgram, solve_exactly
 
 alphas = st.sampled_from([Fraction(1, 2), Fraction(1, 3), Fraction(4, 5)])
-few = settings(max_examples=25, deadline=None)
 
 
 @st.composite
@@ -48,7 +47,6 @@ families = st.one_of(vertex_families(), blurred_families())
 # ---- laws
 
 
-@few
 @given(families, st.integers(-9, 9))
 def test_lemma_14_translates_keep_the_level_and_the_cost(family, by):
     noise, D, alpha = family
@@ -58,7 +56,6 @@ def test_lemma_14_translates_keep_the_level_and_the_cost(family, by):
     assert moved.mass(3, 1) == noise.mass(3 + by, 1)
 
 
-@few
 @given(families, st.lists(st.integers(0, 5), min_size=2, max_size=4).filter(any), st.data())
 def test_lemma_15_mixtures_keep_the_level_and_never_cost_more(family, counts, data):
     noise, D, alpha = family
@@ -68,7 +65,6 @@ def test_lemma_15_mixtures_keep_the_level_and_never_cost_more(family, counts, da
     assert mixture.worst_cost(costs.absolute) <= max(part.worst_cost(costs.absolute) for part in parts)
 
 
-@few
 @given(families)
 def test_theorem_10_the_average_keeps_the_level_and_costs_the_mean(family):
     """Independent noise, private at the same level, at the mean of the costs, hence at no more than their largest."""
@@ -82,7 +78,6 @@ def test_theorem_10_the_average_keeps_the_level_and_costs_the_mean(family):
     assert alone.worst_cost(capped, settled=3) <= noise.worst_cost(capped, settled=3)
 
 
-@few
 @given(families)
 def test_the_average_is_the_mixture_of_all_translates_in_equal_parts(family):
     """The proof, run: every row of the mixture of the T translates is the average."""
@@ -114,7 +109,6 @@ def test_dependence_on_the_output_costs_strictly_more_where_outputs_are_treated_
 # ---- agreement
 
 
-@few
 @given(vertex_families())
 def test_the_worst_ratio_is_the_one_found_release_by_release(family):
     """min over t, |t - u| <= D and y of P(t + X_t = y) / P(u + X_u = y), far beyond the window."""

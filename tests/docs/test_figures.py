@@ -48,8 +48,8 @@ def test_the_front_picture(tmp_path):
 def test_the_pages_of_the_service(scheme):
     """They show the page and the style sheet as they are now: `python .ci/service_picture.py` draws them again."""
     pytest.importorskip("fastapi")
+    from parts import application
     from service.visiting import Visitor
-    from utmost.doors.service.app import application
 
     picture = runpy.run_path(str(ROOT / ".ci/service_picture.py"))
     with picture["shown_service"]() as (service, presented):

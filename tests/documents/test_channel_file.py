@@ -6,22 +6,12 @@ from fractions import Fraction
 
 import pytest
 
+from parts import main
 from utmost.design.channels import Channel, geometric_channel
-from utmost.doors.cli.main import main
 from utmost.doors.documents import channel_files
 from utmost.errors import BadTable, NotAChannel, OutOfRange
 
 THIRDS = [["1/3", "2/3"], ["1/2", "1/2"]]
-
-
-@pytest.fixture
-def file(tmp_path):
-    def make(text, name="channel.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return make
 
 
 @pytest.mark.parametrize(

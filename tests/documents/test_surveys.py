@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from utmost.design.local import BlockSelection, CategoryCounts, balanced_family
-from utmost.doors.cli.main import main
 from utmost.doors.documents.surveys import SURVEY, Survey, survey_files
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.laws.exact import level
@@ -25,19 +24,6 @@ NODE = shutil.which("node")
 
 def survey_of(k, d, alpha):
     return Survey(tuple(f"answer {n}" for n in range(k)), BlockSelection(balanced_family(k, d), level(alpha=alpha)))
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "160")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([*map(str, arguments)])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
 
 
 @pytest.mark.skipif(NODE is None, reason="no Node")

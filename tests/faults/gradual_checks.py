@@ -8,13 +8,13 @@ from scipy import stats
 
 from auditing import epsilon_refuted
 from goodness import Written, chi_square
+from parts import SystemRandomness
 from utmost.doors.testing import SeededRandomness, seeded_gradual_release
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.gradual import Relaxing, Tightening, joint_pmf
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.sampling import geometric_draws
-from utmost.laws.sampling.random_bits import SystemRandomness
 from utmost.publish.promises import level_steps
 from utmost.publish.releases import GradualRelease
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from faults.gradual_checks import CHECKS
+from parts import Keystream
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.gradual import Bridge, steps
 from utmost.laws.noise import Geometric
 from utmost.laws.sampling import draw, geometric_draws, integers, level_draws, process_memory, random_bits
-from utmost.laws.sampling.random_bits import Keystream
 from utmost.publish.promises import lattice, level_steps
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step

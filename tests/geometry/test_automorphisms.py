@@ -5,7 +5,7 @@ from math import factorial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.design.geometry import vertices
@@ -34,7 +34,6 @@ def test_orders_of_known_groups(space, order):
 
 
 @given(st.integers(2, 5), st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
 def test_the_elements_are_all_automorphisms(n, random):
     """The elements of the chain = all permutations that keep the table, by brute force, each once."""
     d = np.zeros((n, n), dtype=int)

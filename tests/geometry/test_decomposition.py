@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.design.channels import Channel, geometric_channel, randomized_response
@@ -36,7 +36,6 @@ def private_channels(draw):
 
 
 @given(private_channels())
-@settings(max_examples=40, deadline=None)
 def test_every_channel_of_the_type_decomposes(case):
     """B @ P = M in rationals, weights a distribution, every part a kernel."""
     channel, ptype = case
@@ -80,14 +79,12 @@ def test_a_wrong_witness_is_seen():
 
 
 @given(st.integers(1, 7), st.fractions(min_value="1/20", max_value="19/20", max_denominator=20))
-@settings(max_examples=25, deadline=None)
 def test_the_geometric_mechanism_is_a_kernel(n, alpha):
     """[fernandes2022], lemma 19."""
     assert is_kernel(PrivacyType(counts(n), alpha=alpha), geometric_channel(n + 1, alpha=alpha))
 
 
 @given(st.integers(2, 7), st.fractions(min_value="1/20", max_value="19/20", max_denominator=20))
-@settings(max_examples=25, deadline=None)
 def test_randomised_response_is_a_kernel(k, alpha):
     """[fernandes2022], lemma 21, for the matrix of definition 10 and for its dual."""
     ptype = PrivacyType(discrete(k), alpha=alpha)

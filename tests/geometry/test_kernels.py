@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.design.channels import Channel
@@ -63,7 +63,6 @@ def test_three_routes_agree(space, alpha):
 
 
 @given(st.lists(st.integers(1, 4), min_size=6, max_size=6), levels)
-@settings(max_examples=25, deadline=None)
 def test_both_searches_agree_on_any_metric_and_level(sides, at):
     """On four secrets with arbitrary distances, at rational and irrational alpha."""
     d = np.zeros((4, 4), dtype=np.int64)

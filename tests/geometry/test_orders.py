@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import channels, refined_pairs
+from parts import priors as any_priors
 from utmost.design.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry import refines
 from utmost.design.geometry.orders import induced_ratios
@@ -17,8 +19,6 @@ from utmost.design.geometry.refining import earth_move
 from utmost.design.leakage import hyper
 from utmost.design.spaces import Space, priors
 from utmost.design.types import PrivacyType, smallest_epsilon
-from utmost.doors.testing.strategies import channels, refined_pairs
-from utmost.doors.testing.strategies import priors as any_priors
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
 from utmost.laws.exact import as_array
 
@@ -29,7 +29,7 @@ any_pairs = shapes.flatmap(lambda s: st.tuples(channels(*s[:2]), channels(s[0], 
 
 
 @given(any_pairs, st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_refinement_is_an_earth_move_for_one_prior_without_zeros(pair, data):
     """[fernandes2022], (7): the hyper of B is refined by that of A for one full prior exactly if it is for all."""
     B, A = pair
@@ -66,7 +66,7 @@ def test_earth_moves_that_lose_or_misplace_earth_are_told():
 
 
 @given(any_pairs)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_each_order_implies_the_next(pair):
     """Refinement => max-case => privacy-based; every verdict by its remap."""
     B, A = pair
@@ -79,7 +79,6 @@ def test_each_order_implies_the_next(pair):
 
 
 @given(any_pairs)
-@settings(max_examples=50, deadline=None)
 def test_independent_posteriors_leave_no_difference(pair):
     """[fernandes2022], observation b) after (7): then being in the convex hull is enough for refinement."""
     B, A = pair
@@ -129,7 +128,7 @@ def test_the_counterexamples_of_the_page():
 
 
 @given(any_pairs)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_privacy_order_is_about_all_spaces_at_once(pair):
     """d_A <= d_B: smallest_epsilon of A is at most that of B on any space; a refuting pair is a space where not."""
     B, A = pair

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import channels, refined_pairs
 from utmost.design.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry import refines, remaps
 from utmost.design.geometry.nearest_remaps import nearest_remap_exactly
 from utmost.design.geometry.refinement_proofs import is_remap_between, prefers
 from utmost.design.spaces import Consumer, losses, priors
-from utmost.doors.testing.strategies import channels, refined_pairs
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
 from utmost.laws.exact import to_floats
 from utmost.laws.exact.arrays import as_integers
@@ -24,7 +24,7 @@ shapes = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))
 
 
 @given(shapes.flatmap(lambda shape: refined_pairs(*shape)))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_a_post_processed_channel_is_a_refinement(pair):
     """B @ P is a refinement of B, and the remap that is found proves it; nobody prefers it."""
     B, A = pair
@@ -35,7 +35,7 @@ def test_a_post_processed_channel_is_a_refinement(pair):
 
 
 @given(shapes.flatmap(lambda shape: st.tuples(channels(*shape[:2]), channels(shape[0], shape[2]))))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_exactly_one_witness_exists(pair):
     """Either A = B @ P, or some consumer loses strictly less with A: the theorem of Coriaceous."""
     B, A = pair
@@ -189,7 +189,6 @@ def test_one_secret_has_nothing_to_tell():
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_floats_are_decided_up_to_the_tolerance(seed, is_below):
     """A remap within the tolerance, or a consumer whose preference the tolerance does not explain."""
     rng = np.random.default_rng(seed)

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import alphas
+from parts import priors as any_priors
 from utmost.design.channels import Channel, Remap, geometric_channel, randomized_response, tight_constraints
 from utmost.design.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
 from utmost.design.geometry.best_action_cells import Cell, Complex, Dominance
 from utmost.design.geometry.universal_optima import LeastLoss
 from utmost.design.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, priors
 from utmost.design.types import PrivacyType
-from utmost.doors.testing.strategies import alphas
-from utmost.doors.testing.strategies import priors as any_priors
 from utmost.errors import Infeasible, NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact.arrays import as_integers
 
@@ -151,7 +151,6 @@ def best_loss(channel, loss, prior):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=25, deadline=None)
 def test_no_prior_contradicts_a_verdict(seed):
     """At random priors and against every kernel, a universally optimal mechanism loses no more."""
     rng = np.random.default_rng(seed)
@@ -363,7 +362,7 @@ def columns(channel):
 
 
 @given(st.integers(1, 12).flatmap(any_priors), alphas)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
     """The remap of G loses the sum of a packing t, and no mechanism loses less: the whole theorem, prior by prior."""
     found = least_nib_loss(PrivacyType(counts(len(prior) - 1), alpha=alpha), prior)
@@ -372,7 +371,6 @@ def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
 
 
 @given(st.integers(2, 5).flatmap(any_priors), st.sampled_from(["1/10", "1/2", "9/10"]))
-@settings(max_examples=25, deadline=None)
 def test_the_program_over_all_vertices_agrees(prior, alpha):
     """The least loss of any mechanism, by the exact simplex method on the vertices of the type."""
     ptype = PrivacyType(counts(len(prior) - 1), alpha=alpha)
@@ -384,7 +382,6 @@ def test_the_program_over_all_vertices_agrees(prior, alpha):
 
 
 @given(st.integers(1, 4).flatmap(any_priors), alphas)
-@settings(max_examples=25, deadline=None)
 def test_no_other_remap_of_the_geometric_mechanism_is_better(prior, alpha):
     """All n^n remaps."""
     n = len(prior)

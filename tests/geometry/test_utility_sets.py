@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import any_losses, channels
 from utmost.design.capacities import capacity
 from utmost.design.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry import (
@@ -26,7 +27,6 @@ from utmost.design.geometry.decomposition import is_kernel
 from utmost.design.geometry.impossibility import trivial_action
 from utmost.design.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, scaled_loss
 from utmost.design.types import PrivacyType
-from utmost.doors.testing.strategies import any_losses, channels
 from utmost.errors import OutOfRange, Unsupported
 
 HALF = {"alpha": "1/2"}
@@ -37,7 +37,6 @@ small_losses = any_losses(3, 2) | any_losses(3, 3)
 
 
 @given(small_losses)
-@settings(max_examples=40, deadline=None)
 def test_trivial_losses_are_in_every_set_and_alone_in_that_of_nothing(loss):
     """Theorem 6(1) and (3): telling nothing is optimal exactly for losses with an action that is always the best."""
     trivial = trivial_action(loss) is not None
@@ -46,7 +45,6 @@ def test_trivial_losses_are_in_every_set_and_alone_in_that_of_nothing(loss):
 
 
 @given(small_losses, channels(3, 2))
-@settings(max_examples=30, deadline=None)
 def test_a_less_refined_mechanism_serves_more(loss, after):
     """Theorem 6(2): M refined by M' implies that the set of M holds that of M'."""
     loose = geometric_channel(3, **HALF)
@@ -56,7 +54,6 @@ def test_a_less_refined_mechanism_serves_more(loss, after):
 
 
 @given(st.sampled_from(range(5)), st.sampled_from(range(5)), any_losses(3, 2), st.sampled_from(["1/3", "1/2"]))
-@settings(max_examples=25, deadline=None)
 def test_a_choice_serves_what_both_serve(one, other, loss, p):
     """Theorem 6(4): the set of M p(+) M' is the intersection, for 0 < p < 1."""
     ptype = PrivacyType(discrete(3), **HALF)
@@ -67,7 +64,6 @@ def test_a_choice_serves_what_both_serve(one, other, loss, p):
 
 
 @given(any_losses(3, 2), any_losses(3, 2), st.lists(st.integers(0, 3), min_size=3, max_size=3))
-@settings(max_examples=25, deadline=None)
 def test_sets_are_closed_under_sums_and_scaling(one, other, weights):
     """(13) and (14)."""
     useful = UtilitySet(LINE, geometric_channel(3, **HALF))
@@ -77,7 +73,6 @@ def test_sets_are_closed_under_sums_and_scaling(one, other, weights):
 
 
 @given(any_losses(2, 2), st.sampled_from([(0, 1), (1, 2), (0, 2)]))
-@settings(max_examples=25, deadline=None)
 def test_lifting_from_some_secrets(loss, secrets):
     """Theorem 6(5), the true direction: what the restriction serves, the mechanism serves when lifted."""
     useful = UtilitySet(LINE, geometric_channel(3, **HALF))
@@ -177,7 +172,6 @@ def test_nib_is_trivial_on_pairs_and_so_beyond_theorem_12():
 
 
 @given(st.integers(3, 6), st.sampled_from(["1/100", "1/2", "9/10"]), st.data())
-@settings(max_examples=25, deadline=None)
 def test_theorem_12_for_any_mechanism_and_pairwise_loss(n, alpha, data):
     """Every loss that is trivial on no pair refutes every mechanism of the discrete type on n > 2 secrets."""
     ptype = PrivacyType(discrete(n), alpha=alpha)

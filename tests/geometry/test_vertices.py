@@ -56,7 +56,6 @@ def brute_force(d):
 
 
 @given(metrics)
-@settings(max_examples=25, deadline=None)
 def test_reverse_search_lists_each_vertex_once(d):
     """Reverse search = brute force over spanning trees."""
     found = [tuple(int(x) for x in h) for h in vertices_by_reverse_search(d)]
@@ -65,7 +64,7 @@ def test_reverse_search_lists_each_vertex_once(d):
 
 
 @given(metrics)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_count_is_the_length_of_the_list(d):
     """count_vertices (blocks, transfer matrix, closed forms) = number of vertices that are listed."""
     ptype = PrivacyType(Space(d), **HALF)
@@ -73,7 +72,6 @@ def test_the_count_is_the_length_of_the_list(d):
 
 
 @given(metrics)
-@settings(max_examples=40, deadline=None)
 def test_a_vertex_is_lipschitz_and_tight_everywhere_connected(d):
     """h(x) - h(y) <= d(x, y), least h is 0, and tight pairs join all secrets."""
     for exponents in vertices(PrivacyType(Space(d), **HALF)).exponents:
@@ -167,7 +165,6 @@ def test_blocks_give_the_list_in_order():
 
 
 @given(metrics)
-@settings(max_examples=40, deadline=None)
 def test_the_union_of_blocks_is_the_essential_graph(d):
     """Every essential edge lies within exactly one block."""
     edges = essential_edges(d)
@@ -177,7 +174,6 @@ def test_the_union_of_blocks_is_the_essential_graph(d):
 
 
 @given(st.integers(2, 7), st.randoms(use_true_random=False))
-@settings(max_examples=30, deadline=None)
 def test_transfer_matrix_agrees_with_the_list(n, random):
     """On random connected bipartite graphs: count = number of height functions."""
     edges = {(random.randrange(k), k) for k in range(1, n)}

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
@@ -66,7 +66,6 @@ def test_no_radial_noise_of_the_level_is_smaller(n, jumps, r):
     assert within <= float(EuclideanLaplace(level(1), n).within(r)) + 1e-12
 
 
-@settings(max_examples=30)
 @given(st.integers(1, 8), st.fractions("1/5", "19/20"))
 def test_the_events_between_two_levels_are_negative_binomial(n, ratio):
     """They sum to 1, none with chance (e1/e2)^(n+1), and tightening adds what is missing of the variance."""
@@ -113,7 +112,6 @@ def test_what_is_no_law():
         EuclideanLaplace(level(0))
 
 
-@settings(deadline=None, max_examples=25)
 @given(st.integers(1, 12), st.fractions(Fraction(1, 10**6), Fraction(9, 10)))
 def test_a_quantile_of_gamma_is_the_least(shape, tail):
     """P(Gamma > t) <= tail, and not so a billionth below."""

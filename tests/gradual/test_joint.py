@@ -41,7 +41,7 @@ def probability_of_requests(order, noise):
     return total
 
 
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(triples)
 def test_every_order_of_three_requests_has_the_same_joint_law(levels):
     """R3: 6 orders, every noise of a small domain, equal as rationals."""
@@ -53,7 +53,7 @@ def test_every_order_of_three_requests_has_the_same_joint_law(levels):
             assert joint_pmf([noise[one] for one in order], order) == expected
 
 
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(triples)
 def test_any_set_of_levels_is_private_at_the_largest_and_no_less(levels):
     """b P(v) <= P(v + 1) <= P(v)/b for the smallest alpha b, with equality somewhere."""
@@ -67,7 +67,7 @@ def test_any_set_of_levels_is_private_at_the_largest_and_no_less(levels):
         assert set(ratios) == {b, 1 / b}
 
 
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(triples)
 def test_summing_out_a_level_gives_the_joint_law_of_the_rest(levels):
     """Each margin is the joint law of the levels left (to the mass that a finite sum leaves out)."""
@@ -85,7 +85,6 @@ def test_equal_levels_give_equal_responses():
     assert joint_pmf([1, 0], [half, half]) == 0
 
 
-@settings(deadline=None, max_examples=25)
 @given(triples)
 def test_correlation_and_expected_change(levels):
     """Cov(V_1, V_2) = Var V_2; E|V_1 - V_2| by summing the joint law."""

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange
@@ -16,8 +16,6 @@ from utmost.laws.gradual import NegativeMass, Tightening, lossless, losslessness
 from utmost.laws.gradual.lossless import BoundedSupport, LargerCharacteristic
 from utmost.laws.gradual.series import Series, convolve, inverse, series
 from utmost.laws.noise import DiscreteStaircase, Geometric
-
-few = settings(deadline=None, max_examples=25)
 
 
 def staircase(epsilon, D, r=None):
@@ -32,7 +30,6 @@ def deconvolved(strict, loose, size=1 << 14):
     return np.fft.ifft(one / two).real, np.abs(two).min(), np.abs(one / two).max()
 
 
-@few
 @given(st.integers(1, 6), st.data())
 def test_the_verdict_agrees_with_plain_deconvolution(D, data):
     """Where floats can tell, they say the same."""
@@ -55,7 +52,6 @@ def test_the_verdict_agrees_with_plain_deconvolution(D, data):
         assert verdict.obstacle.mass == pytest.approx(W[verdict.obstacle.at], abs=1e-8)
 
 
-@few
 @given(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20), st.integers(2, 9))
 def test_geometric_noise_is_lossless_with_the_tightening_law(b, power):
     a = Fraction(1) - (1 - b) / power
@@ -199,7 +195,6 @@ def test_what_is_no_law_is_refused():
         losslessness({0.5: 1}, {0: 1})
 
 
-@few
 @given(st.lists(st.integers(-(10**40), 10**40), min_size=1), st.lists(st.integers(-999, 999), min_size=1))
 def test_convolution_by_one_product(one, other):
     expected = [0] * (len(one) + len(other) - 1)
@@ -216,7 +211,6 @@ def test_the_certificate_of_an_inverse():
     assert on.defect(Fraction(1)) >= 1
 
 
-@few
 @given(st.integers(-9, 9), st.integers(1, 4), st.lists(st.integers(0, 3), min_size=1, max_size=6).filter(any))
 def test_thinning_divides_the_exponents(at, stride, values):
     """A function of z^stride with z in its place, wherever the list of its coefficients begins."""

@@ -6,9 +6,10 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from parts import absolute, moment, squared
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact.levels import integer_root
 from utmost.laws.gradual import NegativeMass, lossless_reals, losslessness
@@ -21,10 +22,8 @@ from utmost.laws.gradual.lossless import (
     UnmatchedZero,
 )
 from utmost.laws.noise import Geometric, Laplace, Staircase
-from utmost.laws.noise.costs import absolute, moment, squared
 
 LEVELS = ("1/10", "1/4", "1/2", "1", "3/2", "2", "3", "5", "8")
-few = settings(deadline=None, max_examples=25)
 
 
 def characteristic(law, t):
@@ -137,7 +136,6 @@ def _check_against_fft(strict, loose, verdict):
     assert np.convolve(two, W, "same")[1200:1800] == pytest.approx(one[1200:1800], abs=1e-9)
 
 
-@few
 @given(st.data())
 def test_the_verdict_on_a_common_grid_agrees_with_plain_deconvolution(data):
     """Rational gammas: where floats can tell, they say the same, whatever the parity of numerators."""

@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.doors.service.market import read_offer
@@ -23,7 +23,6 @@ def paid(prices, walk):
     return total
 
 
-@settings(max_examples=25)
 @given(st.lists(st.fractions(0, 10), min_size=4, max_size=4))
 def test_whatever_the_steps_the_last_level_costs_its_price(steps):
     """Theorem, part 1: for every order of every subset of levels, over all prices that do not fall."""

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
@@ -27,7 +27,6 @@ alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max
 pairs = st.lists(alphas, min_size=2, max_size=2, unique=True).map(
     lambda drawn: [level(alpha=a) for a in sorted(drawn, reverse=True)]
 )
-few = settings(deadline=None, max_examples=25)
 
 
 def compound_poisson(rates, reach):
@@ -38,7 +37,6 @@ def compound_poisson(rates, reach):
     return mass
 
 
-@few
 @given(alphas)
 def test_jumps_from_infinity_down_add_up_to_geometric_noise(a):
     """Jumps of size k at mean rate a^k/k add up to Geom(a); both signs give the two-sided law."""
@@ -49,7 +47,6 @@ def test_jumps_from_infinity_down_add_up_to_geometric_noise(a):
         assert law.pmf(n) * (1 - a * a) == (1 - a) ** 2 * up[n], "the sum over m of Geom(n + m) Geom(m)"
 
 
-@few
 @given(pairs)
 def test_jumps_between_two_levels_add_up_to_the_tightening(pair):
     """The cumulants of W are the moments of the jump measure: sum 2 j^2 (a^j - b^j)/j = Var W."""
@@ -61,7 +58,6 @@ def test_jumps_between_two_levels_add_up_to_the_tightening(pair):
     assert expected_jumps(strict, loose) == pytest.approx(rate, rel=1e-9)
 
 
-@few
 @given(pairs)
 def test_the_number_of_jumps_is_poisson(pair):
     strict, loose = pair
@@ -74,7 +70,6 @@ def test_the_number_of_jumps_is_poisson(pair):
     assert jump_count_pmf(-1, strict) == 0
 
 
-@few
 @given(alphas, st.integers(1, 9))
 def test_the_size_of_a_jump(a, j):
     """Intensity in epsilon times size law = alpha^{|j|-1} d alpha; the size law sums to one."""
@@ -85,7 +80,6 @@ def test_the_size_of_a_jump(a, j):
     assert jump_pmf(0, at) == 0
 
 
-@few
 @given(pairs, st.integers(-4, 4))
 def test_thinning_the_cycles_of_a_random_permutation_relaxes_the_noise(pair, x):
     """Given V_start = x the jumps are the cycles of two uniform permutations; keep size k with chance (b/a)^k."""

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported
@@ -34,7 +34,6 @@ def difference(p, b, k):
     return ((1 + b * b) * p(k) - b * (p(k - 1) + p(k + 1))) / (1 - b) ** 2
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(2), integers)
 def test_tightened_noise_is_geometric_again(levels, k):
     """V_start + W has the geometric law: deconvolving that law gives W back."""
@@ -43,7 +42,6 @@ def test_tightened_noise_is_geometric_again(levels, k):
     assert W.pmf(k) == difference(Geometric(alpha=strict.alpha).pmf, loose.alpha, k)
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(2), integers, integers)
 def test_relaxing_is_bayes_rule_on_tightening(levels, x, y):
     """P(V_to = y | V_start = x) = P(V_to = y) P(W = x - y) / P(V_start = x)."""
@@ -52,7 +50,6 @@ def test_relaxing_is_bayes_rule_on_tightening(levels, x, y):
     assert Relaxing(strict, loose).pmf(y, x) == joint / Geometric(alpha=strict.alpha).pmf(x)
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(3), integers, integers)
 def test_the_bridge_is_bayes_rule_on_two_tightenings(levels, w, k):
     strict, at, loose = levels
@@ -60,14 +57,12 @@ def test_the_bridge_is_bayes_rule_on_two_tightenings(levels, w, k):
     assert Bridge(strict, at, loose).pmf(k, w) == joint / Tightening(strict, loose).pmf(w)
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(2), integers, integers)
 def test_relaxing_is_the_bridge_to_no_noise(levels, x, y):
     strict, loose = levels
     assert Bridge(strict, loose, None).pmf(y, x) == Relaxing(strict, loose).pmf(y, x)
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(3), integers)
 def test_every_mixture_sums_to_one(levels, x):
     strict, at, loose = levels
@@ -80,7 +75,6 @@ def test_every_mixture_sums_to_one(levels, x):
     assert W.cdf(x) - W.cdf(x - 1) == W.pmf(x)
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(3), st.integers(1, 5))
 def test_the_table_of_the_bridge_is_its_pmf(levels, w):
     """Enumerating home, across, stay and leap (K = sG or -s(1 + J) or w + sJ) gives P(K = k | W = w)."""
@@ -98,7 +92,6 @@ def test_the_table_of_the_bridge_is_its_pmf(levels, w):
         assert B.pmf(-k, -w) == B.pmf(k, w)
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(2), integers)
 def test_the_pieces_of_relaxing_are_its_pmf(levels, x):
     """Stay, across, inward and outward, enumerated, are the pmf; staying and coming back together are `keep`."""
@@ -118,7 +111,6 @@ def test_the_pieces_of_relaxing_are_its_pmf(levels, x):
     assert R.keep(x) == R.pmf(x, x)
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(2), st.integers(-40, 40))
 def test_the_mean_of_relaxing(levels, x):
     """E[V_to | V_start = x] by its closed form and by its pieces, in rationals."""
@@ -130,7 +122,6 @@ def test_the_mean_of_relaxing(levels, x):
     assert R.mean(x) == s * (A * m - B / (1 - q) + C * inner + D * (m + q / (1 - q)))
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(2))
 def test_moments_of_the_tightening(levels):
     """Var V_to = Var V_start + Var W; E|W| from the tails; w is the squared correlation."""
@@ -142,7 +133,6 @@ def test_moments_of_the_tightening(levels):
     assert W.stay.fraction() == (b / (1 - b) ** 2) / (a / (1 - a) ** 2)
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(3))
 def test_tightening_in_two_steps_is_tightening_in_one(levels):
     """W(loose -> strict) = W(loose -> at) + W(at -> strict) in law, by deconvolving both of them."""
@@ -157,7 +147,6 @@ def cf(W, t):
     return stay + (1 - stay) * (1 - a) ** 2 / (1 - 2 * a * np.cos(t) + a * a)
 
 
-@settings(deadline=None, max_examples=25)
 @given(alphas)
 def test_from_no_noise_tightening_is_the_noise_itself(a):
     W, law = Tightening(level(alpha=a), None), Geometric(alpha=a)
@@ -236,7 +225,6 @@ def test_transitions_are_values():
         assert hash(transition) == hash(pickle.loads(pickle.dumps(transition)))
 
 
-@settings(deadline=None, max_examples=25)
 @given(ordered_levels(3))
 def test_the_wrong_order_is_refused(levels):
     strict, at, loose = levels
@@ -252,7 +240,6 @@ def test_the_wrong_order_is_refused(levels):
         Relaxing(strict, strict)
 
 
-@settings(deadline=None, max_examples=25)
 @given(st.lists(alphas, min_size=2, max_size=2, unique=True), integers, integers)
 def test_the_laws_differ_from_a_fresh_draw(drawn, x, y):
     """The transition depends on x: a draw of fresh noise at the looser level would be independent of it."""

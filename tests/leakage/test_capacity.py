@@ -111,7 +111,6 @@ def private(draw, ptype):
     return Channel(share * C.matrix + (1 - share) * flat)
 
 
-@settings(max_examples=40)
 @given(st.data(), st.sampled_from([F(1, 2), F(1, 3), F(4, 5)]))
 def test_a_mechanism_optimal_for_everyone_with_one_loss_has_the_capacity_of_its_type(data, alpha):
     """Theorem 15, on random types of two and three secrets: every mechanism that is optimal for bin or nib.
@@ -132,7 +131,6 @@ def test_a_mechanism_optimal_for_everyone_with_one_loss_has_the_capacity_of_its_
         assert bool(universality(ptype, loss, found.mechanism)) == bool(found)
 
 
-@settings(max_examples=40)
 @given(st.data(), st.integers(1, 4), us.alphas)
 def test_the_geometric_mechanism_has_the_capacities_of_counts(data, n, alpha):
     """Theorem 15 where its hypothesis holds: bin and nib are in the utility set of the geometric mechanism."""

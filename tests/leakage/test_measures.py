@@ -6,7 +6,7 @@ from math import inf, log2
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.design.channels import Channel, geometric_channel
@@ -45,7 +45,6 @@ def situations(draw):
 
 
 @each_measure
-@settings(max_examples=30)
 @given(situations())
 def test_post_processing_leaks_no_more(measure, situation):
     """The measure after A = B P lies between the prior measure and the measure after B."""
@@ -60,7 +59,6 @@ def test_post_processing_leaks_no_more(measure, situation):
 
 
 @each_measure
-@settings(max_examples=30)
 @given(situations())
 def test_leakage_compares_prior_and_posterior(measure, situation):
     B, _, prior = situation
@@ -73,7 +71,6 @@ def test_leakage_compares_prior_and_posterior(measure, situation):
 
 
 @each_measure
-@settings(max_examples=30)
 @given(situations())
 def test_a_hyper_is_all_that_a_measure_needs(measure, situation):
     B, _, prior = situation

@@ -2,16 +2,11 @@
 
 import pytest
 
-from postgres import fresh_database
+import stores
 from utmost.publish.ledger import Ledger
 
+place, pytest_generate_tests = stores.place, stores.pytest_generate_tests
 KEY = bytes(range(32))
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def place(request, tmp_path):
-    """Where a ledger may be made."""
-    return tmp_path / "releases.db" if request.param == "sqlite" else fresh_database()
 
 
 @pytest.fixture

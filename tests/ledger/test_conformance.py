@@ -16,10 +16,9 @@ import pytest
 import utmost as ut
 from ledger.doubled_noise import DOUBLED, HALF, DoubledNoise
 from ledger.test_law import fits
+from parts import Settings, application, sum_noise
 from service.test_client import Inside
 from utmost.doors.service import Grant, Service, connect
-from utmost.doors.service.app import application
-from utmost.doors.service.settings import Settings
 from utmost.errors import BadTable, DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.counting import CountedTable
@@ -27,7 +26,6 @@ from utmost.publish.ledger import Ledger, Release
 from utmost.publish.promises import Promise, key_noise, named_cell_noise, noise_kinds, together_noise
 from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
-from utmost.publish.promises.sum_noise import sum_noise
 from utmost.publish.releases import Texts
 from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements import read_release, registry_entry, stated_release, statement_page

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.doors.service.terms import Terms
+from parts import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric

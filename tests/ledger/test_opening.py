@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from parts import KeyedRandomness
 from postgres import fresh_database
 from utmost.errors import (
     AlreadyPublished,
@@ -16,7 +17,6 @@ from utmost.errors import (
     WrongKind,
 )
 from utmost.laws.exact import level
-from utmost.laws.sampling.random_bits import KeyedRandomness
 from utmost.publish.ledger import Ledger, sqlite_store, witness
 from utmost.publish.ledger.opening import store_at
 from utmost.publish.ledger.state import State

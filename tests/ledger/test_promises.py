@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from parts import sum_noise
 from utmost.doors.testing import SeededRandomness
 from utmost.errors import (
     AlreadyPublished,
@@ -22,7 +23,6 @@ from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.sqlite_store import SqliteStore
-from utmost.publish.promises.sum_noise import sum_noise
 from utmost.publish.workloads import Domain, Strategy
 
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322], "applied": np.array([933, 585, 918])}

@@ -6,13 +6,15 @@ from functools import partial
 import pytest
 
 import utmost as ut
+from parts import COUNTED_FORM
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
 from utmost.publish.ledger import shared_measures
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.statements.codec import write
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables.atomic import write_together
+
+ONE_STORE = True
 
 KEY = bytes(range(32))
 SALES = {
@@ -46,11 +48,6 @@ def tables():
 @pytest.fixture
 def shared(tables):
     return shared_of(tables)
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tables, shared):

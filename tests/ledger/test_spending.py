@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.doors.testing.strategies import levels
+from parts import levels
 from utmost.laws.exact import level
 from utmost.publish.ledger.spending import Spending
 

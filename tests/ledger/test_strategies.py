@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from parts import sum_noise
 from utmost.doors.testing import seeded_ledger
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
@@ -16,7 +17,6 @@ from utmost.laws.privacy import Unit
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.spending import together
-from utmost.publish.promises.sum_noise import sum_noise
 from utmost.publish.workloads import Domain, Strategy, hierarchy
 
 DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=["men", "women"])

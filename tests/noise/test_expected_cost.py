@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from parts import absolute, moment, read_cost, squared
 from utmost.errors import NotALoss, NotMonotone, Unsupported
 from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.laws.noise.costs import absolute, moment, read_cost, squared
 from utmost.laws.noise.folded import Folded
 from utmost.laws.noise.quadrature import integer_sum, integral
 
@@ -28,7 +28,6 @@ def laws(draw):
     )
 
 
-@settings(max_examples=25)
 @given(laws(), st.integers(1, 5))
 def test_a_function_costs_what_the_moment_it_is_costs(law, m):
     """Quadrature against the closed form, from epsilon 1e-6 to 50 and sensitivity 1 to 10^9."""

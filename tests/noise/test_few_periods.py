@@ -7,10 +7,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from parts import moment
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.noise import Staircase
-from utmost.laws.noise.costs import moment
 from utmost.laws.noise.few_periods import FewPeriods
 from utmost.laws.noise.staircase import gamma_bracket, optimal_gamma
 

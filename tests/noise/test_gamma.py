@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import absolute, moment, squared
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.laws.exact import level, nearest
 from utmost.laws.noise import Laplace, Staircase
-from utmost.laws.noise.costs import absolute, moment, squared
 from utmost.laws.noise.folded import Folded
 from utmost.laws.noise.staircase import gamma_bracket, heuristic_gamma, optimal_gamma
 

@@ -6,14 +6,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.laws.noise import Geometric, JointCells
 from utmost.laws.noise.joint_cells import RotatedPair
 
-few = settings(deadline=None, max_examples=25)
 ratios = st.fractions(Fraction(1, 12), Fraction(4, 5), max_denominator=12)
 
 
@@ -35,7 +34,6 @@ def joint_by_sums(k, q, reach=400):
     return total, marginal
 
 
-@few
 @given(st.integers(2, 6), ratios)
 def test_the_joint_law_is_what_its_definition_adds_up_to(k, q):
     """Masses, marginal, tail, mean size and variance."""
@@ -50,7 +48,6 @@ def test_the_joint_law_is_what_its_definition_adds_up_to(k, q):
     assert float(law.variance) == pytest.approx(2 * math.fsum(a * a * p for a, p in enumerate(masses)), rel=1e-6)
 
 
-@few
 @given(st.integers(1, 5), ratios, st.fractions(Fraction(1, 2), Fraction(999, 1000), max_denominator=1000))
 def test_the_margin_is_the_least_that_covers(k, q, confidence):
     """In rationals, ties included."""
@@ -62,7 +59,6 @@ def test_the_margin_is_the_least_that_covers(k, q, confidence):
     assert exactly == t
 
 
-@few
 @given(ratios, st.integers(1, 4))
 def test_the_tail_is_the_sum_of_the_marginal(q, k):
     """P(|X_1| > t) falls by 2 P(X_1 = t + 1), exactly."""
@@ -136,7 +132,6 @@ def test_the_rotated_pair_keeps_its_level_and_no_less(s):
     assert one_cell == 1 / alpha
 
 
-@few
 @given(ratios)
 def test_the_rotated_pair_is_half_the_sum_of_two_geometric_laws(q):
     """Marginal by convolution; mean size and variance by sums."""
@@ -199,7 +194,6 @@ def test_three_joint_cells_are_not_relaxed_by_small_steps():
     assert quotient(1, 2, 3, 64).min() < -1e-6
 
 
-@few
 @given(ratios, st.floats(0.1, 3), st.floats(0.1, 3))
 def test_the_characteristic_function_of_two_joint_cells(q, t1, t2):
     """(1-q)^2 [(1+q)^2 + 2q (cos t1 + cos t2)] over both diagonals' (1 + q^2 - 2q cos(t1 +- t2)), not normalised."""

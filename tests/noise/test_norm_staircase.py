@@ -7,16 +7,15 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import absolute
 from utmost.errors import NotALevel, OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.noise import JointCells, optimal_noise
-from utmost.laws.noise.costs import absolute
 from utmost.laws.noise.norm_staircase import NormStaircase, moment_of, norm_of, points_at, points_beyond, points_of
 
-few = settings(deadline=None, max_examples=25)
 norms = st.sampled_from(["max", "range"])
 ratios = st.fractions(Fraction(1, 12), Fraction(4, 5), max_denominator=12)
 
@@ -37,7 +36,6 @@ def test_balls_are_counted_out(norm, k):
                 assert int(points_beyond(norm, k, a)(n)) == sum(abs(x[0]) > a for x in ball)
 
 
-@few
 @given(norms, st.integers(1, 3), st.integers(1, 4), ratios, st.data())
 def test_the_law_is_what_its_definition_adds_up_to(norm, k, s, q, data):
     """P(x) = c q^j in rationals; marginal and tail add up; moments and normaliser against a long sum in floats."""
@@ -60,7 +58,6 @@ def test_the_law_is_what_its_definition_adds_up_to(norm, k, s, q, data):
         assert float(value) == pytest.approx(total / weights.sum(), rel=1e-6)
 
 
-@few
 @given(norms, st.integers(1, 4), st.integers(1, 5), ratios, st.fractions("1/2", "999/1000", max_denominator=1000))
 def test_the_margin_is_the_least_that_covers(norm, k, s, q, confidence):
     """In rationals, ties included."""

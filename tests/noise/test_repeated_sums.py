@@ -61,7 +61,6 @@ def test_the_margin_is_never_too_small(law, count, miss):
 
 
 @given(st.sampled_from(["1/10", "1/2", "1", "3"]), st.integers(2, 400), _MISSES)
-@settings(max_examples=25)
 def test_sums_of_geometric_noise_have_the_margin_of_the_other_route(epsilon, count, miss):
     """The Fourier series of `Combination` and the product of polynomials, to a hundredth where there are bins."""
     other = Combination([1], epsilon, counts=[count]).margin_missed(miss)

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange
@@ -15,7 +15,6 @@ from utmost.laws.noise.signed_cells import changes_of_rows, charge_of_rows
 
 THREE = [[1, 0, 0], [1, -1, -1], [0, 1, -1]]
 PARTS = ["8/15", "7/15", "7/15"]
-few = settings(deadline=None, max_examples=40)
 
 
 def largest_log_ratio(rows, steps, changes):
@@ -33,7 +32,6 @@ def largest_log_ratio(rows, steps, changes):
     return largest
 
 
-@few
 @given(
     st.integers(1, 4).flatmap(
         lambda k: st.lists(
@@ -97,7 +95,6 @@ def test_mean_size_and_variance_are_those_of_the_noises_counted_out(epsilon):
     assert float(law.variance) == pytest.approx(sum(squares) / 3, rel=1e-9)
 
 
-@few
 @given(st.lists(st.tuples(st.integers(1, 6), st.fractions("1/20", 3)), min_size=1, max_size=4))
 def test_the_mean_size_of_a_combination_is_that_of_its_tails(terms):
     """E|S| = sum over t of P(|S| > t), whose certified values are a little above."""

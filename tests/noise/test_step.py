@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
+from parts import absolute, moment, squared
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import DiscreteStaircase, Staircase
-from utmost.laws.noise.costs import absolute, moment, squared
 from utmost.laws.noise.discrete_staircase import optimal_step, step_bracket
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 50])
@@ -98,7 +98,6 @@ def test_the_step_follows_gamma():
 # Any cost
 
 
-@settings(max_examples=30)
 @given(st.sampled_from([0.3, 1, 3, 8]), st.integers(1, 60), st.sampled_from(FIVE_COSTS))
 def test_functions_find_the_least_of_a_full_scan(epsilon, D, cost):
     """Every step's expected cost summed term by term."""

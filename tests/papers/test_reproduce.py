@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from parts import main
 from running import called
-from utmost.doors.cli.main import main
 from utmost.doors.papers import fernandes as tables
 from utmost.doors.papers import ghosh as ghosh_module
 from utmost.doors.papers.comparison import Comparison, corrected, equal, extended

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import alphas, channels, levels, metrics, private_channels
 from utmost.design.channels import (
     Channel,
     dual_randomized_response,
@@ -20,7 +21,6 @@ from utmost.design.channels import (
 from utmost.design.channels.on_counts import renormalised_geometric_channel
 from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming
 from utmost.design.types import PrivacyType, smallest_epsilon
-from utmost.doors.testing.strategies import alphas, channels, levels, metrics, private_channels
 from utmost.errors import NotAChannel, NotALevel, OutOfRange
 from utmost.laws.exact import Level, Surd, level
 

@@ -25,7 +25,7 @@ def programs(draw):
 
 
 @given(programs())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_the_dual_proves_the_optimum(program):
     """A x = b, x >= 0, z A <= c, z b = c x: weak duality closes the gap, in rationals."""
     matrix, right, cost = program
@@ -38,7 +38,6 @@ def test_the_dual_proves_the_optimum(program):
 
 
 @given(programs())
-@settings(max_examples=40, deadline=None)
 def test_agrees_with_a_float_solver(program):
     """The same value as HiGHS, to its tolerance."""
     matrix, right, cost = (np.array(part, dtype=float) for part in program)
@@ -47,7 +46,6 @@ def test_agrees_with_a_float_solver(program):
 
 
 @given(programs(), st.data())
-@settings(max_examples=40, deadline=None)
 def test_a_warm_start_changes_nothing(program, data):
     """From the optimum of another cost, the optimum is the same."""
     matrix, right, cost = program

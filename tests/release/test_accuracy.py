@@ -16,7 +16,7 @@ from utmost.publish.releases import epsilon_for, plan_release
 confidences = st.sampled_from(["0.5", "0.8", "0.95", "0.999"])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 40), confidences, st.integers(1, 6), st.integers(1, 3))
 def test_no_smaller_decimal_meets_the_wanted_margin(margin, confidence, sensitivity, cells):
     """The answer is met; of two digits, every decimal below it down to half of it is tried, and none is."""

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from parts import absolute
 from surface import processor_time
 from utmost import GradualRelease, optimal_noise, release_table
 from utmost.doors.documents.reports import law_report
@@ -11,7 +12,6 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.exact.written_levels import factor_text
 from utmost.laws.noise import Staircase, relaxable_noise
-from utmost.laws.noise.costs import absolute
 from utmost.publish.releases import relax, tighten
 
 TABLE = {"n": [3, 4]}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from parts import selected
 from utmost import Domain, Unit, release_workload
 from utmost.errors import NotDetermined, OutOfRange
 from utmost.laws.exact import level
@@ -13,7 +14,6 @@ from utmost.laws.noise import Combination
 from utmost.publish.releases.quantiles import quantile_bar
 from utmost.publish.releases.workload_errors import AnswerErrors, scaled
 from utmost.publish.workloads import Strategy, bins, plain
-from utmost.publish.workloads.forms import selected
 
 EDGES = [0, 5, 15, 25, 65, None]
 SURE = Fraction(9, 10)

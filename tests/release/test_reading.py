@@ -9,10 +9,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from parts import SystemRandomness
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.laws.noise import Geometric, Laplace
 from utmost.laws.sampling.draw import CHUNK
-from utmost.laws.sampling.random_bits import SystemRandomness
 from utmost.publish.promises import values as values_file
 from utmost.publish.releases import add_noise
 

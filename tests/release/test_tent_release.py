@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from parts import SumNoise, group_of, sum_noise
 from utmost import Unit, release_workload
 from utmost.doors.testing import seeded_ledger, seeded_workload_release
 from utmost.errors import BadTable, OutOfRange, Unsupported
@@ -15,12 +16,10 @@ from utmost.laws.noise import Combination
 from utmost.laws.noise.near_laws import NearLaw, spreads
 from utmost.publish.counting import CountedTable
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.promises.sum_noise import SumNoise, sum_noise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.table_bars import FEW
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy
 from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
-from utmost.publish.workloads.forms import group_of
 from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.tents import tent_rows
 

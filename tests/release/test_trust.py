@@ -38,7 +38,7 @@ TIES = {
 KARATE = [(one, other) for one, others in TIES.items() for other in others]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(ALPHAS), min_size=1, max_size=4, unique=True))
 def test_a_coalition_learns_as_much_as_its_most_trusted_member(alphas):
     """The loss computed from the exact joint law of all its views is its largest level, in rationals."""

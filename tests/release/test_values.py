@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
@@ -27,7 +27,6 @@ REALS = Laplace(epsilon=1, sensitivity=2.5)
 integers = st.one_of(st.integers(-100, 100), st.integers(-(2**63), 2**63 - 1), st.integers(-(2**80), 2**80))
 
 
-@settings(max_examples=50)
 @given(st.lists(integers, max_size=6))
 def test_without_noise_integers_come_back_as_they_are(values):
     """In int64 exactly where all of them fit, whatever they came as."""

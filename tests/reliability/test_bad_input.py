@@ -295,7 +295,7 @@ WORDS = ["", "0", "-1", "1/0", "nan", "1e999", "one", "½", "--", "-", "\x00", "
 
 def run_quietly(arguments, monkeypatch):
     """The exit code of a command and all it printed."""
-    from utmost.doors.cli.main import main
+    from parts import main
 
     out, err = io.StringIO(), io.StringIO()
     out.buffer = io.BytesIO()

@@ -177,7 +177,7 @@ COMMANDS = [
 
 def test_commands(tmp_path, monkeypatch):
     """With the key in the environment no command prints it, right or wrong."""
-    from utmost.doors.cli.main import main
+    from parts import main
 
     monkeypatch.chdir(tmp_path)
     for key in (SECRET.hex(), SECRET.hex()[::-1][:70] + "00", SECRET.hex() + "g"):
@@ -208,7 +208,7 @@ def test_no_option_takes_a_key():
 
     What `utmost respond` answers for is a secret in the sense of the glossary; `-` reads it from standard input.
     """
-    from utmost.doors.cli.main import COMMANDS, command_named
+    from parts import COMMANDS, command_named
 
     found = [option for name in COMMANDS for option in options_of(command_named(name), (name,))]
     assert ("ledger verify", "--key-file") in found
@@ -231,7 +231,7 @@ def test_no_option_takes_a_key():
 )
 def test_passwords_on_the_command_line_are_refused_and_not_repeated(capsys, address):
     """The library takes an address with a password; the command line does not, and neither repeats it."""
-    from utmost.doors.cli.main import main
+    from parts import main
 
     for command in (["ledger", "status"], ["view", "--name", "a", "--epsilon", "1"]):
         with pytest.raises(SystemExit) as ended:

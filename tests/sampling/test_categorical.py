@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
@@ -41,7 +41,6 @@ def stage_one(categorical, reserved):
     return categorical.draw(1 << 16, Written(arrays=[ALL_WORDS]))
 
 
-@settings(max_examples=25)
 @given(weights, st.booleans())
 def test_both_stages_together_have_exactly_the_law(masses, lookup):
     """n_j / 2^16 + (share of the rest) r_j = p_j: the n_j counted over all words, the r_j enclosed by their cells."""
@@ -63,7 +62,6 @@ def test_both_stages_together_have_exactly_the_law(masses, lookup):
         assert most - least <= Fraction(4, 1 << 64)
 
 
-@settings(max_examples=25)
 @given(weights)
 def test_lookup_and_scan_read_every_word_alike(masses):
     _, cuts = law_of(masses)
@@ -76,7 +74,6 @@ def test_lookup_and_scan_read_every_word_alike(masses):
     assert (few._scan(words) == few._scan(np.tile(words, 2))[: words.size]).all()
 
 
-@settings(max_examples=25)
 @given(weights, st.data())
 def test_the_scan_of_long_words_agrees_with_their_bounds(masses, data):
     _, cuts = law_of(masses)

@@ -5,7 +5,7 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, chi2
 
@@ -39,7 +39,6 @@ def outcome_of(sampler, row, digits, method):
 
 
 @BOTH
-@settings(max_examples=40)
 @given(channels())
 def test_the_decision_tree_has_exactly_the_law_of_each_row(method, channel):
     """Outcome j is drawn for the U in [T_j, T_(j+1)) and no others: beside each cut U decides as the cut does.
@@ -60,7 +59,6 @@ def test_the_decision_tree_has_exactly_the_law_of_each_row(method, channel):
                 assert ends[expected] <= U < ends[expected + 1]
 
 
-@settings(max_examples=40)
 @given(channels(), st.lists(st.integers(0, (1 << 64) - 1), min_size=1, max_size=30), st.data())
 def test_both_methods_read_the_same_bits_alike(channel, words, data):
     """Also words at the cells of cuts, and with the bits all 0 or all 1 after them."""

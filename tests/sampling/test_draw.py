@@ -8,12 +8,12 @@ import pytest
 from scipy.stats import spearmanr
 
 from goodness import LEVEL, chi_square, kolmogorov_smirnov
+from parts import SystemRandomness
 from utmost.doors.testing import SeededRandomness
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.laws.sampling import draw, sample
 from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, signs
-from utmost.laws.sampling.random_bits import SystemRandomness
 
 INTEGER_LAWS = [
     Geometric(epsilon=1),

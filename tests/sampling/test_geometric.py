@@ -5,7 +5,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
@@ -38,7 +38,6 @@ def masses(cuts):
     return [right - left for left, right in pairwise(ends)]
 
 
-@settings(max_examples=30)
 @given(ratios, st.integers(1, 4), st.integers(1, 3), st.integers(1, 20), st.fractions(0, 1, max_denominator=9))
 def test_the_parts_multiply_to_the_law(a, values, group_bits, tail_bits, share):
     """P(K = k, mark) = (1-a) a^k w_mark, for every k below the tail."""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from parts import SystemRandomness
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.exact import level
 from utmost.laws.gradual import Bridge, Relaxing, Tightening
@@ -14,7 +15,6 @@ from utmost.laws.gradual.process import jump_count_pmf
 from utmost.laws.noise import Geometric
 from utmost.laws.sampling import level_draws, sample
 from utmost.laws.sampling.level_draws import bridge_noise, sample_path, tightening_noise
-from utmost.laws.sampling.random_bits import SystemRandomness
 
 N = 100_000
 # One test in a million fails by chance; with a fixed seed none does.

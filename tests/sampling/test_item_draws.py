@@ -7,7 +7,7 @@ from math import floor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import chi_square
@@ -70,7 +70,6 @@ behind = 0
 
 
 @given(st.lists(st.fractions(0, 1, max_denominator=40), min_size=1, max_size=6).map(sorted))
-@settings(max_examples=25)
 def test_every_word_of_eight_bits_decides_only_what_is_certain(thresholds):
     """All 2^8 words, and of those that do not decide all 2^16: a cell is given the index of every number in it, and
     what stays open is the cells that hold a threshold. So each index has its law, up to words that decide nothing,

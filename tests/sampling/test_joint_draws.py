@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
@@ -16,7 +16,6 @@ from utmost.laws.sampling import joint_draws
 from utmost.laws.sampling.joint_draws import sample_joint_cells
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(1, 7), st.fractions(Fraction(1, 20), Fraction(9, 10), max_denominator=20))
 def test_a_part_and_geometric_variables_make_the_size_of_the_cube(k, q):
     """P(J = j) ~ B_j q^j and k + 1 geometric ones add up to P(N = n) ~ (2n + 1)^k q^n; cubes make q^max."""
@@ -91,7 +90,6 @@ def test_wide_noise_and_no_rows():
         sample_joint_cells(JointCells(1, 2), -1)
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     st.sampled_from(["max", "range"]),
     st.integers(1, 5),

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from postgres import fresh_database
+import stores
+from parts import Terms
 from utmost.doors.service import Grant, Service
-from utmost.doors.service.terms import Terms
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger
 
+place, pytest_generate_tests = stores.place, stores.pytest_generate_tests
 KEY = bytes(range(32))
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322]}
 TERMS = Terms.read({"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1})
@@ -22,11 +23,6 @@ class Clock:
 
     def __call__(self):
         return self.now
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def place(request, tmp_path):
-    return tmp_path / "releases.db" if request.param == "sqlite" else fresh_database()
 
 
 @pytest.fixture

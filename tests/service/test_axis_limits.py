@@ -6,12 +6,11 @@ import time
 import numpy as np
 import pytest
 
+from parts import Terms, strategy_text
 from utmost import Domain, Unit
 from utmost.doors.service.axis_limits import MOST_VALUES, check_axes, check_listed
 from utmost.doors.service.page_counted import brought_counted, planned
-from utmost.doors.service.terms import Terms
 from utmost.errors import OutOfRange
-from utmost.publish.promises.sum_noise import strategy_text
 from utmost.publish.workloads import Strategy, bins
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows
 

@@ -11,13 +11,12 @@ import httpx
 import pandas as pd
 import pytest
 
+from parts import Settings, application
 from service.conftest import TABLE
 from service.visiting import Visitor
 from utmost import Unit, Workload
 from utmost.doors.service import Grant, connect
-from utmost.doors.service.app import application
 from utmost.doors.service.client import RemoteLedger
-from utmost.doors.service.settings import Settings
 from utmost.doors.service.trail import check_lines
 from utmost.errors import (
     BudgetExceeded,
@@ -33,6 +32,8 @@ from utmost.laws.exact import level
 from utmost.publish.counting import CountedTable
 from utmost.publish.promises import Promise
 from utmost.publish.workloads import Domain, strategy
+
+ONE_STORE = True
 
 PROMISE = {"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1}
 
@@ -54,11 +55,6 @@ class Inside(httpx.BaseTransport):
             self.drop -= 1
             raise httpx.ReadError("the line was cut")
         return made
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

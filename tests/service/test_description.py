@@ -7,22 +7,17 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from parts import Settings, application, entropy
 from service.conftest import ALL, TABLE, TERMS
 from service.test_http import Caller
 from utmost.doors.service import Grant
-from utmost.doors.service.app import application
-from utmost.doors.service.settings import Settings
 from utmost.laws.exact import level
-from utmost.laws.sampling.random_bits import entropy
+
+ONE_STORE = True
 
 OPEN = Settings(rate=1e6, burst=10**6)
 LINES = "application/x-ndjson"
 ROLES = ("curator", "admin", "auditor", "approver")
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

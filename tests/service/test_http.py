@@ -9,13 +9,14 @@ import tracemalloc
 import httpx
 import pytest
 
+from parts import Settings, application
 from service.conftest import TABLE, TERMS, relax
 from service.visiting import Visitor
 from utmost.doors.service import Grant
-from utmost.doors.service.app import application
 from utmost.doors.service.guards import CONTENT_SECURITY
-from utmost.doors.service.settings import Settings
 from utmost.laws.exact import level
+
+ONE_STORE = True
 
 QUARTER = level("1/4")
 
@@ -35,12 +36,6 @@ class Caller:
                 return await client.request(method, path, headers=sent, **more)
 
         return asyncio.run(asked())
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from parts import Settings
 from postgres import fresh_database
 from service.test_serve import PATIENCE, served
 from utmost.doors.service import Grant, Service
 from utmost.doors.service import served as served_here
-from utmost.doors.service.settings import Settings
 from utmost.publish.ledger import Ledger
 
 CLIENTS, ITEMS, LEVELS = 16, 6, ("1/4", "1/2", "1", "2")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import Terms
 from service.conftest import relax
 from utmost.doors.service.market import Offer, read_offer
-from utmost.doors.service.terms import Terms
 from utmost.errors import NotAllowed, OutOfRange, UnknownRecord, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.promises import Promise, key_noise

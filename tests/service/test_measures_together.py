@@ -6,13 +6,11 @@ from dataclasses import replace
 import pytest
 
 import utmost as ut
+from parts import COUNTED_FORM, Settings, Terms, application
 from service.conftest import ALL, TABLE, TERMS
 from service.test_client import Inside
 from service.visiting import Visitor
 from utmost.doors.service import Grant, connect
-from utmost.doors.service.app import application
-from utmost.doors.service.settings import Settings
-from utmost.doors.service.terms import Terms
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -25,8 +23,9 @@ from utmost.errors import (
 from utmost.laws.exact import level
 from utmost.publish.ledger import shared_measures
 from utmost.publish.ledger.publish_request import Brought
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
+
+ONE_STORE = True
 
 KEY = bytes(range(32))
 SALES = {"user": ["ann", "bob", "bob", "eve"], "shop": ["A", "A", "B", "A"], "paid": [3, 7, 9, 4]}
@@ -50,11 +49,6 @@ def shared(tables):
         for name, table in tables.items()
     }
     return ut.workloads.share_level(plans, epsilon=1)
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

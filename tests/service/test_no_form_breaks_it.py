@@ -6,16 +6,17 @@ from urllib.parse import quote
 
 import pytest
 
+from parts import Terms, application
 from service.conftest import ALL, publish, relax
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.test_no_request_breaks_it import CELLS, NAMES, NUMBERS, SECRET, STRATEGIES, TEXTS
 from service.test_pages import FORMS, plan_and_table
 from service.visiting import Forms, Visitor
-from utmost.doors.service.app import application
-from utmost.doors.service.terms import Terms
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import level
+
+ONE_STORE = True
 
 CSV = b"department,admitted\nA,601\nB,370\nC,322\n"
 PLAN, COUNTED = (content for _, content, _ in plan_and_table())
@@ -65,12 +66,6 @@ BODIES = {
     "/verify/table": ("auditor", {}, {"table": CSV, "statement": b"{}"}),
     "/login": ("recipient", {"token": "", "next": ""}, {}),
 }
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture(params=[True, False])

@@ -10,17 +10,17 @@ from itertools import product
 
 import pytest
 
+from parts import Terms, application, entropy
 from service.conftest import ALL
 from service.test_description import OPEN, bearer, operations
 from service.test_http import Caller
 from utmost.doors.service import Grant, Service
-from utmost.doors.service.app import application
-from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import ALLOWED, ROLES
 from utmost.doors.testing import seeded_ledger
 from utmost.errors import UnknownRelease
 from utmost.laws.exact import level
-from utmost.laws.sampling.random_bits import entropy
+
+ONE_STORE = True
 
 ROWS, STORED = 40, ("1/4", "1/2", "1", "2")
 UP_TO = "1/2"
@@ -129,11 +129,6 @@ class World:
             for (other, at), shown in self.said.items()
             if shown in text and (other != name or at == "truth" or Fraction(at) > Fraction(most))
         ]
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

@@ -5,12 +5,11 @@ import random
 
 import pytest
 
+from parts import Terms, application
 from service.conftest import TERMS
 from service.test_description import OPEN, bearer, operations, walk
 from service.test_http import Caller
-from utmost.doors.service.app import application
 from utmost.doors.service.arriving import strict_json
-from utmost.doors.service.terms import Terms
 from utmost.errors import OutOfRange, WrongKind
 
 JSON = {"content-type": "application/json"}

@@ -9,19 +9,16 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 
 import pytest
 
+from parts import Settings
 from service.conftest import TABLE, TERMS, publish
 from utmost.doors.service import Grant
 from utmost.doors.service.notices import SENTENCES, Notices
-from utmost.doors.service.settings import Settings
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import level
 
+ONE_STORE = True
+
 ADDRESS = "https://ledger.example"
-
-
-@pytest.fixture
-def place(tmp_path):
-    return tmp_path / "releases.db"
 
 
 @contextmanager

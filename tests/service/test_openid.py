@@ -9,11 +9,10 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
+from parts import Settings, application
 from service.test_http import Caller
 from utmost.doors.service import Grant
-from utmost.doors.service.app import application
 from utmost.doors.service.openid import OpenId
-from utmost.doors.service.settings import Settings
 from utmost.errors import LedgerUnavailable, NotAuthenticated, OutOfRange
 from utmost.laws.exact import level
 

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
+from parts import COUNTED_FORM, Settings, application
 from service.conftest import TABLE, TERMS, publish, relax
 from service.visiting import PAGE, Visitor
-from utmost.doors.service.app import application
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.guards import CONTENT_SECURITY
 from utmost.doors.service.page_charts import heat_map
@@ -21,15 +21,15 @@ from utmost.doors.service.page_sign_in import sign_in
 from utmost.doors.service.page_tables import csv_columns
 from utmost.doors.service.page_tools import tools
 from utmost.doors.service.pages import pages
-from utmost.doors.service.settings import Settings
 from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
 from utmost.publish.counting import CountedTable
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.statements import check_statement, statement_files
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Domain, Workload, strategy
+
+ONE_STORE = True
 
 HOSTILE = "<script>alert(1)</script>'\"&{{7*7}}"
 CSV = b"department,admitted\nA,601\nB,370\nC,322\n"
@@ -50,12 +50,6 @@ PAGES = {
     "/trail": {"auditor", "admin"},
 }
 ROLES = ("recipient", "curator", "approver", "auditor", "admin")
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from parts import Settings
 from service.conftest import publish, relax
 from service.provider import CLIENT, local_provider
 from service.test_pages import plan_and_table
 from service.test_serve import free_port
 from utmost.doors.service import Grant, served
 from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
-from utmost.doors.service.settings import Settings
 from utmost.laws.exact import level
+
+ONE_STORE = True
 
 CHROMIUM = shutil.which("chromium")
 AXE = Path(os.environ.get("AXE_CORE", Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"))
@@ -61,12 +63,6 @@ SCREENS = {
     "tablet": {"width": 800, "height": 1100},
     "phone": {"width": 360, "height": 760},
 }
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture(scope="module")

@@ -4,14 +4,13 @@ import re
 
 import pytest
 
+from parts import Terms, application
 from service.conftest import ALL
 from service.test_description import OPEN
 from service.test_pages import plan_and_table
 from service.visiting import Visitor
 from utmost.doors.service import Grant, Service
-from utmost.doors.service.app import application
 from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
-from utmost.doors.service.terms import Terms
 from utmost.doors.testing import seeded_ledger
 from utmost.laws.exact import level
 

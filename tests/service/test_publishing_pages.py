@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
+from parts import COUNTED_FORM, Settings, application
 from service.conftest import publish
 from service.test_pages import CSV, plan_and_table
 from service.visiting import Visitor
-from utmost.doors.service.app import application
 from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
-from utmost.doors.service.settings import Settings
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
@@ -22,18 +21,13 @@ from utmost.publish.counting import CountedTable
 from utmost.publish.promises import Promise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.statements import check_statement, read_workload, statement_files
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.promise_files import PROMISE_FORM
 from utmost.publish.tables import files
 from utmost.publish.workloads import Domain, Strategy, bins, periods
 
+ONE_STORE = True
+
 ASKED = {"release": "fresh", "columns": "admitted", "public": "department", "epsilon": "1/2"}
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

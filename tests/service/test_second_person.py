@@ -5,16 +5,14 @@ from fractions import Fraction
 
 import pytest
 
+from parts import Settings, Terms, application
 from service.conftest import ALL, TABLE, TERMS, publish, relax
 from service.visiting import Visitor
 from utmost.doors.service import Grant
-from utmost.doors.service.app import application
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.first_start import new_admin
 from utmost.doors.service.outlook import outlook
 from utmost.doors.service.problems import problem_of
-from utmost.doors.service.settings import Settings
-from utmost.doors.service.terms import Terms
 from utmost.doors.service.trail import check_lines
 from utmost.errors import (
     AlreadyPublished,

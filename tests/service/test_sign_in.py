@@ -10,24 +10,19 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 
+from parts import Settings, application
 from service.conftest import ALL
 from service.provider import CLIENT, KEY, OTHER_KEY, SECRET, local_provider
 from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.doors.service import Grant
-from utmost.doors.service.app import application
 from utmost.doors.service.openid_sign_in import client_secret
-from utmost.doors.service.settings import Settings
 from utmost.errors import KeyRefused, NotAllowed, OutOfRange
 from utmost.laws.exact import level
 
+ONE_STORE = True
+
 BACK = "/login/openid/back"
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the records are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from parts import Settings, application, main
 from service.test_pages import Visitor
-from utmost.doors.cli.main import main
-from utmost.doors.service.app import application
 from utmost.doors.service.page_work import answered
-from utmost.doors.service.settings import Settings
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND

@@ -4,10 +4,9 @@ import re
 
 import pytest
 
+from parts import Settings, application
 from service.conftest import TABLE, TERMS, publish, relax
 from service.visiting import Visitor
-from utmost.doors.service.app import application
-from utmost.doors.service.settings import Settings
 from utmost.doors.service.waiting import index_waiting
 from utmost.errors import LedgerUnavailable, NotAllowed, UtmostError
 from utmost.laws.exact import level

@@ -12,21 +12,22 @@ import httpx
 import pytest
 from annotated_types import MaxLen
 
+from parts import Settings, application
 from service.conftest import publish
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.design.spaces.losses import loss_named, power
 from utmost.doors.service import Grant
-from utmost.doors.service.app import application
 from utmost.doors.service.arriving import JsonRequest
 from utmost.doors.service.guards import Body, Guards, Held, Limits
 from utmost.doors.service.page_work import WORKS, answered
 from utmost.doors.service.problems import Refused
-from utmost.doors.service.settings import Settings
 from utmost.doors.service.workers import WORKERS, Worker, Workers
 from utmost.errors import NotAllowed, NotALoss, OutOfRange, Unsupported
 from utmost.laws.exact import level
+
+ONE_STORE = True
 
 READ = {"response": "17", "n": "100", "epsilon": "1/2", "prior": "binomial", "value": "0.3", "weights": "",
         "loss": "absolute"}  # fmt: skip
@@ -43,12 +44,6 @@ WORDS = [
     "moment:99", "table:0=0,1e100=1", "table:0=0", "poisson", "weights", "reals", "25x1", "5x5", "1 2 3", "hamming",
 ]  # fmt: skip
 KEY = "5ec2e7" * 11
-
-
-@pytest.fixture
-def place(tmp_path):
-    """One store is enough here: the verbs are tested on both."""
-    return tmp_path / "releases.db"
 
 
 @pytest.fixture

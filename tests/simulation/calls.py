@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+from parts import Terms
 from utmost.design.channels import Channel
 from utmost.design.spaces import discrete
-from utmost.doors.service.terms import Terms
 from utmost.errors import NeedsApproval, NeedsTable, OutOfRange, UnknownRecord, UnknownRelease
 from utmost.laws.exact import level
 

@@ -55,7 +55,6 @@ def test_distances_on_the_earth_are_a_metric_exactly_and_not_above_the_arcs(poin
             assert table[x, y] > arc - len(points) - 0.2 or x == y
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(-500, 500), st.integers(-500, 500)), min_size=1, max_size=7, unique=True),
     st.sampled_from(["1 m", "1/10 m", "7 cm"]),

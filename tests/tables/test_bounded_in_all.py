@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from parts import COUNTED_FORM, noise_laws
 from utmost.errors import NothingCounted, OutOfRange, Unsupported
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.counting.kept_pairs import least_in_all
 from utmost.publish.ledger.state import bound_facts
-from utmost.publish.promises.sum_noise import noise_laws
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables.bounding import Pairs, framed, text_identifiers
@@ -282,7 +281,7 @@ def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
 def test_the_commands_take_the_same_words(tmp_path, monkeypatch):
     from typer.testing import CliRunner
 
-    from utmost.doors.cli.main import app
+    from parts import app
 
     lines = ["user,shop", *(f"{user},{shop}" for user, shop in zip(SALES["user"], SALES["shop"], strict=True))]
     (tmp_path / "sales.csv").write_text("\n".join(lines), encoding="utf-8")

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from parts import COUNTED_FORM
 from spark import on, session
 from utmost.doors.cli.people_options import show_account
 from utmost.errors import BadTable, NothingCounted, Unsupported
 from utmost.publish.counting import count_table
 from utmost.publish.ledger import Ledger
 from utmost.publish.releases import release_table
-from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.workloads import Domain, bins, plain
 

@@ -7,9 +7,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from parts import squared
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
 from utmost.laws.noise import Geometric
-from utmost.laws.noise.costs import squared
 from utmost.laws.sampling import Identifiers
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.releases import ItemRelease, engine_release, item_columns, release_table

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from utmost.doors.cli.main import app
+from parts import app
 from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.publish.counting import count_keys, count_table
 from utmost.publish.ledger import Ledger

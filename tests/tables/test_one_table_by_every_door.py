@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.publish.statements.counted_files import COUNTED_FORM
+from parts import COUNTED_FORM
 from utmost.publish.workloads import bins, hierarchy, periods
 
 KEY = bytes(range(32))

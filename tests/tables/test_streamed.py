@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from utmost.doors.cli.main import app
+from parts import app
 from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.publish.releases import release_table, streamed
 from utmost.publish.releases.streamed import StreamedTable

@@ -6,11 +6,11 @@ import pickle
 import numpy as np
 import pytest
 
+from parts import SystemRandomness
 from utmost.doors.testing import SeededRandomness, seeded_release
 from utmost.errors import NotANumber, PromiseBroken, Unsupported
 from utmost.laws.noise import Geometric, Laplace
 from utmost.laws.sampling import sample
-from utmost.laws.sampling.random_bits import SystemRandomness
 from utmost.publish.releases import add_noise
 
 PINNED_WORDS = [51771, 11588, 7006, 25851]

@@ -6,16 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import Blocks, precision, relative_precision
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads import Domain, bins, blocks, hierarchy
-from utmost.publish.workloads.blocks import Blocks, precision, relative_precision
 from workload_cases import dense_variances, domains, rows_of_family, tree_of
 
 
-@settings(max_examples=50, deadline=None)
 @given(domains(), st.data())
 def test_the_closed_form_is_dense_least_squares(domain, data):
     """For every family V, any levels: the variance of a sum over a group is that of least squares, to 1e-10."""

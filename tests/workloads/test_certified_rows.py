@@ -7,11 +7,11 @@ from math import gcd
 import numpy as np
 import pytest
 
+from parts import precision
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.noise.signed_cells import charge_of_rows
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Workload, bounds_of, certified_rows
-from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.levels_of_rows import changes_of
 from utmost.publish.workloads.signed_search import signed_rows
 

@@ -6,7 +6,7 @@ import time
 import highspy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -85,7 +85,6 @@ def test_a_thousand_cells_have_the_objective_of_an_outside_solver():
     assert found.residual < 1e-6
 
 
-@settings(max_examples=25)
 @given(st.sampled_from(["plain", "tree", "bins", "three"]), st.integers(0, 10**6), st.integers(1, 30))
 def test_small_tables_are_solved_to_the_conditions_of_the_least(kind, seed, weight):
     """x >= 0, gradient >= 0, and their product 0 (Karush, Kuhn and Tucker), whatever the axes and the weights."""
@@ -130,7 +129,6 @@ def test_a_two_way_table_is_rounded_without_moving_a_sum_by_one():
     assert rounded.largest_move < 1
 
 
-@settings(max_examples=30)
 @given(
     st.sampled_from(["table", "trees", "tree", "marginals"]), st.integers(0, 10**6), st.sampled_from([2, 3, 7, 10**6])
 )

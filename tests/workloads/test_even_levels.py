@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import precision
 from utmost import Unit, release_workload
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
 from utmost.publish.workloads.axis_sums import Runs
-from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.even_levels import EvenLevels
 from utmost.publish.workloads.spectra import row_spectrum, runs_spectrum
 from utmost.publish.workloads.workload_evidence import family_blocks
@@ -42,7 +42,6 @@ def dense(domain, shares, part, epsilon):
     return np.trace(W @ inverse @ W.T) / len(W)
 
 
-@settings(max_examples=25)
 @given(SIZES, st.integers(1, 3), st.integers(1, 3), st.floats(0.2, 3))
 def test_variances_are_those_of_dense_least_squares(sizes, others, parts, epsilon):
     """Sums over states, which are not measured, have the variance that dense least squares gives them."""
@@ -55,7 +54,6 @@ def test_variances_are_those_of_dense_least_squares(sizes, others, parts, epsilo
         assert chosen.variances[part.name] == pytest.approx(dense(domain, chosen.shares, part, epsilon), rel=1e-9)
 
 
-@settings(max_examples=40)
 @given(st.sets(st.integers(1, 11)), st.sampled_from([(1, 12), (1, 2, 12), (1, 3, 6, 12)]))
 def test_the_spectrum_of_runs_is_the_sum_of_those_of_its_rows(cuts, chain):
     starts = (0, *sorted(cuts))
@@ -115,7 +113,7 @@ def test_even_domains_are_left_as_they_are():
 @settings(max_examples=10)
 @given(SIZES, st.integers(2, 3), st.integers(0, 2**32))
 def test_crossed_trees_are_bounded_over_the_families_that_may_be_measured(sizes, others, seed):
-    """The chord bound over even families is proved again from its certificate, and below 30 random strategies."""
+    """The chord bound over even families is proved again from its certificate, and below 12 random strategies."""
     domain = crossed(sizes, others)
     wanted = Workload(domain, {"state hour": 1, "airport": 1, "hour": 2})
     chosen = strategy(wanted, Unit(1, 1), epsilon=1)
@@ -123,7 +121,7 @@ def test_crossed_trees_are_bounded_over_the_families_that_may_be_measured(sizes,
     check_lower_bounds(bounds)
     assert "groups of one size" in bounds.these_families.holds_for
     random, names = np.random.default_rng(seed), ["airport hour", "airport", "hour", ""]
-    for _ in range(30):
+    for _ in range(12):
         parts = random.integers(1, 50, 4).tolist()
         shares = {name: Fraction(part, sum(parts)) for name, part in zip(names, parts, strict=True)}
         made = Strategy(domain, Unit(1, 1), shares, wanted, level(1))

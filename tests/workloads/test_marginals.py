@@ -8,15 +8,15 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
+from parts import group_of, noise_laws, precision, selected
 from utmost import Unit
 from utmost.errors import BadTable, NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.counting import CountedTable, added_cells, counted_events
-from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases import WorkloadRelease, release_workload
 from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.workloads import (
@@ -30,9 +30,7 @@ from utmost.publish.workloads import (
     marginals,
     strategy,
 )
-from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.few_cells import FewCells
-from utmost.publish.workloads.forms import group_of, selected
 from utmost.publish.workloads.marginal_bounds import TangentLevels
 from utmost.publish.workloads.marginal_reconstruction import MarginalReconstruction
 from utmost.publish.workloads.marginal_spaces import MarginalErrors, by_marginals
@@ -61,7 +59,6 @@ def measured(draw):
     return {family: draw(st.integers(1, 1000)) for family in families}
 
 
-@settings(deadline=None, max_examples=50)
 @given(measured(), st.integers(0, 10**6))
 def test_estimates_are_unbiased_exactly_and_nearly_the_least_squares(weights, seed):
     """Of tables without noise every determined sum is the truth itself; the law of errors is that of dense algebra."""
@@ -86,7 +83,6 @@ def test_estimates_are_unbiased_exactly_and_nearly_the_least_squares(weights, se
         assert variance == pytest.approx(float(own[0] @ inverse @ own[0]), rel=1e-5)
 
 
-@settings(deadline=None, max_examples=30)
 @given(measured(), st.integers(0, 10**6))
 def test_an_answer_of_any_weights_takes_the_noises_that_its_law_says(weights, seed):
     """The estimate of an answer is the sum of coefficients times tables, group by group: by planting one sum each."""

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import ProductForm
 from utmost import Unit
 from utmost.errors import NotDetermined, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
-from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.measured_families import is_listed, is_tents, load_of, measured_family
 from utmost.publish.workloads.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
@@ -56,7 +56,7 @@ def products_of_rows(draw):
     return ProductRows(domain, tuple(drawn_rows(draw, axis) for axis in domain.axes))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(products_of_rows())
 def test_every_cell_is_charged_the_level_to_the_last_digit(rows):
     """Over all sums in which a cell lies, weight times share adds up to 1: in rationals, for every single cell."""
@@ -88,7 +88,6 @@ def test_the_charge_is_that_of_the_worst_neighbour_whatever_the_shares():
         assert max(worst.values()) <= Strategy(ALONE.domain, unit, ALONE.shares, rows=ALONE).charge == 1
 
 
-@settings(deadline=None, max_examples=40)
 @given(products_of_rows(), st.integers(0, 2**32))
 def test_estimates_are_unbiased_exactly(rows, seed):
     """Of sums without noise every estimate is the truth, in rationals, whatever the weights."""

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import ProductForm, group_of, selected
 from utmost.errors import NotDetermined, Unsupported
 from utmost.laws.exact import Level, level
 from utmost.publish.workloads import Domain, bins, hierarchy
-from utmost.publish.workloads.forms import ProductForm, group_of, selected
 from utmost.publish.workloads.reconstruction import Reconstruction, precision_weights
 
 EVEN = {"N": ["a", "b"], "S": ["c", "d"], "W": ["e", "f"]}

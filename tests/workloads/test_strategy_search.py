@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import Blocks
 from utmost.errors import NotALevel
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Workload, bins, strategy
-from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.candidates import candidate_families, finest_common, named_candidates, plain_shares
 from utmost.publish.workloads.least_error import least_shares
 from utmost.publish.workloads.strategy_search import WeighedError, best_shares, chord_shares, descended, lattice_shares
@@ -24,7 +24,7 @@ def error_over(wanted, families, level):
     return WeighedError.of(structure, [wanted.spectrum(structure)], level)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(workloads(most=40), LEVELS)
 def test_never_worse_than_what_anybody_would_try(wanted, level):
     """Against the cells alone, equal shares of the wanted families, and of all families of the domain."""
@@ -32,7 +32,7 @@ def test_never_worse_than_what_anybody_would_try(wanted, level):
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(workloads(most=60), LEVELS)
 def test_never_worse_on_two_hundred_workloads(wanted, level):
     """The same, of 200 workloads."""
@@ -52,7 +52,6 @@ def check_never_worse(wanted, level):
         assert mine <= error(plain) * (1 + 1e-9)
 
 
-@settings(max_examples=30, deadline=None)
 @given(workloads(most=40), st.data())
 def test_families_left_out_are_never_better(wanted, data):
     """Moving the shares of all families to the candidates that stand for them makes no error larger."""
@@ -82,7 +81,7 @@ def test_no_point_of_a_fine_grid_is_better(wanted, level):
     assert error(found) > on_the_grid * 0.999
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(workloads(most=40), LEVELS, st.data())
 def test_exchanges_never_lose_and_keep_the_sum(wanted, level, data):
     families = list(candidate_families(wanted))

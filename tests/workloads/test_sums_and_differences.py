@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import group_of, selected
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, check_lower_bounds, hierarchy, strategy
-from utmost.publish.workloads.forms import group_of, selected
 from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
@@ -87,7 +87,6 @@ def dense(made, at):
     return np.linalg.inv(information)
 
 
-@settings(max_examples=25)
 @given(
     st.sampled_from([(2, 3), (3, 2), (4, 2)]),
     st.booleans(),

@@ -8,15 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import ProductForm, noise_laws, precision
 from utmost import Unit
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
-from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy, tent_search
-from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.certain_inverse import rounded_inverse
-from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.measured_families import load_of, measured_family
 from utmost.publish.workloads.planned_shares import part_variances
 from utmost.publish.workloads.reconstruction import precision_weights

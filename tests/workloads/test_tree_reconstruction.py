@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parts import group_of, selected
 from utmost.errors import NotDetermined
 from utmost.publish.workloads import Domain, hierarchy
-from utmost.publish.workloads.forms import group_of, selected
 from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction import Reconstruction
 from utmost.publish.workloads.tree_reconstruction import TreeReconstruction, reconstruction_of

@@ -6,18 +6,17 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from parts import Blocks
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.laws.exact import level as exact_level
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Workload, bins, strategy
-from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.workload import narrowed
 from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
 
 
-@settings(max_examples=25, deadline=None)
 @given(workloads())
 def test_matrix_gram_sizes_and_spectrum_agree(wanted):
     """Of every part: rows W, their Gram matrix W'W/m, the rows' lengths, tr(Q_T W'W)/m by dense projections."""

@@ -9,9 +9,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from parts import Blocks, precision
 from utmost.errors import PromiseBroken
 from utmost.laws.exact import level
 from utmost.laws.noise import DiscreteStaircase, Geometric, Staircase, costs
@@ -27,7 +28,6 @@ from utmost.publish.workloads import (
     hierarchy,
     strategy,
 )
-from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.bound_inequalities import (
     ChordShares,
     Directions,
@@ -471,7 +471,6 @@ def test_no_strategy_that_keeps_the_level_is_below_a_bound_for_strategies(unit):
 
 
 @given(st.sampled_from(UNITS), st.integers(2, 9))
-@settings(max_examples=25)
 def test_certified_shares_are_not_above_those_of_the_search(unit, cells):
     wanted = Workload(Domain(cell=range(cells)), {"cell": 1, "": 3})
     found = certified_shares(wanted, unit, 1)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from parts import precision
 from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
-from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.workload_evidence import level_of_cells
 from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, two_way, workloads
 
@@ -171,7 +171,7 @@ def test_the_least_largest_error_of_geography():
         strategy(geography(), ONE, epsilon=1, aim="median")
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(workloads(most=30))
 def test_variances_are_those_of_least_squares_at_any_unit(wanted):
     """Of every part the mean over its answers of the dense variance; a unit of k cells by s has epsilon/(k s)."""

@@ -90,6 +90,7 @@ def packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, classes: Cla
     Cost: a dense linear program in k variables and rows for k classes of secrets.
     """
     farthest = float(similarity.level.epsilon_float * max(map(float, similarity.lengths)))
+    # F = e^(epsilon d) beyond 10^12: a float program of it would say nothing.
     if len(classes) > _MOST_CLASSES or (kind == "additive" and farthest > math.log(_LARGEST)):
         return None
     exactly = similarity.is_rational and len(classes) <= _MOST_EXACT_CLASSES
@@ -118,6 +119,7 @@ def by_packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: P
         certificate = CapacityCertificate(ptype, kind, completed, packed.dual)
     except PromiseBroken:
         return None
+    # Exactly, or to a float's digits: a wider gap is left to the larger programs.
     is_near = certificate.gap <= (0 if packed.is_exact else 1e-9 * float(certificate.upper))
     return certificate if is_near else None
 
@@ -168,6 +170,7 @@ def _free_entries(
 ) -> Array | None:
     """The rows of secrets with z_x = 0: a feasible point between the bounds that the known rows set."""
     near = table[similarity.kinds[np.ix_(free, known)]]
+    # What the known rows ask of the free ones is a box: no variable of theirs is needed in the program.
     low = np.max(near[:, :, None] * matrix[None, known], axis=1)
     high = np.min(matrix[None, known] / near[:, :, None], axis=1)
     own = [(int(i), int(c)) for i, x in enumerate(free) for c in np.flatnonzero(columns == x)]

@@ -71,6 +71,8 @@ class Classes:
         while True:
             views = _views(similarity, labels, kinds)
             finer = numbered(np.column_stack([labels.astype(np.uint64), views]))
+            # No class fell apart: the partition is equitable, but for a chance of n^2 / 2^64 that two views have one
+            # word.
             if finer.max(initial=0) == labels.max(initial=0):
                 break
             labels = finer
@@ -194,6 +196,7 @@ def certified(
         return CapacityCertificate(ptype, kind, Channel(matrix), dual, multipliers)
     channel = Channel(private_matrix(ptype, matrix))
     sign = 1 if kind == "multiplicative" else -1
+    # What the duals lack is taken from the bound itself, exactly: a proof that is a little weaker, and a proof.
     worst = slacks(ptype, kind, dual, multipliers).min(axis=1)
     corrected = dual - sign * objects(min(slack, Fraction(0)) for slack in worst)
     certificate = CapacityCertificate(ptype, kind, channel, corrected, multipliers)
@@ -306,6 +309,8 @@ def lazily_solved(ptype: PrivacyType, kind: Kind, similarity: Similarity, exactl
     for _ in range(_ROUNDS):
         solution = (solve_exactly if by_simplex else solve)(_edge_program(kind, similarity, rows, by_simplex))
         broken = _broken(similarity, both, solution.primal.reshape(similarity.size, -1), by_simplex)
+        # Floats find which rows matter; the exact program then begins with these, and goes on until none is broken
+        # exactly.
         if len(broken) == 0 and by_simplex == exactly:
             return rows, solution
         by_simplex = (exactly and len(broken) == 0) or by_simplex
@@ -324,6 +329,7 @@ def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exact
     table = similarity.fractions if exactly else similarity.floats
     x, y = both.T
     gaps = table[similarity.kinds[x, y]][:, None] * matrix[y] - matrix[x]
+    # The worst first, and not all at once: most rows hold as soon as a few others do.
     edge, j = np.nonzero(gaps > (0 if exactly else _BROKEN))
     worst = np.argsort(-gaps[edge, j].astype(np.float64), kind="stable")[: 4 * similarity.size]
     return np.column_stack([x[edge[worst]], y[edge[worst]], j[worst]]).astype(np.int64)

@@ -186,6 +186,7 @@ def kernel_channel(support: Vertices) -> Channel:
 def _near_kernel(support: Vertices) -> Channel:
     """The same from rationals ever nearer to the vertices: at extreme levels floats would make entries negative."""
     shape, bits = support.exponents.shape[:2], _FIRST_BITS
+    # Entries of a vertex may be e^-1000 apart: the mixture is solved for in rationals as fine as it takes.
     while bits <= _MOST_BITS:
         powers = (_near_power(support.powers, tuple(c), bits) for vertex in support.exponents.tolist() for c in vertex)
         columns = objects(powers, shape).T
@@ -345,8 +346,12 @@ def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most
     for start in range(0, len(ups), step):
         some = ups[start : start + step]
         joint = masks[some][:, None, :] | masks[downs][None, :, :]
+        # A joint support of more columns than rows + 1 is no edge: sixty-four columns to a word make this the quick
+        # half.
         near = np.argwhere(np.bitwise_count(joint).sum(axis=2) <= most)
         for a, b in near:
+            # Two rays are adjacent exactly when their joint support holds no third: combining others would give rays
+            # that are none.
             inside = ((masks & ~joint[a, b]) == 0).all(axis=1)
             if np.count_nonzero(inside) == 2:
                 yield int(some[a]), int(downs[b])
@@ -361,6 +366,7 @@ def _joined(positive: _Ray, up: Number, negative: _Ray, down: Number) -> _Ray:
     support = tuple(sorted(entries))
     values = tuple(entries[j] for j in support)
     if all(isinstance(x, int) for x in values):
+        # Entries grow with each row that is cut; their common divisor does not matter to a ray.
         common = gcd(*values)
         values = tuple(x // common for x in values)
     return _Ray(support, values)

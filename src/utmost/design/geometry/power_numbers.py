@@ -138,6 +138,7 @@ class PowerField:
         if self.degree:
             (above, first), (below, second) = self._lowered(above), self._lowered(below)
             above, below = above * second, below * first
+        # Lowest terms: degrees would double with each step of an elimination.
         common = above.gcd(below)
         return above // common, below // common
 
@@ -279,6 +280,7 @@ class PowerNumber:
         """Numerator and denominator, in lowest terms: worked out when they are first asked for."""
         todo = [self]
         while todo:
+            # A stack of our own: what a number is made of may be thousands deep, and Python's is not.
             at = todo[-1]
             if at._known is not None:
                 todo.pop()
@@ -290,6 +292,7 @@ class PowerNumber:
                 todo += missing
                 continue
             at._known = at.field.reduced(combined(at._made[0], first.quotient, second.quotient))
+            # Parts that nobody else holds go: a search would else keep all that it ever tried.
             at._made = None
             if at is self:
                 at._near = at.field.near(at._known)
@@ -304,6 +307,7 @@ class PowerNumber:
             Undecided: where `MOST_BITS` bits leave it open, and no theorem says that more of them will not.
         """
         middle, reach = self._near
+        # Nearly always a float decides; polynomials are worked out for the rest, and balls for what of it is not zero.
         if middle > reach or middle < -reach:
             return 1 if middle > 0 else -1
         if _images_decide.get() and self._image == 0:
@@ -401,6 +405,7 @@ class PowerNumber:
         if that is None or self is that:
             return None if that is None else 0
         (a, r), (b, s) = self._near, that._near
+        # The gap itself is rounded once, by half an ULP of it.
         if abs(gap := a - b) > (r + s + ULP * abs(gap)) * WIDER + TINY:
             return 1 if gap > 0 else -1
         difference = self - that
@@ -408,6 +413,7 @@ class PowerNumber:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PowerNumber) and self._image != other._image and self.field.is_proved:
+            # Numbers that are equal have one image, whatever formula they come from: another image is another number.
             return False  # different as formulas, and so as numbers
         sign = self._against(other)
         return NotImplemented if sign is None else sign == 0

@@ -65,6 +65,7 @@ def repair(
     """
     near, names = _near_channel(channel, ptype.space.size, tolerance)
     start = near if is_exact(near) else _shares(_units(near, _GRID), _GRID)
+    # In rationals: how far the matrix that would be handed out breaks privacy, and not the float beside it.
     breaks, largest = _breaks(ptype, start)
     repaired, share = _corrected(start, breaks, largest)
     rationals = as_rationals(near)
@@ -89,6 +90,7 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
     units = _units(near, _GRID)
     matrix = _shares(units, _GRID)
     breaks, largest = _breaks(ptype, matrix)
+    # A constant c added to a whole column adds c (1 - alpha) to each of its gaps: so much mends the worst of them.
     raised = objects(ceil(_GRID * broken / (1 - largest)) for broken in breaks)
     return _shares(units + raised, _GRID + int(raised.sum())) if raised.any() else matrix
 
@@ -125,6 +127,7 @@ def feasible_dual(
         slack = edge_slacks(ptype, consumer, mu, nonnegative, exactly=False).min(axis=1)
         if (slack >= 0).all():
             break
+        # Twice what is missing, for the sum that is compared is rounded once more with each change.
         mu = np.where(slack >= 0, mu, mu + 2 * slack - 2.0**-52 * abs(mu))
     return mu, nonnegative
 
@@ -181,6 +184,7 @@ def _units(near: Array, total: int) -> Array:
     units = np.rint(np.maximum(near, 0.0) * total).astype(object)
     for x, row in enumerate(units):
         whole = [int(u) for u in row]
+        # On the largest entry the same few units are the least part of it.
         whole[int(np.argmax(near[x]))] += total - sum(whole)
         units[x] = whole
     return np.asarray(units)

@@ -15,7 +15,8 @@ from utmost.doors.cli.total_command import ReleaseFile
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
-from utmost.publish.releases import CleanRelease, WorkloadRelease
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.clean_release import CleanRelease
 from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
 from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.tables import files

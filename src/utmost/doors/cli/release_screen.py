@@ -13,8 +13,8 @@ from utmost.doors.cli.screen import DRY, number, screen, shown_facts, watched
 from utmost.doors.cli.table_options import TableAnswer, give_table
 from utmost.doors.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import TABLE_KIND
-from utmost.publish.releases import TableRelease
 from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.table import TableRelease
 from utmost.publish.statements.stated_words import table_in_words
 from utmost.publish.statements.statement_files import Signer, publish
 from utmost.publish.tables import files

@@ -134,18 +134,18 @@ def _check_size(shape: tuple[int, ...]) -> None:
         raise Unsupported(f"a picture has at most {_MOST_SHADED} rows and columns", came=came, where="plot")
 
 
-def _matrix(matrix: Any, rows: Any, columns: Any, numbers: bool | None, x: str, y: str, title: str = "") -> Any:
+def _matrix(matrix: Any, rows: Any, columns: Any, numbers: bool | None, names: tuple[str, str], title: str = "") -> Any:
     _check_size(matrix.shape)
     n, m = matrix.shape
     figure, axes = _page(min(12, 1.4 + 0.75 * m), min(12, 1.3 + 0.55 * n))
     _heat(axes, matrix, rows, columns, numbers)
-    axes.set(xlabel=x, ylabel=y)
+    axes.set(xlabel=names[0], ylabel=names[1])
     axes.set_title(title, loc="left", fontsize=10)
     return figure
 
 
 def _channel(channel: Any, *, numbers: bool | None = None) -> Any:
-    figure = _matrix(channel.matrix, channel.secrets, channel.outcomes, numbers, "outcome", "secret")
+    figure = _matrix(channel.matrix, channel.secrets, channel.outcomes, numbers, ("outcome", "secret"))
     marks, tight_at = constraints_of(channel.matrix)
     if marks is not None:
         for (row, column), mark in np.ndenumerate(marks):
@@ -170,7 +170,7 @@ def _optimum(optimum: Any, *, numbers: bool | None = None, place: Any = None) ->
 def _capacity(capacity: Any, *, numbers: bool | None = None) -> Any:
     title = f"capacity {float(capacity.value):.6g}"
     _check_size(capacity.mechanism.shape)
-    return _matrix(capacity.mechanism.matrix, None, None, numbers, "outcome", "secret", title)
+    return _matrix(capacity.mechanism.matrix, None, None, numbers, ("outcome", "secret"), title)
 
 
 def _order(verdict: Any, *, numbers: bool | None = None) -> Any:
@@ -238,7 +238,7 @@ def _clean(release: Any) -> Any:
 
 def _hyper(hyper: Any, *, numbers: bool | None = None) -> Any:
     names = [f"{float(weight):.3g}" for weight in hyper.weights]
-    return _matrix(hyper.posteriors, None, names, numbers, "probability of the posterior", "secret")
+    return _matrix(hyper.posteriors, None, names, numbers, ("probability of the posterior", "secret"))
 
 
 def _beliefs(beliefs: dict[str, Any], x: str) -> Any:
@@ -266,7 +266,7 @@ def _consumer(consumer: Any) -> Any:
 
 def _space(space: Any, *, numbers: bool | None = None) -> Any:
     _check_size((space.size,))
-    return _matrix(space.distances, space.labels, space.labels, numbers, "", "", space.unit or "distance")
+    return _matrix(space.distances, space.labels, space.labels, numbers, ("", ""), space.unit or "distance")
 
 
 def _with_bars(labels: list[str], values: Any, margins: Any, title: str) -> Any:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,13 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
     return [cell.shares for cell in cells]
 
 
+class KeyWords(TypedDict, total=False):
+    """How a person's keys are counted and chosen: see `count_keys`."""
+
+    shares: int | None
+    key: bytes | None
+
+
 @checked
 @long_work("Counting keys")
 def count_keys(
@@ -77,9 +84,8 @@ def count_keys(
     person: str,
     column: str,
     at_most: int,
-    shares: int | None = None,
-    key: bytes | None = None,
     progress: Progress | None = None,
+    **words: Unpack[KeyWords],
 ) -> dict[str, Any]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
 
@@ -108,6 +114,7 @@ def count_keys(
     >>> count_keys(events, person="user", column="page", at_most=2, shares=60)
     {'home': KeyShares(shares=90, of=60), 'shop': KeyShares(shares=30, of=60)}
     """
+    shares, key = words.get("shares"), words.get("key")
     most = exact_integer(at_most, "at_most")
     if most < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many keys a person may have.")

@@ -137,6 +137,8 @@ def event_bytes(event: Event) -> bytes:
     >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
     b'{"facts":{"dataset":"d","limit":"1"},"format":6,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
+    # An older version reads all events that it can understand, and refuses the others: so the number is no higher than
+    # it must be.
     form = FORMAT if {"in_all", "noise"} & {*event.facts.get("promise", ())} else _PLAIN
     body = {"format": form, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
@@ -159,6 +161,7 @@ def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts]
     if not right:
         raise LedgerDamaged("an event must be JSON with its four parts", where=where) from None
     last = max(upgrades, default=FORMAT - 1) + 1
+    # `type(...) is`: true is an int to Python, and a format to nobody.
     if type(form) is not int or not 1 <= form <= last or kind not in KINDS:
         raise Unsupported(
             "an event must be of a kind that this version knows",
@@ -200,6 +203,8 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[Row]) -> bytes:
     for place, (stored_number, body, stored) in enumerate(rows, start=number + 1):
         if stored_number != place:
             raise LedgerDamaged("every event must be there", came=f"event {stored_number}", where=f"event {place}")
+        # Over the mac before, not over what the store says of it: a row that was exchanged breaks the chain from there
+        # on.
         before = mac(key, before, stored_number, body)
         if not hmac.compare_digest(before, stored):
             raise LedgerDamaged(
@@ -214,6 +219,7 @@ def check_seal(key: Key, head: tuple[int, bytes] | None, number: int, mac: bytes
     Raises:
         LedgerDamaged: where it does not.
     """
+    # In constant time, as every mac: a store that may guess must learn nothing from how long it takes.
     if head is None or head[0] != number or not hmac.compare_digest(head[1], seal(key, number, mac)):
         raise LedgerDamaged(
             "the last event must be the one that was sealed",

@@ -14,7 +14,8 @@ from utmost.publish.tables.engines import is_engine_frame
 
 if TYPE_CHECKING:
     from utmost.laws.noise import RatioBar
-    from utmost.publish.releases import Answer, CleanRelease, WorkloadRelease
+    from utmost.publish.releases import Answer, WorkloadRelease
+    from utmost.publish.releases.clean_release import CleanRelease
     from utmost.publish.releases.quantiles import QuantileBar
 
 Where = Mapping[str, Any]

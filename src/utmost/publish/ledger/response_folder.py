@@ -139,6 +139,7 @@ class ResponseFolder:
             aside = Path(mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=place.parent))
             try:
                 self._write_aside(release, at, frame, aside)
+                # One name for the whole folder: whoever finds it finds all files, found to be what was answered.
                 os.replace(aside, place)
             except OSError:
                 if self._manifest(release, at) is None:  # else another writer was first, with the same values
@@ -146,6 +147,7 @@ class ResponseFolder:
                     raise
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
+            # The name itself is on the disk now, and a power cut leaves it or nothing.
             force(place.parent)
         for left in place.parent.glob(f".{place.name}.*.part"):
             shutil.rmtree(left, ignore_errors=True)
@@ -246,6 +248,7 @@ class ResponseFolder:
         facts = {"form": _FORM, "name": release.name, "version": release.version, "release": release.bound.hex()}
         facts |= {"level": level_text(at), "rows": release.rows, "files": listed}
         (aside / _MANIFEST).write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="ascii")
+        # Files before the manifest that names them, and the folder last.
         for path in (*files, aside / _MANIFEST, aside):
             force(path)
 

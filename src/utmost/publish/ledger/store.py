@@ -167,14 +167,17 @@ class Rows:
 
         def noted() -> Iterator[Part]:
             for event, part, content in parts:
+                # Digests alone are kept: the parts of a large release are streamed through, and never all in memory.
                 written.append((event, part, sha256(content).digest()))
                 yield event, part, content
 
+        # Parts first: the event that names them is there only if they are.
         self._load(noted())
         for row in events:
             self._run("INSERT INTO utmost_events VALUES (?, ?, ?)", row)
         self._run("DELETE FROM utmost_head", ())
         self._run("INSERT INTO utmost_head VALUES (?, ?)", (events[-1][0], seal))
+        # Read back inside the transaction, which a trigger or a rule of somebody else's could have redirected.
         wrong = None
         if self.head() != (events[-1][0], seal):
             wrong = "utmost_head"

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from utmost.publish.promises.values import add_noise as add_noise
     from utmost.publish.promises.vast_domains import Texts as Texts
     from utmost.publish.promises.vast_domains import name_cells as name_cells
-    from utmost.publish.releases.clean_release import CleanRelease as CleanRelease
     from utmost.publish.releases.detailed_release import DetailRule as DetailRule
     from utmost.publish.releases.detailed_release import release_detailed as release_detailed
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from utmost.publish.releases.processed_release import ProcessedRelease as ProcessedRelease
     from utmost.publish.releases.shared_release import release_shared as release_shared
     from utmost.publish.releases.sums_and_counts import SumsAndCounts as SumsAndCounts
-    from utmost.publish.releases.table import TableRelease as TableRelease
     from utmost.publish.releases.table import release_table as release_table
     from utmost.publish.releases.together import release_together as release_together
     from utmost.publish.releases.trust import TrustRelease as TrustRelease

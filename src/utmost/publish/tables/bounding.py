@@ -116,7 +116,6 @@ def least_hashed(
     key: bytes,
     purpose: bytes,
     runs: NDArray[np.int64] | None = None,
-    progress: Progress | None = None,
 ) -> NDArray[np.bool_]:
     """Which pairs are kept: for each person, the ``most`` with the least hash, all where there are no more.
 
@@ -126,7 +125,6 @@ def least_hashed(
         names: each person's text, by code.
         key, purpose: what the hash is of, beside the person and the number of the cell.
         runs: ascending numbers, each of pairs of one person, so many of which are kept; a person's when left out.
-        progress: called with how many persons were ranked, and how many are to be.
 
     Returns:
         (n,) booleans; of a person, or run, with c pairs exactly min(c, most) are true, whatever the hash: ties go to
@@ -150,8 +148,6 @@ def least_hashed(
         some = slice(int(starts[first]), end)
         # A hash of person and cell under the key: the choice depends on the person's own rows and on nobody else's.
         marks[some] = pair_marks(secret, who, sizes[first:last], cell_tags(secret, cells[some]))
-        if progress is not None:
-            progress(end, len(rows))
     chosen = ~many
     chosen[rows] = least_in_runs(marks, starts, sizes, most)
     return chosen

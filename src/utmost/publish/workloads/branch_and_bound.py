@@ -13,7 +13,7 @@ Bounds are computed in floats and lowered by one part in 10^9, which is a thousa
 import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict, Unpack
 
 import numpy as np
 
@@ -148,6 +148,14 @@ class Box:
         return [box for box in halves if box is not None]
 
 
+class BoxWords(TypedDict, total=False):
+    """Where a search over boxes ends, see `certified_shares`: with 1/50 and 20 000 if left out."""
+
+    tolerance: Number
+    most_boxes: int
+    progress: Callable[[int, float], None] | None
+
+
 @checked
 @long_work("Certifying shares")
 def certified_shares(
@@ -156,10 +164,8 @@ def certified_shares(
     epsilon: Number | Level,
     families: Iterable[Any] | None = None,
     *,
-    tolerance: Number = "1/50",
     start: Mapping[Any, Number] | None = None,
-    most_boxes: int = 20_000,
-    progress: Callable[[int, float], None] | None = None,
+    **words: Unpack[BoxWords],
 ) -> CertifiedShares:
     """The best shares of a level over a few families, with a bound on what any shares could reach.
 
@@ -168,9 +174,10 @@ def certified_shares(
         unit: what one individual changes.
         epsilon: the level of the whole release.
         families: which may be measured; all of use where None. Up to four take seconds; the boxes grow exponentially.
-        tolerance: by which factor the error found may exceed the bound, less 1; > 0.
+        tolerance: by which factor the error found may exceed the bound, less 1; > 0, and 1/50 if left out.
         start: shares to begin with; searched where None.
-        most_boxes: after so many the bound reached is returned, and `CertifiedShares.is_certified` says no.
+        most_boxes: after so many, 20 000 if left out, the bound reached is returned, and
+            `CertifiedShares.is_certified` says no.
         progress: is told how many boxes were halved and within which factor the error is, every hundred boxes.
 
     Raises:
@@ -185,7 +192,7 @@ def certified_shares(
     >>> round(found.shares[(0, 1)], 2), found.is_certified
     (0.42, True)
     """
-    gap = read_tolerance(tolerance)
+    gap = read_tolerance(words.get("tolerance", "1/50"))
     if unit.exactly:
         remedy = "Leave exactly= out; what is certified then holds for less than is promised."
         raise Unsupported("shares are certified where totals are not public", came="exactly=True", remedy=remedy)
@@ -203,12 +210,13 @@ def certified_shares(
     else:
         starts = [_given(workload, list(chosen), start)]
     search = Search(error, spent * largest, starts)
-    bound, boxes = search.certify(gap, natural(most_boxes, "most_boxes"), progress)
+    most = natural(words.get("most_boxes", 20_000), "most_boxes")
+    bound, boxes = search.certify(gap, most, words.get("progress"))
     unit_variance = 1 / float(precision(error.level))
     shares = dict(zip(chosen, (largest * search.shares).tolist(), strict=True))
     exactly = "" if is_exact(workload.domain, unit, chosen) else ", charged as Strategy.charge says, which is no less"
-    words = f"one level per family of these, linear unbiased estimates{exactly}"
-    return CertifiedShares(shares, search.value * unit_variance, bound * unit_variance, boxes, gap, words)
+    holds_for = f"one level per family of these, linear unbiased estimates{exactly}"
+    return CertifiedShares(shares, search.value * unit_variance, bound * unit_variance, boxes, gap, holds_for)
 
 
 def read_tolerance(tolerance: Number) -> float:

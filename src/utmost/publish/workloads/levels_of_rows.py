@@ -6,10 +6,10 @@ every d in D. The sum is convex in d, so that the corners of D are enough. So th
 rows, over another polytope.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise.signed_cells import read_rows
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.blocks import precision, relative_precision
-from utmost.publish.workloads.branch_and_bound import CertifiedShares, Search, largest_share, read_tolerance
+from utmost.publish.workloads.branch_and_bound import BoxWords, CertifiedShares, Search, largest_share, read_tolerance
 
 _MOST_CELLS, _MOST_ROWS = 6, 1000
 
@@ -56,10 +56,8 @@ def certified_rows(
     epsilon: Number | Level,
     *,
     weights: Sequence[Number] | None = None,
-    tolerance: Number = "1/50",
     start: Sequence[Number] | None = None,
-    most_boxes: int = 20_000,
-    progress: Callable[[int, float], None] | None = None,
+    **words: Unpack[BoxWords],
 ) -> CertifiedShares:
     """The best levels of integer rows over a few cells that one individual changes together, with a bound on any.
 
@@ -103,12 +101,13 @@ def certified_rows(
     error = _ErrorOfRows(matrix, gram, float(at.epsilon_float) * largest)
     first = _positive(start, len(listed), "start") if start is not None else np.ones(len(listed))
     search = Search(error, spent * largest, [first])
-    gap = read_tolerance(tolerance)
-    bound, boxes = search.certify(gap, natural(most_boxes, "most_boxes"), progress)
+    gap = read_tolerance(words.get("tolerance", "1/50"))
+    most = natural(words.get("most_boxes", 20_000), "most_boxes")
+    bound, boxes = search.certify(gap, most, words.get("progress"))
     variance = 1 / float(precision(error.level))
     shares = dict(zip(listed, (largest * search.shares).tolist(), strict=True))
-    words = "levels of these rows, geometric noise on the integers, linear unbiased estimates"
-    return CertifiedShares(shares, search.value * variance, bound * variance, boxes, gap, words)
+    holds_for = "levels of these rows, geometric noise on the integers, linear unbiased estimates"
+    return CertifiedShares(shares, search.value * variance, bound * variance, boxes, gap, holds_for)
 
 
 def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:

@@ -88,12 +88,14 @@ class MarginalReconstruction:
         for space in self._spaces.below(axes):
             part, largest = self._part(measured, space)
             times = math.prod(self._groups(axis, level + 1) for axis, level in _levels(axes, space, self._all))
+            # A bound on every sum, from the parts: int64 wherever it surely fits, Python's integers else.
             bound += largest * times
             parts.append((part, times, dict(space)))
         total = np.zeros(shape, dtype=np.int64 if bound < _FITS else object)
         for part, times, levels in parts:
             spread: NDArray[Any] = part.astype(total.dtype) * times
             for at, (axis, level) in enumerate(axes):
+                # Where the space does not tell the values of an axis apart, its part is the same for all of them.
                 if axis not in levels:
                     spread = np.expand_dims(spread, at)
                 elif levels[axis] > level:

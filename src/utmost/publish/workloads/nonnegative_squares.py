@@ -117,6 +117,7 @@ def _rounded_estimates(
     finest = reconstruction.domain.finest
     estimates = reconstruction.floats(measured, finest)
     whole: NDArray[Any] = np.maximum(np.rint(estimates), 0.0)
+    # Whole numbers first: what is left is small, and floats have all their digits for it.
     if whole.max(initial=0) * whole.size < 2.0**62:
         return whole.astype(np.int64), estimates - whole
     # The last digit of a float may be a million cells here, so the exact estimates are rounded.
@@ -160,9 +161,11 @@ class _Held:
 
     def move(self, x: Floats, tolerance: float) -> None:
         """Take what is outside as the multipliers; where that brought little, make it cost more."""
+        # The next turn begins where this one pays exactly: multipliers are what a sum would have to be moved by.
         self.multipliers, now = self.outside(x), self.off(x)
         if now > max(tolerance, self.worst / 4):
             self.stiffness *= _STIFFER
+            # What a sum costs is stiffness times multiplier, which stays.
             self.multipliers /= _STIFFER
         self.worst = min(now, self.worst)
 
@@ -249,6 +252,7 @@ class _Squares:
         """
         step = self.within(x - gradient / self.least) - x
         left_open = sum(hold.gap(x) for hold in self.holds)
+        # Strong convexity: f lies above a parabola of the least curvature, whose least is worked out here.
         return max(0.0, left_open - float((gradient * step + self.least / 2 * step * step).sum()))
 
     def held(self, x: Floats, tolerance: float, check: Callable[[], None]) -> Floats:
@@ -257,6 +261,7 @@ class _Squares:
         Where that takes long, it is checked that there is such an x at all.
         """
         for turn in range(_HOLDS):
+            # Facts that contradict each other are never reached: ask, before the turns are spent.
             if turn == _SOON:
                 check()
             try:
@@ -287,6 +292,7 @@ class _Squares:
         ahead, momentum = x, 1.0
         for _ in range(_STEPS):
             step = self.within(ahead - self.gradient(ahead) / steep)
+            # The momentum points uphill: begun again from here, without it.
             if float(((ahead - step) * (step - x)).sum()) > 0:
                 ahead, momentum = step, 1.0
             else:
@@ -307,6 +313,7 @@ class _Squares:
             x = np.where(side < 0, self.lower, np.where(side > 0, self.upper, x))
             free, broken = side == 0, self._broken(x)
             guess = b"".join(signs.tobytes() for signs in (side, *broken))
+            # A guess that comes back would come back for ever.
             if guess in known:  # round in circles
                 break
             known.add(guess)
@@ -344,6 +351,7 @@ class _Squares:
         left = np.where(free, -self.gradient(x), 0.0)
         way, size = left, float((left * left).sum())
         enough = _EXACT * size
+        # Conjugate gradients end in as many steps as there are curvatures; rounding may want as many again.
         for _ in range(min(_FACE_STEPS, 2 * x.size)):
             if size <= enough:
                 break

@@ -84,6 +84,7 @@ def _in_fours(tails: Groups, heads: Groups, parts: Floats, costs: Floats) -> Flo
         pairs = np.flatnonzero((nth[:-1] % 2 == 0) & (end[:-1] == end[1:]))
         if pairs.size == 0 or not _exchange(opened[pairs], opened[pairs + 1], tails, parts, costs):
             break
+        # Beginnings two by two, then four by four: what is left open is joined under larger and larger groups.
         together *= 2
     return parts
 
@@ -94,6 +95,7 @@ def _exchange(one_arc: Groups, other_arc: Groups, tails: Groups, parts: Floats, 
     All pairs of the same two beginnings are filled in the order of what it costs, so that one is left between its ends.
     """
     kind = tails[one_arc] * (int(tails.max()) + 1) + tails[other_arc]
+    # Within one kind the exchange that saves most comes first, and takes all the room that there is.
     order = np.lexsort((costs[one_arc] - costs[other_arc], kind))
     one_arc, other_arc, kind = one_arc[order], other_arc[order], kind[order]
     total = parts[one_arc] + parts[other_arc]
@@ -145,6 +147,7 @@ class _Walk:
         tails, heads, next_arc = self.tails, self.heads, self._next_arc
         places, arcs, position = [start], [-1], {start: 0}
         while (arc := next_arc(places[-1], arcs[-1])) >= 0:
+            # The only arc that is left here: all others of the place are whole, so this one is, but for rounding.
             if arc == arcs[-1]:
                 self._close(arc, _LAST)
                 del position[places.pop()]
@@ -173,6 +176,7 @@ class _Walk:
                     return arc
                 break
             arcs.pop()
+        # Closed arcs are dropped as they are met: over the whole walk each is looked at once.
         for k in range(len(arcs) - 2, -1, -1):
             if not is_open[arcs[k]]:
                 del arcs[k]
@@ -195,6 +199,8 @@ class _Walk:
                 up = room
             if back < down:
                 down = back
+        # In the direction that costs less; one of the flows becomes whole there, so that each cycle closes an arc at
+        # least.
         step, first = -down if cost > 0 else up, -1
         for k, arc in enumerate(arcs):
             part = parts[arc] = parts[arc] + step if is_forth[k] else parts[arc] - step
