@@ -112,7 +112,7 @@ def places(line: Line) -> None:
     maps = script("design", "large_maps_are_designed_in_minutes")
     sides = (3, 4, 5) if line.quick else (5, 6, 7, 8, 10, 14, 20)
     highs_to, qif_to = (4, 3) if line.quick else (7, 5)
-    maps.design("grid,16,dirichlet", shown=False)  # compiles
+    maps.compiled()
     ours: dict[int, float] = {}
     theirs: dict[int, float] = {}
     cases = []
@@ -151,7 +151,8 @@ def irregular(line: Line) -> None:
     at = np.random.default_rng(12).random((n, 2)).round(3).tolist()
     ptype = ut.PrivacyType(ut.spaces.points(at), epsilon=1)
     consumer = Consumer(priors.uniform(n), losses.distance(ptype.space))
-    ut.optimal_mechanism(ut.PrivacyType(counts(2), epsilon=1), Consumer(priors.uniform(3), losses.absolute))
+    few = ut.PrivacyType(ut.spaces.points(at[:4]), epsilon=1)  # what is loaded at a first call
+    ut.optimal_mechanism(few, Consumer(priors.uniform(4), losses.distance(few.space)))
     ut.capacity(ut.PrivacyType(counts(2), epsilon=1), kind="additive")
     seconds, found = timed(lambda: ut.optimal_mechanism(ptype, consumer))
     line.took(OURS, "the design", seconds, note=f"gap {float(found.gap / found.loss):.0e}")

@@ -23,6 +23,7 @@ import time
 import numpy as np
 
 from utmost.design.optima.column_generation import certificate_of_rays
+from utmost.design.optima.tree_pricing import prepare
 from utmost.design.spaces import Consumer, Space, grid, losses
 from utmost.design.types import PrivacyType
 from utmost.doors.documents.consumer_files import prior_file
@@ -35,9 +36,15 @@ CASES = (
 
 
 def main():
-    design("grid,16,dirichlet", shown=False)
+    compiled()
     for case in sys.argv[1:] or CASES.split():
         design(case)
+
+
+def compiled():
+    """Let nothing be compiled later."""
+    prepare(100)
+    design("grid,16,dirichlet", shown=False)
 
 
 def design(case, shown=True):

@@ -7,8 +7,12 @@ from threading import active_count
 
 import pytest
 
+import utmost as ut
+from utmost.design.optima import evidence
+from utmost.doors.testing import SeededRandomness
 from utmost.laws.exact import long_work as module
 from utmost.laws.exact.long_work import Watch, is_watched, long_work, watched_by
+from utmost.laws.sampling import draw
 
 
 class Terminal(io.StringIO):
@@ -125,3 +129,25 @@ def test_of_two_threads_one_has_the_line(monkeypatch):
     monkeypatch.setattr(module, "_drawing", [object()])
     with long_work("Cleaning") as told:
         assert told is module._nobody
+
+
+def test_many_draws_and_certificates_tell_what_they_do(seen, monkeypatch):
+    lines, clock, watch = seen
+    shown = []
+    monkeypatch.setattr(draw, "_SHOWN", draw.CHUNK)
+
+    class Slow(SeededRandomness):
+        """A source that looks at the screen at each array that it is asked for."""
+
+        def words(self, count, bits):
+            clock.now += 2
+            watch.draw()
+            return super().words(count, bits)
+
+    ut.sample(ut.noise.Geometric(epsilon=1), 4 * draw.CHUNK, randomness=Slow(1))
+    assert [line for line in lines if line.startswith("Drawing  [#")]
+    monkeypatch.setattr(evidence, "certified_bounds", lambda *a, **kw: shown.extend(work.name for work in watch.works))
+    space = ut.spaces.counts(2)
+    consumer = ut.Consumer(ut.priors.uniform(3), ut.losses.distance(space))
+    ut.optimal_mechanism(ut.PrivacyType(space, epsilon=1), consumer).certificate.check()
+    assert shown[-1] == "Checking a certificate"

@@ -1,6 +1,6 @@
 """Cells of a universe that are answered when they are asked for: their law, for ever the same, what a thief sees."""
 
-import shutil
+import sqlite3
 from collections import Counter
 from math import cosh, exp
 
@@ -68,20 +68,21 @@ def test_cells_of_nobody_have_the_law_of_all_others(tmp_path):
 
 
 def test_a_thief_sees_how_many_were_declared_and_not_how_many_are_held(tmp_path):
-    """Files of one length, and events whose facts have the same lengths, for none, one and a hundred cells."""
-    sizes, facts = set(), set()
-    for count in (0, 1, 100):
-        place = tmp_path / str(count)
-        with opened(place) as ledger:
-            table = {WORDS.key(at): at + 1 for at in range(count)}
+    """Every row of every table of the store has one length: none held, one, all alike, a hundred, a huge one."""
+    hundred = [WORDS.key(at) for at in range(100)]
+    tables = ({}, {"a": 5}, dict.fromkeys(hundred, 7), {word: at + 1 for at, word in enumerate(hundred)}, {"z": 10**15})
+    seen = set()
+    for at, table in enumerate(tables):
+        with opened(tmp_path / str(at)) as ledger:
             ledger.cells_on_demand.publish("w", table, WORDS, most=100, epsilon=1)
             ledger.cells_on_demand.relax("w", table, WORDS, epsilon=2)
             release = ledger.items.release("w")
-            facts.add((release.rows, release.columns, release.items.identifiers))
-        shutil.copy(place / "l.db", place / "copy.db")
-        sizes.add((place / "copy.db").stat().st_size)
-    assert len(sizes) == 1
-    assert facts == {(100, ("n",), ("cell",))}
+            assert (release.rows, release.columns, release.items.identifiers) == (100, ("n",), ("cell",))
+        with sqlite3.connect(tmp_path / str(at) / "l.db") as store:
+            names = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            rows = [(name, row) for name in sorted(names) for row in store.execute(f"SELECT * FROM {name}")]
+        seen.add(tuple((name, *(len(x) if isinstance(x, bytes | str) else x for x in row)) for name, row in rows))
+    assert len(seen) == 1
 
 
 def test_what_is_no_such_table_is_refused_before_anything_is_spent(tmp_path):

@@ -12,7 +12,7 @@ from utmost.laws.noise import SignedCells
 from utmost.laws.noise.signed_cells import charge_of_rows
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Workload, strategy, ways_together
-from utmost.publish.workloads.signed_search import grouped_rows, signed_rows
+from utmost.publish.workloads.signed_search import grouped_rows, paired_rows, signed_rows
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,20 @@ def test_a_total_alone_of_columns_that_change_together(epsilon):
     unit = Unit(1, 4, nonnegative=True)
     chosen = strategy(Workload(domain, {"": 1}), unit, epsilon=epsilon, together="quarter")
     assert 0 < chosen.value <= strategy(Workload(domain, {"": 1}), unit, epsilon=epsilon).value
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3, 4, 5])
+def test_a_cell_and_pairs_spend_the_level_and_have_the_closed_form(pairs):
+    """By all corners, and by v(e) = 1/p(e): the pair's sum is x less a row, its difference another."""
+    rows, shares = paired_rows(pairs)
+    assert charge_of_rows(rows, shares, nonnegative=True) == 1
+    first, own = (1 / (2 * np.sinh(share / 2) ** 2) for share in (0.5, 0.5 / pairs))
+    law = SignedCells(1, rows, shares)
+    assert float(law.variance) == pytest.approx((first + 2 * pairs * (first + 2 * own) / 4) / (2 * pairs + 1))
+
+
+def test_seven_cells_are_one_and_three_pairs():
+    """33.58, where a group of two and one of five have 35.75."""
+    groups, shares, rows = grouped_rows(7, 1.0)
+    assert (groups, shares, len(rows[0][0])) == ((7,), (1,), 7)
+    assert float(SignedCells(1, *rows[0]).variance) == pytest.approx(33.584, rel=1e-4)

@@ -15,6 +15,7 @@ from utmost.design.local.block_families import BlockFamily, balanced_family, ind
 from utmost.design.local.categories import CategoryReport, best_size, chance_inside
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Interval, Level, Number, checked, level, natural, plain_array
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.categorical import Categorical
 from utmost.laws.sampling.integers import uniform_integers
 from utmost.laws.sampling.random_bits import Randomness
@@ -161,6 +162,7 @@ class BlockSelection(CategoryReport):
 
 
 @checked
+@long_work("Searching for a report")
 def short_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> BlockSelection:

@@ -14,6 +14,7 @@ from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken
 from utmost.laws.exact import Array, frozen
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 
 
@@ -99,6 +100,7 @@ class Certificate(Evidence):
         if self.bounds is None:
             object.__setattr__(self, "bounds", self.check())
 
+    @long_work("Checking a certificate")
     def check(self) -> Bounds:
         """Compute the bounds again from primal and dual alone.
 

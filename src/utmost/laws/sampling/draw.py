@@ -1,6 +1,7 @@
 """From a law to exact draws of it: which sampler serves which law, at which size; and the draws of staircases."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from fractions import Fraction
 from functools import lru_cache
 from math import floor, prod
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, Number, objects
+from utmost.laws.exact.long_work import long_work, tell
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase
 from utmost.laws.noise.profiles import Profile
 from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, ArrayDraws, ManyMarked, ManyTwoSided, Real
@@ -114,6 +116,8 @@ _MOST = 10**11
 # A single draw is made together with so many others, and so are arrays of at most so many: for these NumPy's calls are
 # all that takes time. Where a source is given, an array is drawn for itself: what it drew, it draws for ever.
 _AHEAD, _FEW = 1024, 128
+_SHOWN = 1 << 25
+"""Of more draws it is told how far they are: they take a second and a half, or more."""
 
 
 class Mechanism(Protocol):
@@ -202,10 +206,10 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     if count <= _FEW and method is None and randomness is None:
         return _few(law, count, bits).reshape(size)
     sampler, exponent = _sampler_of(law, plan_for(method, count))
-    parts = _drawn(sampler, count, bits)
-    if exponent is None:
-        return joined(parts, count).reshape(size)
-    return _floats(parts, count, exponent).reshape(size)
+    with long_work("Drawing") if count > _SHOWN else nullcontext():
+        parts = _drawn(sampler, count, bits)
+        whole = joined(parts, count) if exponent is None else _floats(parts, count, exponent)
+    return whole.reshape(size)
 
 
 def _of_mechanism(mechanism: Any, secret: Any, shape: Shape, randomness: Randomness | None, method: Any) -> Any:
@@ -230,7 +234,10 @@ def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: Method
 
 
 def _drawn(sampler: _Many, count: int, randomness: Randomness) -> Iterator[Integers]:
-    return (sampler.draw(min(CHUNK, count - start), randomness) for start in range(0, count, CHUNK))
+    for start in range(0, count, CHUNK):
+        yield sampler.draw(min(CHUNK, count - start), randomness)
+        if count > _SHOWN:
+            tell(start, count)
 
 
 def on_grid(law: Law, grid: Number | None = None) -> tuple[IntegerLaw, int | None]:

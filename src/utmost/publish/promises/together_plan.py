@@ -33,7 +33,7 @@ from utmost.publish.promises.table_statements import Stated, promise_text
 from utmost.publish.promises.turning import Halves, columns_of, one_of, ratios_of, sums_of
 from utmost.publish.workloads import ways_together
 from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence
-from utmost.publish.workloads.signed_search import MOST_CELLS
+from utmost.publish.workloads.signed_search import LARGEST_GROUP
 from utmost.version import __version__
 
 _MOST_KINDS = 16
@@ -362,8 +362,8 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     # A search makes a few kinds of small groups: each kind is read once, and no document is slow to read.
     texts = [(share, repr(listed["rows"]), repr(listed["shares"])) for share, listed in zip(shares, rows, strict=True)]
     kinds = dict(zip(texts, rows, strict=True))
-    if max(sizes) > MOST_CELLS or len(kinds) > _MOST_KINDS:
-        required = f"signed sums are of groups of at most {MOST_CELLS} columns, of at most {_MOST_KINDS} kinds"
+    if max(sizes) > LARGEST_GROUP or len(kinds) > _MOST_KINDS:
+        required = f"signed sums are of groups of at most {LARGEST_GROUP} columns, of at most {_MOST_KINDS} kinds"
         raise BadTable(required, came="more", where="groups")
     of_kinds = {
         text: SignedCells(spent.scaled(text[0]), listed["rows"], listed["shares"], unit.sensitivity)

@@ -25,6 +25,9 @@ from utmost.laws.noise.signed_cells import charge_of_rows
 MOST_CELLS = 5
 """Of more cells that change together, rows are searched group by group."""
 
+LARGEST_GROUP = 7
+"""One cell and three pairs, of which rows are known without a search."""
+
 Rows = tuple[tuple[int, ...], ...]
 Gram = tuple[tuple[float, ...], ...]
 
@@ -79,7 +82,7 @@ def signed_rows(
 def grouped_rows(
     cells: int, epsilon: float, *, square: bool = False
 ) -> tuple[tuple[int, ...], tuple[Fraction, ...], tuple[tuple[Rows, tuple[Fraction, ...]], ...]]:
-    """Groups of at most five cells, their shares of the level, and of each its rows with their shares.
+    """Groups of at most five cells, or of seven, their shares of the level, and of each its rows with their shares.
 
     The error c/w^2 of groups at the shares w is least in all where w goes with the third root of c, and is then the
     cube of the sum of these roots: the groups are those of the smallest sum.
@@ -87,11 +90,11 @@ def grouped_rows(
     >>> grouped_rows(8, 1.0)[0]
     (3, 5)
     """
-    sizes = range(1, min(cells, MOST_CELLS) + 1)
+    sizes = [size for size in (*range(1, MOST_CELLS + 1), LARGEST_GROUP) if size <= cells]
     roots = {}
     for size in sizes:
         part = epsilon * size / cells  # near the level that it will have
-        roots[size] = (size * _error_of(*signed_rows(size, part, square=square), part)) ** (1 / 3)
+        roots[size] = (size * _error_of(*_rows_of_group(size, part, square=square), part)) ** (1 / 3)
     best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     for count in range(1, cells + 1):
         ends = [(*best[count - size], size) for size in sizes if size <= count]
@@ -101,9 +104,30 @@ def grouped_rows(
     whole = [max(1, round(_STEPS * roots[size] / total)) for size in groups]
     shares = tuple(Fraction(part, sum(whole)) for part in whole)
     rows = tuple(
-        signed_rows(size, epsilon * float(share), square=square) for size, share in zip(groups, shares, strict=True)
+        _rows_of_group(size, epsilon * float(share), square=square) for size, share in zip(groups, shares, strict=True)
     )
     return groups, shares, rows
+
+
+def _rows_of_group(size: int, epsilon: float, *, square: bool) -> tuple[Rows, tuple[Fraction, ...]]:
+    return signed_rows(size, epsilon, square=square) if size <= MOST_CELLS else paired_rows(size // 2)
+
+
+def paired_rows(pairs: int) -> tuple[Rows, tuple[Fraction, ...]]:
+    """Rows for one cell and so many pairs beside it: x at 1/2, and y - z and x - y - z of each pair at 1/(2 pairs).
+
+    Where x moves, each pair costs one share, whatever it does; where x does not, two at most: 1/2 + 1/2, and 1.
+
+    >>> paired_rows(2)[0]
+    ((1, 0, 0, 0, 0), (0, 1, -1, 0, 0), (1, -1, -1, 0, 0), (0, 0, 0, 1, -1), (1, 0, 0, -1, -1))
+    """
+    cells = 2 * pairs + 1
+    rows = [tuple(int(at == 0) for at in range(cells))]
+    for first in range(1, cells, 2):
+        second = first + 1
+        rows.append(tuple((at == first) - (at == second) for at in range(cells)))
+        rows.append(tuple((at == 0) - (at in (first, second)) for at in range(cells)))
+    return tuple(rows), (Fraction(1, 2), *[Fraction(1, 2 * pairs)] * (2 * pairs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
