@@ -18,7 +18,7 @@ from utmost.publish.ledger import (
     witness,
 )
 from utmost.publish.ledger.book import Book
-from utmost.publish.ledger.personal_answers import Request
+from utmost.publish.ledger.personal_answers import Asking
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.witness import Held, Witness
 
@@ -63,8 +63,8 @@ def the_witness_not_asked(plant):
 
 def a_person_drawn_twice(plant):
     """Whoever asks again about a person gets another draw."""
-    plant.setattr(Request, "stored", lambda self, page: None)
-    plant.setattr(Request, "_found", lambda self, page, kept: {})
+    plant.setattr(Asking, "stored", lambda self, page: None)
+    plant.setattr(Asking, "_found", lambda self, page, mechanism: {})
 
 
 def a_level_drawn_twice(plant):
