@@ -110,8 +110,11 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def spelled_call(*arguments: P.args, **named: P.kwargs) -> R:
-        _check_words(function, signature, named)
-        return function(*arguments, **named)
+        try:
+            _check_words(function, signature, named)
+            return function(*arguments, **named)
+        finally:
+            del arguments, named  # among them may be a key, which no frame of an error may show
 
     spelled_call.__signature__ = signature  # type: ignore[attr-defined]
     return spelled_call

@@ -228,7 +228,8 @@ def least_whole_flow(program: LinearProgram, sums: GroupSums, chains: list[list[
     Equal fractions tie whole faces of such a program, on which a simplex method takes cubic time. An inner optimum
     comes in some twenty steps, and every cycle of its arcs costs nothing. The duals prove what comes, to 10^-9 a cell.
 
-    >>> program = LinearProgram.of_triplets([0.4, 0.6], [0, 0], [0, 1], [1, 1], [1], [1], [0, 0], [1, 1])
+    >>> boxed = {"column_lower": [0, 0], "column_upper": [1, 1]}
+    >>> program = LinearProgram.of_triplets([0.4, 0.6], [0, 0], [0, 1], [1, 1], [1], [1], **boxed)
     >>> pair = np.array([0, 0])
     >>> least_whole_flow(program, GroupSums([pair], [np.ones(1)], [np.ones(1)]), [[pair], []]).tolist()
     [1.0, 0.0]
