@@ -19,7 +19,16 @@ from ledger.test_law import fits
 from parts import Settings, application, sum_noise
 from service.test_client import Inside
 from utmost.doors.service import Grant, Service, connect
-from utmost.errors import BadTable, DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError, Unsupported, UtmostError
+from utmost.errors import (
+    BadTable,
+    DataChanged,
+    NeedsTable,
+    NotALevel,
+    OutOfRange,
+    ServiceError,
+    Unsupported,
+    UtmostError,
+)
 from utmost.laws.exact import level
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger, Release
