@@ -19,7 +19,16 @@ from ledger.test_law import fits
 from parts import Settings, application, sum_noise
 from service.test_client import Inside
 from utmost.doors.service import Grant, Service, connect
-from utmost.errors import BadTable, DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError, Unsupported
+from utmost.errors import (
+    BadTable,
+    DataChanged,
+    NeedsTable,
+    NotALevel,
+    OutOfRange,
+    ServiceError,
+    Unsupported,
+    UtmostError,
+)
 from utmost.laws.exact import level
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger, Release
@@ -278,9 +287,31 @@ def test_released_once_it_is_the_first_answer_that_a_memory_gives(tmp_path, nois
     path = tmp_path / ("r.json" if noise in ("sums", "listed rows") else "r.csv")
     assert made.save(path)["epsilon"] == "1"
     if made.plan.is_document:
-        assert ut.read_release(path).total() == made.table.total()
+        assert ut.read_release(path).total() == made.total() == made.table.total()
     elif kind.lattice or kind.is_once:
         assert stated_release(json.loads((tmp_path / "r.csv.json").read_text())).statement["epsilon"] == "1"
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_what_is_released_once_is_read_as_what_is_remembered_and_as_its_file(tmp_path, noise):
+    """The reader's verbs of `Release` and of what `release_table` gives: the same answers, or the same refusal."""
+    kind = NOISES[noise]
+    promise, table = kind.promise(4), kind.table(4)
+    made, kept = ut.release_table(table, promise, epsilon=1), ut.release(table, promise, epsilon=1)
+    try:
+        kept.read()
+    except UtmostError as refusal:
+        with pytest.raises(type(refusal)):
+            made.total()
+        return
+    path = tmp_path / ("r.json" if made.plan.is_document else "r.csv")
+    made.save(path)
+    column = {} if made.plan.is_document else {"column": made.columns[0]}
+    own, remembered, in_file = (each.total(**column) for each in (made, kept, ut.read_release(path)))
+    assert (own.value, own.margin) == (in_file.value, in_file.margin)
+    assert own.margin == remembered.margin
+    with pytest.raises(UtmostError):
+        rehearse_table(table, promise, epsilon=1).total()
 
 
 @pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if kind.lattice])

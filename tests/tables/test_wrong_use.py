@@ -7,7 +7,7 @@ import utmost as ut
 from utmost.errors import BadTable, NotDeclared, NotDetermined, OutOfRange
 
 DOMAIN = ut.Domain(ward=["A", "B"], outcome=["admitted", "rejected"])
-ONE = ut.Unit(1, 1)
+WARDS, ONE = ut.Domain(ward=["A", "B"]), ut.Unit(1, 1)
 EVENTS = {"person": ["p", "q"], "ward": ["A", "B"], "outcome": ["admitted", "rejected"]}
 
 
@@ -44,6 +44,11 @@ def a_smaller_unit_than_was_counted():
     ut.release_workload(counted, ut.workloads.Strategy(DOMAIN, ONE, {"ward": 1}), epsilon=1)
 
 
+def amounts_with_a_comma_before_their_decimals():
+    events = {"person": ["p", "q"], "ward": ["A", "B"], "paid": ["12,50", "7"]}
+    ut.count_table(events, person="person", domain=WARDS, at_most=1, values="paid", per_cell=9)
+
+
 @pytest.mark.parametrize(
     ("use", "kind", "remedy"),
     [
@@ -51,6 +56,7 @@ def a_smaller_unit_than_was_counted():
         (a_share_for_an_undeclared_family, OutOfRange, "Did you mean 'ward'"),
         (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Measure the cells, or drop the answer"),
         (an_answer_that_was_not_measured, NotDetermined, "Give a share of the level to"),
+        (amounts_with_a_comma_before_their_decimals, BadTable, "--decimal ,"),
         (events_of_nobody, BadTable, "every event must name its person"),
         (a_domain_learned_from_the_events, NotDeclared, "must be declared before anybody is counted"),
         (a_smaller_unit_than_was_counted, OutOfRange, "unit"),

@@ -70,7 +70,8 @@ class AnsweredCells:
         Raises:
             OutOfRange: for what is no key of the universe. WrongKind: for a key by itself, and what is no list.
 
-        Cost: some microseconds a cell.
+        Cost: some microseconds a cell; of the level nothing, however many are asked for.
+        Source: docs/theory/unknown-keys.md.
         """
         if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
             raise wrong_kind("keys", "keys of the universe in a list", keys)
@@ -162,9 +163,17 @@ class CellLedger:
     ) -> AnsweredCells:
         """The same table at another level, at the price of the larger one: see `ItemLedger.relax`.
 
+        Args:
+            name, version: of the release; the newest version where left out.
+            counts, universe: those that were published; the ledger knows their commitment alone.
+            epsilon, alpha: of all answers together.
+
         Raises:
             DataChanged: for other counts, or another universe.
             BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
+
+        Cost: as of `publish`.
+        Source: docs/theory/unknown-keys.md.
         """
         places, commitment = self._committed(name, counts, universe, version)
         release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)
@@ -183,9 +192,14 @@ class CellLedger:
     ) -> AnsweredCells:
         """The same table at any level up to the loosest that was answered: nothing is spent.
 
+        Args:
+            name, counts, universe, epsilon, alpha, version: as for `relax`.
+
         Raises:
             DataChanged: for other counts, or another universe.
             NeedsTable: for a level beyond the loosest: call `relax`.
+
+        Cost: as of `publish`.
         """
         places, commitment = self._committed(name, counts, universe, version)
         self._items.check_committed(name, commitment, version=version)

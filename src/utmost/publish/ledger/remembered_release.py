@@ -1,24 +1,17 @@
 """A release: a promise kept on a table, in a memory; one noun for what a process, a ledger or a service remembers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from utmost.errors import NeedsTable, UtmostError
 from utmost.laws.exact import Level, Number
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown, brief, one_line
 from utmost.provided import provided
+from utmost.publish.releases.reader_verbs import AnswersReaders
 from utmost.publish.tables.engines import is_engine_frame
-
-if TYPE_CHECKING:
-    from utmost.laws.noise import RatioBar
-    from utmost.publish.releases import Answer, WorkloadRelease
-    from utmost.publish.releases.clean_release import CleanRelease
-    from utmost.publish.releases.quantiles import QuantileBar
-
-Where = Mapping[str, Any]
 
 
 class Memory(Protocol):
@@ -55,7 +48,7 @@ class Memory(Protocol):
         ...
 
 
-class Release(Shown):
+class Release(AnswersReaders, Shown):
     """A table released at some levels, and at any other that is asked for; made by `release`, and found in a memory.
 
     Answers at all levels have one joint law, and cost together the largest level alone.
@@ -161,68 +154,9 @@ class Release(Shown):
         statement = partial(self._memory.statement, self.name, epsilon=at, version=self.version)
         return provided("release_answers").read_answer(self.at(at), statement)
 
-    def total(
-        self, where: Where | None = None, *, column: str | None = None, confidence: Number | None = None
-    ) -> "Answer":
-        """A sum of the loosest answer, with its margin of error.
-
-        Args:
-            where: by the name of a level, or of a public column, a label or a list of labels; everything if left out.
-            column: of a table with several released columns, which.
-            confidence: of the margin, 95 % if nothing else was said.
-
-        Raises:
-            OutOfRange, NotDetermined: for a selection that the release does not have. Unsupported: as `read`.
-
-        >>> from utmost import Promise, release
-        >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
-        >>> made = release({"department": ["A", "B"], "admitted": [601, 370]}, promise, epsilon=1)
-        >>> made.total({"department": "A"}).margin, made.total().margin
-        (3, 4)
-        """
-        return provided("release_answers").total(self.read(), where, column, confidence)  # type: ignore[no-any-return]
-
-    def ratio(
-        self,
-        where: Where,
-        over: Where | None = None,
-        *,
-        column: str | None = None,
-        over_column: str | None = None,
-        confidence: Number = "0.95",
-    ) -> "RatioBar":
-        """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`."""
-        columns = column, over_column
-        return provided("release_answers").ratio(self.read(), where, over, columns, confidence)  # type: ignore[no-any-return]
-
-    def mean(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> "RatioBar":
-        """The mean of a level whose labels stand for numbers, of sums over a domain: `WorkloadRelease.mean`."""
-        return self._sums("a mean").mean(name, where=where, confidence=confidence)
-
-    def quantile(
-        self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
-    ) -> "QuantileBar":
-        """Which cells of an ordered axis can hold a quantile: `WorkloadRelease.quantile`."""
-        return self._sums("a quantile").quantile(name, q, where=where, confidence=confidence)
-
-    def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> "QuantileBar":
-        """`quantile` at 1/2."""
-        return self.quantile(name, "1/2", where=where, confidence=confidence)
-
-    def clean(self, **public: Any) -> "CleanRelease":
-        """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`, with its arguments.
-
-        Args:
-            public: facts that hold, and a table that is held, as that call names them.
-        """
-        return self._sums("a clean table").clean(**public)
-
     def plot(self, **options: Any) -> Any:
         """A figure of the loosest answer, see `plot` of what `read` gives."""
         return self.read().plot(**options)
-
-    def _sums(self, verb: str) -> "WorkloadRelease":
-        return provided("release_answers").sums(self.read(), verb)  # type: ignore[no-any-return]
 
     def save(
         self, path: Path | str, *, epsilon: Number | Level | None = None, alpha: Number | None = None, **how: Any

@@ -25,6 +25,7 @@ from utmost.publish.promises.declared_columns import (
 from utmost.publish.promises.plan import Planned, warn_of_rows
 from utmost.publish.promises.promise import OnceWords, counted_labels, promise_once
 from utmost.publish.promises.table_statements import Stated, cells_digest
+from utmost.publish.releases.reader_verbs import AnswersReaders
 from utmost.publish.tables.adapters import TableAdapter, adapter_of, engine_door
 from utmost.publish.tables.columns import check_distinct
 from utmost.publish.tables.saving import FileWords, SavedTable
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TableRelease(SavedTable):
+class TableRelease(AnswersReaders, SavedTable):
     """A released table and what was promised about it.
 
     Attributes:
@@ -88,6 +89,24 @@ class TableRelease(SavedTable):
         """
         later = self.table is None or self.plan.is_document or engine_door(self.table) is not None
         return self.said(None if later else cells_digest(self.table))
+
+    def read(self) -> Any:
+        """What was released as its readers have it, with every verb: see `AnswersReaders.read`.
+
+        Raises:
+            Unsupported: as there, and for a rehearsal, and a table that is drawn while it is written.
+
+        >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
+        >>> release = release_table(table, columns="admitted", public="department", sensitivity=1, cells=1, epsilon=1)
+        >>> release.total({"department": "A"}).margin, release.total().margin
+        (3, 4)
+        """
+        is_drawn_later = engine_door(self.table) is not None or hasattr(type(self.table), "written")
+        if self.table is None or is_drawn_later:
+            came = "a rehearsal" if self.table is None else "one that is drawn while it is written"
+            remedy = "Release it first." if self.table is None else "Write it to a file, and read that."
+            raise Unsupported("a release is read where its values are at hand", came=came, where="read", remedy=remedy)
+        return provided("release_answers").read_answer(self.table, lambda: self.sidecar)
 
     @checked
     def withhold(

@@ -4,6 +4,7 @@ A refusal says what kind of thing stands in the cell and never what: cells and i
 messages end in logs. That there is a refusal depends on the data too, so it is for the curator alone.
 """
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -22,6 +23,7 @@ Place = Callable[[int], str]
 """How a user finds a row by its position: "row 4 (line 5)"."""
 
 _INT64 = np.iinfo(np.int64)
+_BEHIND_A_COMMA = re.compile(r"[+-]?\d{1,20},\d{1,20}", re.ASCII)
 
 
 def integer_column(column: Column, name: str, place: Place, *, reals: bool = True) -> NDArray[Any]:
@@ -191,6 +193,8 @@ def _remedy(cell: Any, reals: bool) -> str:
         if not reals:
             return "Give whole numbers, in a smaller unit where there is one, such as cents."
         return 'Real values need numbers="reals", where that can be said; events are summed in whole units, as cents.'
+    if isinstance(cell, str) and _BEHIND_A_COMMA.fullmatch(cell.strip()):
+        return "Numbers with a comma before their decimals are read with --decimal , on the command line."
     return "Correct the cell."
 
 

@@ -367,9 +367,16 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
             groups[labels.index(text)] = True
         else:
             near = get_close_matches(str(label), [text for text in labels if text], n=1)
-            remedy = f"Did you mean {near[0]!r}?" if near else f"It has {len(labels)} labels, {labels[0]!r} the first."
+            remedy = f"Did you mean {near[0]!r}?" if near else _which(labels)
             raise OutOfRange("the level must have this label", came=repr(label), where=repr(name), remedy=remedy)
     return groups[axis.group_of(level)]
+
+
+def _which(labels: Sequence[str | None]) -> str:
+    listed_out = ", ".join(repr(label) for label in labels[:LONGEST])
+    if len(listed_out) > LONGEST:
+        return f"It has {len(labels)} labels, {labels[0]!r} the first."
+    return f"Its labels are {listed_out}."
 
 
 def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:

@@ -62,7 +62,7 @@ def certified_rows(
     """The best levels of integer rows over a few cells that one individual changes together, with a bound on any.
 
     Args:
-        rows: integer rows over the cells of one row of a table, 1 to 6 of them.
+        rows: integer rows over the cells of one row of a table, which are 1 to 6.
         unit: what one individual changes: at most so many of these cells; of several rows of the table where there are
             more, all cells of each.
         epsilon: the level of the whole release.
@@ -79,7 +79,8 @@ def certified_rows(
         OutOfRange: for rows that do not determine the cells, and weights, shares or a tolerance that are none.
         Unsupported: for a unit with a bound in all, or of exactly so many cells.
 
-    Cost: seconds for up to five rows; the boxes grow exponentially with them.
+    Cost: a second for all 13 rows of entries up to 1 over three cells, 45 for all 40 over four: the boxes grow
+        exponentially with the rows.
     Source: docs/theory/workload-bounds.md.
 
     >>> counts = Unit(1, 3, nonnegative=True)
