@@ -6,7 +6,7 @@ from math import cosh, exp
 
 import pytest
 
-from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, OutOfRange, UnknownRelease
+from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, OutOfRange, UnknownRelease, WrongKind
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger
 from utmost.publish.promises.vast_domains import Tuples
@@ -111,6 +111,9 @@ def test_what_is_no_such_table_is_refused_before_anything_is_spent(tmp_path):
             cells.view("w", COUNTS, WORDS, epsilon=2)
         with pytest.raises(OutOfRange, match="key 2"):
             asked.answers(["cold", "not a word"])
+        for keys in ("cold", 5, None):
+            with pytest.raises(WrongKind, match="keys of the universe in a list"):
+                asked.answers(keys)
         assert asked.answers([]) == {}
         assert ledger.spent("w") == level(1)
         assert "900" not in repr(asked)

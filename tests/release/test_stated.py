@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.answer_statements import response_statement
+from utmost.publish.promises import Promise
 from utmost.publish.promises import table_statements as statements
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases import plan_release, release_table, statement
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements import check_statement, stated_release
 from utmost.publish.statements.statement_check import reading_noise, stated_plan
 
@@ -108,6 +110,34 @@ def test_every_leaf_changed_is_refused(kind, dose):
             check_statement({key: value for key, value in said.items() if key != name}, table)
     with pytest.raises(BadTable):
         check_statement(said | {"note": "by the way"}, table)
+
+
+@DOSES
+@pytest.mark.parametrize("grid", ["1/4", 1])
+def test_half_step_reals_are_released_once_and_stated(grid, dose):
+    """Their cells were read as integers, and their statement was taken for one of integers, which have no grid."""
+    words = {"sensitivity": 3, "cells": 1, "numbers": "reals", "grid": grid, "half_step": True}
+    promise = Promise("admitted", public="department", drop="seen", **words)
+    counts = {**TABLE, "admitted": [60_000_001.5, 370.25]}
+    release = release_table(counts, promise, epsilon=8)
+    assert rehearse_table(counts, promise, epsilon=8).law == release.law
+    assert all(
+        abs(noisy - true) < 60 for noisy, true in zip(release.table["admitted"], counts["admitted"], strict=True)
+    )
+    said = json.loads(json.dumps(release.sidecar))
+    assert check_statement(said, release.table).law == release.law
+    for path, other in changes(said, dose):
+        if path not in ON_TRUST:
+            with pytest.raises((BadTable, Unsupported)):
+                check_statement(changed(said, path, other), release.table)
+
+
+def test_a_promised_largest_value_is_not_passed_over():
+    """A ledger refuses what is larger; a release without one took the promise and released it."""
+    promise = Promise("admitted", public="department", drop="seen", sensitivity=1, cells=1, largest=10)
+    for release in (release_table, rehearse_table):
+        with pytest.raises(OutOfRange, match="largest"):
+            release(TABLE, promise, epsilon=1)
 
 
 def ledger_statements(tmp_path):

@@ -33,9 +33,9 @@ def check_silent(text, *more):
         assert secret not in text, f"{secret} is shown: ...{text[max(0, text.index(secret) - 300) :][:500]}"
 
 
-def raised(call, *arguments, **options):
+def raised(call, *arguments, kind=UtmostError, **options):
     """The error of a call; its traceback without the frames of this file, which know the key."""
-    with pytest.raises(UtmostError) as caught:
+    with pytest.raises(kind) as caught:
         call(*arguments, **options)
     error = caught.value
     trace = error.__traceback__
@@ -123,6 +123,16 @@ def test_keys_that_are_refused(tmp_path, monkeypatch):
     monkeypatch.delenv("UTMOST_LEDGER_KEY")
     error = raised(Ledger.open, place, key=SECRET[:20])
     check_silent(shown(error), repr(SECRET[:20])[2:-1])
+
+
+@pytest.mark.parametrize("opening", [Ledger.open, Ledger.restore, Ledger.resume])
+def test_a_misspelt_word_beside_a_key(tmp_path, opening):
+    """The frame that compared the words held what came by them, the key too."""
+    check_silent(shown(raised(opening, tmp_path / "l.db", kind=TypeError, creat=True, key=SECRET)))
+
+
+def test_a_key_in_the_place_of_a_ledger():
+    check_silent(str(raised(Ledger.open, SECRET, create=True)))
 
 
 def test_logs(ledger, caplog):

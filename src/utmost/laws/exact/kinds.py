@@ -76,7 +76,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         if parameters is None:  # at the first call, when every name of the annotations is there
             parameters = _parameters(function)
         if signature is not None:
-            _check_words(function, signature, named)
+            _check_words(function, signature, tuple(named))
         read_arguments: list[Any] = list(arguments)
         count = len(read_arguments)
         for place, name, exact_kinds, read, takes_all in parameters:
@@ -111,7 +111,7 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def spelled_call(*arguments: P.args, **named: P.kwargs) -> R:
         try:
-            _check_words(function, signature, named)
+            _check_words(function, signature, tuple(named))
             return function(*arguments, **named)
         finally:
             del arguments, named  # among them may be a key, which no frame of an error may show
@@ -193,8 +193,8 @@ def _spelled(function: Callable[..., Any]) -> inspect.Signature | None:
     return signature.replace(parameters=[*own, *shared])
 
 
-def _check_words(function: Callable[..., Any], signature: inspect.Signature, named: dict[str, Any]) -> None:
-    for word in named:
+def _check_words(function: Callable[..., Any], signature: inspect.Signature, words: tuple[str, ...]) -> None:
+    for word in words:  # without what came by them: among that may be a key
         if word not in signature.parameters:
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {word!r}")
 

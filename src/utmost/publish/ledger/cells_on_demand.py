@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, natural
+from utmost.laws.exact import Level, Number, checked, natural, wrong_kind
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger.book import Book
@@ -68,11 +68,13 @@ class AnsweredCells:
             keys: of the universe, chosen without looking at the data; by earlier answers they may be.
 
         Raises:
-            OutOfRange: for what is no key of the universe.
+            OutOfRange: for what is no key of the universe. WrongKind: for a key by itself, and what is no list.
 
         Cost: some microseconds a cell; of the level nothing, however many are asked for.
         Source: docs/theory/unknown-keys.md.
         """
+        if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+            raise wrong_kind("keys", "keys of the universe in a list", keys)
         places: dict[Any, int] = {}
         for at, key in enumerate(keys):
             place = self.universe.place(key)

@@ -103,7 +103,8 @@ def store_at(place: Place, timeout: float) -> Store:
     if isinstance(place, Path):
         return _file(place, timeout)
     if not isinstance(place, str) or not place:
-        raise OutOfRange("a ledger must have a path or an address", came=place)
+        came = place if place is None or isinstance(place, str) else type(place).__name__  # no key, in its place
+        raise OutOfRange("a ledger must have a path or an address", came=came)
     if place.startswith(_POSTGRES):
         return _postgres(place, timeout)
     if place.startswith("sqlite:///"):

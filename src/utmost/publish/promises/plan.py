@@ -173,8 +173,8 @@ class Plan(OfColumns, Shown):
     grid: Fraction | None
 
     def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
-        """The values of a column, integers or reals as the law is on."""
-        return (integer_column if self.law.numbers == "integers" else real_column)(column, name, place)
+        """The values of a column: reals where there is a grid, whatever the law of its steps; else integers."""
+        return (integer_column if self.grid is None else real_column)(column, name, place)
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """One margin behind each column."""

@@ -398,10 +398,14 @@ def promise_once(table: Any, promise: Promise | None, words: OnceWords) -> Promi
     """The promise that is given, found to fit a table; or that of words, with the noise that is least at its level.
 
     Raises:
-        OutOfRange, NotANumber, WrongKind: as `promise_of`.
+        OutOfRange, NotANumber, WrongKind: as `promise_of`; and for a largest value, which only a ledger keeps.
     """
     if promise is not None:
-        return promise_of(table, promise, words)  # type: ignore[arg-type]
+        stated = promise_of(table, promise, words)  # type: ignore[arg-type]
+        if isinstance(stated.planned, Noise) and stated.planned.largest is not None:
+            remedy = "Publish it in a ledger, or promise it without largest=."
+            raise OutOfRange("a largest value is the bound of a ledger", came="none", where="promise", remedy=remedy)
+        return stated
     completed: dict[str, Any] = {**words}
     least = {name: completed.pop(name) for name in ("cost", "relaxable", "numbers", "grid") if name in completed}
     if isinstance(table, ProvedTable):

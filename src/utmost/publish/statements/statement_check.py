@@ -200,7 +200,8 @@ def _plan(stated: Mapping[str, Any]) -> Plan:
     at, confidence = level_of_text(_text(stated, "epsilon")), stated_confidence(stated)
     unit = stated_unit(stated)
     grid = None if stated.get("grid") is None else _text(stated, "grid")
-    if "name" not in stated:
+    # In steps of a grid, half-step noise on the integers is that of a promise, and of no law chosen for its level.
+    if "name" not in stated and (grid is None or stated.get("domain") != "integers"):
         cost, numbers = _text(stated, "cost"), _text(stated, "domain")
         relaxable = stated_field(stated, "relaxable", bool)
         plan = plan_release(

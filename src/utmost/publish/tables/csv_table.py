@@ -338,13 +338,14 @@ def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path
 def _check_header(header: list[str], path: Path) -> None:
     if not header:
         raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
+    places: dict[str, int] = {}
     for at, name in enumerate(header):
         if not name.strip():
             raise BadTable("every column must have a name", came=f"none for column {at + 1}", where=f"{path}, line 1")
-        if name in header[:at]:
+        if places.setdefault(name, at) != at:
             raise BadTable(
                 "column names must be distinct",
-                came=f"columns {header.index(name) + 1} and {at + 1}",
+                came=f"columns {places[name] + 1} and {at + 1}",
                 where=f"{path}, line 1",
             )
 
