@@ -165,3 +165,17 @@ def test_groups_by_what_they_hold_keep_order_slices_means_and_ranges():
     for wrong in ({"x": [0, 2], "y": [1, 3]}, {"x": [0, 1]}, {"x": ["no"]}, {}, {"x": []}):
         with pytest.raises(OutOfRange):
             bins(0, 4, groups={"b": wrong})
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind"),
+    [
+        ({"bins": [0, 18, "65+"]}, NotANumber),
+        ({"bins": [0, 100], "width": "ten"}, NotANumber),
+        ({"periods": ["2025-01-01", "2026-01-01"], "every": "Monat"}, OutOfRange),
+        ({"bins": [0]}, OutOfRange),
+    ],
+)
+def test_what_a_domain_file_says_wrongly_is_refused_with_the_name_of_its_axis(facts, kind):
+    with pytest.raises(kind, match=r"^axis 'Alter'"):
+        Domain.of_facts({"Geschlecht": ["f", "m"], "Alter": facts})

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.errors import OutOfRange
+from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.publish.workloads.axes import Axis, Edge, Label, hierarchy, plain
 from utmost.publish.workloads.clock import shown_time
 from utmost.publish.workloads.listed_keys import listed
@@ -129,6 +129,14 @@ def axis_of_facts(name: str, facts: Any) -> Any:
     if strange:
         required = f'beside "{kind}" stand only {", ".join(sorted(beside))}'
         raise OutOfRange(required, came=", ".join(map(repr, strange)), where=where)
+    try:
+        return _made(kind, facts)
+    except (NotANumber, OutOfRange, WrongKind) as error:  # an edge, a period, a label: of which axis, only we know
+        place = where if error.where is None else f"{where}, {error.where}"
+        raise type(error)(error.required, came=error.came, where=place, remedy=error.remedy) from None
+
+
+def _made(kind: str, facts: Mapping[str, Any]) -> Any:
     rest = {key: value for key, value in facts.items() if key != kind}
     if kind == "tree":
         return hierarchy(facts["tree"], **{"names": (), **rest})
@@ -140,7 +148,7 @@ def axis_of_facts(name: str, facts: Any) -> Any:
         return plain(facts["values"], **rest)
     ends = facts[kind] if isinstance(facts[kind], Sequence) and not isinstance(facts[kind], str) else ()
     if len(ends) != 2:
-        raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends), where=where)
+        raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends))
     return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})
 
 
