@@ -178,7 +178,7 @@ def _domain(stated: Facts) -> str:
             counts = f"Numbers of distinct values ({amount['name']})"
         return f"{counts} over a declared domain of {cells} cells: {', '.join(said['domain'])}."
     # A law on the integers may draw the steps of a grid, whose numbers are reals.
-    domain = said.get("domain", "integers") if said.get("grid") is None else "reals"
+    domain = said.get("domain", "integers") if stated.statement.get("grid") is None else "reals"
     numbers = {"integers": "integers", "reals": "real numbers"}.get(domain, "numbers")
     if amount is not None and amount["step"] != "1":
         numbers = f"multiples of {amount['step']}"
