@@ -393,3 +393,11 @@ def test_keys_are_approximate_and_their_delta_is_never_rounded_down():
     assert variant["privacy_loss"]["privacy_parameters"]["epsilon"] == 0.5
     assert Fraction(variant["privacy_loss"]["privacy_parameters"]["delta"]) >= Fraction(1, 10**6)
     assert "1/1000000" in statement_page(stated)
+
+
+def test_half_step_noise_on_a_grid_is_of_real_numbers():
+    """Its steps are drawn by a law on the integers, and the entry said that the columns hold integers."""
+    words = {"sensitivity": 3, "cells": 1, "numbers": "reals", "half_step": True}
+    release = ut.release_table({"x": [1.5, 2.25]}, ut.Promise("x", grid="1/4", **words), epsilon=1)
+    entry = registry_entry(stated_release(release.sidecar))
+    assert "(x) hold real numbers" in entry["deployment"]["dp_variant"]["data_domain"]

@@ -169,7 +169,7 @@ class CellLedger:
             epsilon, alpha: of all answers together.
 
         Raises:
-            DataChanged: for other counts, or another universe.
+            DataChanged: for other counts, or a universe in which the cells held have other places.
             BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
 
         Cost: as of `publish`.
@@ -196,7 +196,7 @@ class CellLedger:
             name, counts, universe, epsilon, alpha, version: as for `relax`.
 
         Raises:
-            DataChanged: for other counts, or another universe.
+            DataChanged: for other counts, or a universe in which the cells held have other places.
             NeedsTable: for a level beyond the loosest: call `relax`.
 
         Cost: as of `publish`.

@@ -177,7 +177,9 @@ def _domain(stated: Facts) -> str:
         if amount is not None and "distinct" in amount:
             counts = f"Numbers of distinct values ({amount['name']})"
         return f"{counts} over a declared domain of {cells} cells: {', '.join(said['domain'])}."
-    numbers = {"integers": "integers", "reals": "real numbers"}.get(said.get("domain", "integers"), "numbers")
+    # A law on the integers may draw the steps of a grid, whose numbers are reals.
+    domain = said.get("domain", "integers") if stated.statement.get("grid") is None else "reals"
+    numbers = {"integers": "integers", "reals": "real numbers"}.get(domain, "numbers")
     if amount is not None and amount["step"] != "1":
         numbers = f"multiples of {amount['step']}"
     kind = "points" if stated.per is not None else numbers
