@@ -47,6 +47,21 @@ def test_contributions_are_counted_released_and_read(run, files, tmp_path):
     assert [row["error"] for row in report["costs"]] == [row.error for row in costs.rows]
 
 
+def test_amounts_that_were_released_are_no_contributions_and_withheld_in_their_own_unit(run, files, tmp_path):
+    events, domain = files
+    counted, table = tmp_path / "paid.json", tmp_path / "paid.csv"
+    amounts = ("--values", "paid", "--step", "0.01", "--at-most", 2, "--per-cell", 7)
+    assert run("count", events, "--person", "user", "--domain", domain, *amounts, "--out", counted)[0] == 0
+    assert run("release", counted, "--epsilon", 1, "--out", table)[0] == 0
+    code, _, err = run("bounds", table, "--domain", domain, "--epsilon", 1)
+    assert code == 2
+    assert "utmost count --contributions" in err
+    code, shown, _ = run("withhold", table, "--below", "10.01", "--out", tmp_path / "shown.csv")
+    assert code == 0
+    assert "a true 10.01" in shown
+    assert "/100" not in shown
+
+
 def test_a_public_sample_is_said_to_be_one(run, files, tmp_path):
     events, domain = files
     counted = tmp_path / "sample.json"

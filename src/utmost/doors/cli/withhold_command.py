@@ -1,5 +1,6 @@
 """`utmost withhold`: published cells left out, or marked, by a public rule on their noisy values."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -115,7 +116,8 @@ def _show(withheld: dict[str, WithheldTable], places: dict[str, Path]) -> None:
     }
     for fact in first_table.bias:
         if fact["bias"] is not None:
-            rows[f"a true {fact['true']}" + (f" of {first or TOTAL}" if len(withheld) > 1 else "")] = (
+            true = number(Fraction(fact["true"]), 12)
+            rows[f"a true {true}" + (f" of {first or TOTAL}" if len(withheld) > 1 else "")] = (
                 f"is shown in {percent(fact['chance_shown'])} of releases, and {number(fact['bias'], 3)} off on average"
             )
     if places:

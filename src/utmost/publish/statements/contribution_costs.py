@@ -306,7 +306,7 @@ def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...
     column = next(iter(labels), "")
     name = PER_CELL if column == "per_atom" else column  # as it was called when a cell was an atom
     if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[column][-1] != MORE:
-        remedy = "Count them by ut.count_contributions."
+        remedy = "Release what ut.count_contributions, or utmost count --contributions at-most=1,2,5, counts."
         raise OutOfRange("contributions are counted by their bounds", came="another table", remedy=remedy)
     return name, tuple(exact(bound, name) for bound in labels[column][:-1])
 
