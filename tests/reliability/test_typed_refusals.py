@@ -11,15 +11,18 @@ from utmost.design import leakage, local, optima
 from utmost.design.geometry import PowerField
 from utmost.design.geometry.power_channels import exact_mechanism
 from utmost.design.local import BitResponse, ThresholdedLaplace, ThresholdedPair
+from utmost.design.local.block_families import balanced_family
 from utmost.design.spaces import Consumer, Policy, counts, losses, places, priors
 from utmost.design.types import PrivacyType
 from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, UtmostError
 from utmost.laws import gradual
 from utmost.laws.exact import level, possible_path
 from utmost.laws.noise import Geometric, Laplace, Staircase
+from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.promises.turning import turned
 from utmost.publish.releases import PlanarRelease
+from utmost.publish.statements.released_table import ReleasedTable
 
 
 class Unconvertible:
@@ -101,3 +104,17 @@ def test_a_policy_of_a_thousand_public_secrets_is_made_at_once():
     small = Policy.public(3)
     assert small.distances.tolist() == Policy(small.distances).distances.tolist()
     assert Policy.hidden(3).distances.tolist() == Policy(Policy.hidden(3).distances).distances.tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ReleasedTable.of({"n": [1]}, {"a": 1}),
+        lambda: balanced_family({"age": slice(0, 2)}, 3),
+        lambda: Ledger.open("\ud800"),
+    ],
+    ids=["a statement without a kind", "categories that cannot be hashed", "a path that no system has"],
+)
+def test_what_long_fuzzing_found_is_refused_by_our_errors(call):
+    with pytest.raises(UtmostError):
+        call()

@@ -216,6 +216,7 @@ def test_tokens_that_are_not_what_they_seem(world, clock, tokens):
     What a sound one may is recomputed from its grants with fractions.
     """
     draw, answered, number = random.Random(tokens), {200: 0, 401: 0, 403: 0}, 0
+    world.service.bearers.make(None, "standing", "standing", "admin", (Grant("*"),), days=2)  # the last one must stay
     while answered[401] + answered[403] < tokens:
         number += 1
         scopes = [

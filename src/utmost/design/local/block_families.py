@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
-from utmost.laws.exact import Floats, as_array, exact, natural, objects
+from utmost.laws.exact import Floats, as_array, checked, exact, natural, objects
 from utmost.laws.exact.linear_algebra import independent, solve_lifted
 from utmost.laws.exact.shown import Shown
 from utmost.laws.programs import LinearProgram, solve
@@ -170,6 +170,7 @@ def differences(base: Sequence[int], categories: int) -> NDArray[np.int64]:
     return np.rint(np.fft.irfft(spectrum, categories)).astype(np.int64)
 
 
+@checked  # before it is looked up: what cannot be hashed is refused as what is no number
 @lru_cache(maxsize=64)
 def balanced_family(categories: int, size: int) -> BlockFamily:
     """A balanced family of blocks of d of k categories, of about k(k-1)/2 blocks or fewer.

@@ -120,6 +120,7 @@ def store_at(place: Place, timeout: float) -> Store:
 def _file(path: Path, timeout: float) -> Store:
     if not path.name:
         raise OutOfRange("a ledger must be a file with a name", came=str(path))
+    possible_path(path, "place")
     return SqliteStore(path, timeout)
 
 

@@ -24,7 +24,7 @@ from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements import statement_files
-from utmost.publish.statements.statement_check import check_statement, plan_at, stated_plan
+from utmost.publish.statements.statement_check import check_statement, plan_at, stated_field, stated_plan
 from utmost.publish.tables import files
 from utmost.publish.tables.adapters import adapter_of, no_column
 from utmost.publish.tables.columns import integer_column, real_column
@@ -299,7 +299,7 @@ class ReleasedTable(Shown):
 
 
 def _check_independent(stated: Mapping[str, Any]) -> None:
-    kind = stated["kind"]
+    kind = stated_field(stated, "kind", str)
     if kind != TABLE_KIND:
         remedy = "Its cells stand in the table, with margins where it has any; utmost verify says what is promised."
         came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(kind, kind)
