@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from utmost import release_table
-from utmost.errors import LedgerUnavailable, Unsupported, WrongKind
+from utmost.errors import LedgerUnavailable, OutOfRange, Unsupported, WrongKind
 from utmost.publish.ledger import Ledger
 from utmost.publish.releases import engine_release
 from utmost.publish.tables import adapters, dataframes
@@ -85,6 +85,8 @@ def test_what_is_missing_is_a_mapping(ledger):
 
 def test_a_place_that_the_system_refuses_is_unavailable(tmp_path, monkeypatch):
     with pytest.raises(LedgerUnavailable):
+        Ledger.open(tmp_path / ("n" * 300), create=True)
+    with pytest.raises(OutOfRange, match="4096 bytes"):
         Ledger.open(tmp_path / ("n" * 5000), create=True)
 
     def refused(*_, **__):
