@@ -39,6 +39,7 @@ _LIGHT = 1e-2  # of the heaviest place: what a root weighs at least
 _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
 
 
+_WAYS_IN = ("price_trees", "flows_of_trees", "most_lacked")  # what `Forest` calls; the rest is called by these
 _fast: list[Callable[..., Any]] = []
 _searched = 0
 
@@ -58,9 +59,13 @@ def prepare(places: int) -> None:
     _searched += places**3
     if not COMPILED or raise_to is not _raise_at_once or _searched <= _FEW:
         return
-    compiled = {function.__name__: in_machine_code(function, error_model="numpy") for function in _fast}
+    compiled = {function.__name__: _compiled(function) for function in _fast}
     if _searched > _MANY or is_compiled_already(compiled["price_trees"]):
-        globals().update(compiled, raise_to=in_machine_code(_raise_in_turn, error_model="numpy"))
+        globals().update(compiled, raise_to=_compiled(_raise_in_turn))
+
+
+def _compiled(function: F) -> F:
+    return in_machine_code(function, inside=function.__name__ not in _WAYS_IN, error_model="numpy")
 
 
 class Tree(NamedTuple):
