@@ -200,8 +200,10 @@ def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, l
 
 
 @fast
-def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats) -> int:
-    """The place above which the flow from sink to source is most negative; -1 where none is.
+def most_negative_flow(
+    at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats
+) -> tuple[int, float]:
+    """The place above which the flow from sink to source is most negative, -1 where none is; and the least flow.
 
     Where no flow is large enough for a float, the most negative one in proportion to the sink's side is taken: that
     side may be tiny and scale up a long way.
@@ -227,7 +229,7 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
         sub[parent[i]] += sub[i]
         mass[parent[i]] += mass[i]
         size[parent[i]] += size[i]
-    return cut if cut >= 0 else tiny
+    return cut if cut >= 0 else tiny, least
 
 
 @fast
@@ -336,12 +338,12 @@ def price_tree(trees: Trees, w: int, Y: Floats, most: int, slack: float) -> tupl
             root = heaviest
             downwards(tree, root)
         short = _SHORT * slack
-        if is_proven(at, r - slack, short, tree, left, lack):
+        cut, least = most_negative_flow(at, r, tree, left, lack, products)
+        # At the level r - slack each side of an arc has slack more at most, and may fall short by ``short``: where a
+        # flow is farther below 0 no proof need be tried.
+        if least >= -2.0 * (slack + short) and is_proven(at, r - slack, short, tree, left, lack):
             return r, r - slack - short, pivots, root
-        if pivots >= most:
-            break
-        cut = most_negative_flow(at, r, tree, left, lack, products)
-        if cut < 0:
+        if pivots >= most or cut < 0:
             break
         mark_sides(cut, tree, inside, source)
         sink, giver = first_tight(a, v, kind[cut] > 0, inside, source, products)

@@ -14,6 +14,7 @@ from utmost.laws.exact import Floats
 _MOST_STEPS = 60
 _RIDGE = 1e-13  # beside a unit diagonal
 _REFINEMENTS = 8
+_HALVED = 64  # rows from which a triangular matrix is inverted by halves
 _SHORT_OF = 0.95  # of the way to the boundary
 _INSIDE = 1e-2  # of the mean: how far from zero the first point is
 _STALLED = 4  # steps without progress
@@ -180,10 +181,14 @@ class _Normal:
         M *= self.scale
         # Rows that depend on each other make M singular at the optimum; refinement takes the ridge back out.
         M.flat[:: len(M) + 1] += _RIDGE
-        self.inverse = np.linalg.inv(M)
+        try:
+            self.inverse = _lower_inverse(np.linalg.cholesky(M))
+        except np.linalg.LinAlgError:  # by rounding alone: then the inverse itself is its own square root's product
+            values, vectors = np.linalg.eigh(M)
+            self.inverse = vectors.T / np.sqrt(np.maximum(values, _RIDGE))[:, None]
 
     def _roughly(self, right: Floats) -> Floats:
-        return np.asarray(self.scale * (self.inverse @ (self.scale * right)))
+        return np.asarray(self.scale * (self.inverse.T @ (self.inverse @ (self.scale * right))))
 
     def solve(self, right: Floats) -> Floats:
         """The least residual on the way: where rows depend on each other, further steps lead astray."""
@@ -207,6 +212,17 @@ class _Normal:
             size, before = float(left @ z), size
             along = z + (size / before) * along
         return best
+
+
+def _lower_inverse(L: Floats) -> Floats:
+    """The inverse of a lower triangular matrix, by halves: as products, a fifth of the time of a general inverse."""
+    if len(L) <= _HALVED:
+        return np.linalg.inv(L)
+    half, inverse = len(L) // 2, np.zeros_like(L)
+    top, bottom = _lower_inverse(L[:half, :half]), _lower_inverse(L[half:, half:])
+    inverse[:half, :half], inverse[half:, half:] = top, bottom
+    inverse[half:, :half] = -bottom @ (L[half:, :half] @ top)
+    return inverse
 
 
 def _longest(values: Floats, change: Floats) -> float:
