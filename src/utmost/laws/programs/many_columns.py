@@ -17,6 +17,7 @@ _REFINEMENTS = 8
 _HALVED = 64  # rows from which a triangular matrix is inverted by halves
 _SHORT_OF = 0.95  # of the way to the boundary
 _INSIDE = 1e-2  # of the mean: how far from zero the first point is
+_MOVED, _LEAST_MOVED = 3.0, 1e-12  # times what a new column is worth: how far inside the next point is
 _STALLED = 4  # steps without progress
 
 
@@ -37,7 +38,14 @@ class Shares:
     off: float
 
 
-def central_shares(columns: Floats, costs: Floats, weights: Floats, gap: float, exactness: float = 1e-9) -> Shares:
+def central_shares(
+    columns: Floats,
+    costs: Floats,
+    weights: Floats,
+    gap: float,
+    exactness: float = 1e-9,
+    near: tuple[Floats, Floats] | None = None,
+) -> Shares:
     """The shares of columns that sum to 1 in each row at least cost, to a gap.
 
     Args:
@@ -47,6 +55,7 @@ def central_shares(columns: Floats, costs: Floats, weights: Floats, gap: float, 
             what the columns differ from the constant one by, however little that is.
         gap: how far above the optimum the cost may be.
         exactness: how far from 1 a row's sum may be.
+        near: shares (N,), 0 for new columns, and prices (n,) that were best before there were these: half of the steps.
 
     Returns: the best point that was reached, which is as wanted unless rounding comes before.
 
@@ -60,7 +69,8 @@ def central_shares(columns: Floats, costs: Floats, weights: Floats, gap: float, 
     [0.0, 0.0, 1.0]
     """
     rows = _Differences.of(columns, weights)
-    at = _Point.first(rows.of_columns(columns), costs, rows.sums)
+    program = rows.of_columns(columns), costs, rows.sums
+    at = _Point.first(*program) if near is None else _Point.near(*program, near[0], rows.multipliers(near[1]))
     best, best_merit, stalled = at, np.inf, 0
     for steps in range(_MOST_STEPS + 1):
         merit = at.merit(gap, exactness)
@@ -102,6 +112,16 @@ class _Differences:
         return np.asarray(own + (y[self.left_out] - own.sum()) * self.weights)
 
 
+    def multipliers(self, prices: Floats) -> Floats:
+        """What has these `prices`."""
+        common = prices[self.left_out] / self.weights[self.left_out]
+        own = prices - common * self.weights
+        own[self.left_out] = 0.0
+        y = own * self.units
+        y[self.left_out] = common + own.sum()
+        return np.asarray(y)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Point:
     A: Floats
@@ -122,6 +142,16 @@ class _Point:
         s = s + max(-1.5 * s.min(), 0.0) + _INSIDE * max(float(abs(c).mean()), 1e-300)
         product = x @ s
         return cls(A, c, b, x + 0.5 * product / s.sum(), y, s + 0.5 * product / x.sum())
+
+    @classmethod
+    def near(cls, A: Floats, c: Floats, b: Floats, x: Floats, y: Floats) -> "_Point":
+        """From the optimum of fewer columns, moved inside by as much as the best new one is worth."""
+        excess = c - A.T @ y
+        worth = max(-float(excess.min()), 0.0)
+        s = np.maximum(excess, 0.0) + max(_MOVED * worth, _LEAST_MOVED)
+        product = max(worth * float(x.mean()), float(x @ np.maximum(excess, 0.0)) / len(x))
+        x = np.maximum(x, product / s)
+        return cls(A, c, b, x, y, np.maximum(s, 0.1 * product / x))
 
     def merit(self, gap: float, exactness: float) -> float:
         """At most 1 where everything is as wanted."""
