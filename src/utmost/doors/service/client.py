@@ -27,8 +27,8 @@ from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.publish_request import Brought
 from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.ledger.shared_measures import shared_measures
 from utmost.publish.promises.promise import Promise, promise_of, stated_promise
 from utmost.publish.releases import WorkloadRelease

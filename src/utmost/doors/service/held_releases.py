@@ -17,7 +17,7 @@ from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.ledger.shared_measures import check_one_dataset
 from utmost.publish.promises.promised_noise import Noise
 

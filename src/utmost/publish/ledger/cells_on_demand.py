@@ -15,7 +15,6 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, natural, wrong_kind
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.promises.keys import counted_keys, keys_of_one
 from utmost.publish.promises.promised_noise import Noise
@@ -241,16 +240,3 @@ def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCom
         padding = [f"-{number}" for number in range(start, min(start + _AT_ONCE, left + 1))]
         commitment = commitment + plain.committed([Identifiers.of(padding)], {_COUNT: [0] * len(padding)})
     return commitment
-
-
-class AnsweringCells:
-    """What a ledger offers for tables of a declared universe."""
-
-    __slots__ = ()
-
-    _book: Book
-
-    @property
-    def cells_on_demand(self) -> CellLedger:
-        """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
-        return CellLedger(ItemLedger(self._book))

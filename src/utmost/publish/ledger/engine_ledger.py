@@ -15,7 +15,7 @@ from utmost.laws.exact import Level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
-from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.requests import Publishing
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import check_size
@@ -28,7 +28,7 @@ from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.engines import engine_frame
 
 
-def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tuple[int, Any]:
+def publish_frame(items: ItemLedger, request: Publishing, table: Any) -> tuple[int, Any]:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
     Args:

@@ -15,13 +15,12 @@ from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsuppo
 from utmost.laws.exact import Level, Number, exact_integer, level
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.book import Book, Page
-from utmost.publish.ledger.budgets import check_budget, check_named, spending_after
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.likeness import Likeness, likeness_secret
-from utmost.publish.ledger.publish_request import Brought, PublishRequest
-from utmost.publish.ledger.publishing import asked_version, check_apart, check_dataset, check_repeated
+from utmost.publish.ledger.publishing import asked_version, check_allowed, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
-from utmost.publish.ledger.responses import FORM, Item
+from utmost.publish.ledger.requests import Brought, Publishing
+from utmost.publish.ledger.responses import FORM, Committed
 from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ByItem, Published
 from utmost.publish.ledger.vault import Root
@@ -78,7 +77,7 @@ class ItemLedger:
         check_unstored(stated.noise)
         return self._key(name, version, lambda: (_chosen(stated), stated.noise.by_item()))
 
-    def key_of_request(self, request: PublishRequest) -> CommitmentKey:
+    def key_of_request(self, request: Publishing) -> CommitmentKey:
         """`commitment_key`, of a request that has been read."""
         return self._key(
             request.name, request.version, lambda: (request.promise.columns, request.promise.noise.by_item())
@@ -138,9 +137,9 @@ class ItemLedger:
             raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
         chosen = stated.as_read(_chosen(stated), stated.public)
         brought = Brought(None, level(epsilon, alpha), chosen, dataset, independent, version, request)
-        return self.published(replace(PublishRequest.read(name, brought), kind="items"), commitment)
+        return self.published(replace(Publishing.read(name, brought), kind="items"), commitment)
 
-    def published(self, request: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
+    def published(self, request: Publishing, commitment: ItemCommitment) -> ItemRelease:
         """`publish`, of a request that has been read."""
         request = request.as_published(lambda work: self._book.read(lambda page: work(page.state)))
         check_size(request.promise.noise.unit, commitment.rows, len(request.promise.columns))
@@ -253,7 +252,7 @@ class ItemLedger:
         def look(page: Page) -> str | None:
             release = page.state.release(name, version)
             _check_by_item(release)
-            before, now = Item.of(page, release).committed, commitment.content
+            before, now = Committed.of(page, release).content, commitment.content
             if commitment.rows != release.rows:
                 return f"the table has {commitment.rows} rows, and {release.rows} were published"
             if hmac.compare_digest(before, now):
@@ -274,19 +273,6 @@ class ItemLedger:
 
     def __repr__(self) -> str:
         return f"ItemLedger({self._book.store.place!r})"
-
-
-class AnsweringItems:
-    """What a ledger offers for tables that an engine holds."""
-
-    __slots__ = ()
-
-    _book: Book
-
-    @property
-    def items(self) -> ItemLedger:
-        """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
-        return ItemLedger(self._book)
 
 
 def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...], lattice: Lattice) -> CommitmentKey:
@@ -323,7 +309,7 @@ def _check_by_item(release: Published) -> None:
 
 
 def _check_committed(page: Page, release: Published, commitment: ItemCommitment) -> None:
-    before, now = Item.of(page, release).committed, commitment.content
+    before, now = Committed.of(page, release).content, commitment.content
     if hmac.compare_digest(before, now):
         return
     where = f"{release.name!r}, version {release.version}"
@@ -333,7 +319,7 @@ def _check_committed(page: Page, release: Published, commitment: ItemCommitment)
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 
-def _published_so(page: Page, request: PublishRequest, commitment: ItemCommitment) -> ItemRelease | None:
+def _published_so(page: Page, request: Publishing, commitment: ItemCommitment) -> ItemRelease | None:
     """A release that was published so before; None for one that is yet to be made."""
     release = asked_version(page.state, request)
     if release is None:
@@ -349,10 +335,8 @@ def _published_so(page: Page, request: PublishRequest, commitment: ItemCommitmen
     return _with_secret(page, release, request.level)
 
 
-def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
-    state = page.state
-    version = len(state.versions(request.name)) + 1
-    check_dataset(state, request, version)
+def _publish(page: Page, request: Publishing, commitment: ItemCommitment) -> ItemRelease:
+    version = len(page.state.versions(request.name)) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
             "a commitment must have the sums of each released column, by which the same values are known again",
@@ -360,16 +344,11 @@ def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment) ->
             remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
         )
     likeness = Likeness.of_items(page.key, commitment)
-    if not request.independent:
-        check_named(state, request.dataset)
-        check_apart(page, request, lambda: (likeness.columns,))
-    check_budget(
-        state, request.dataset, spending_after(state, request.dataset, None, request.level, request.promise.part)
-    )
+    check_allowed(page, request, version, lambda: (likeness.columns,))
     committed = commitment.content
-    about = request.facts(version, commitment.rows, committed)
     values = likeness.sealed(page.key, request.name, version)
-    about |= {"values": values, "items": ByItem(request.promise.identifiers, None).facts(), "labels": None}
+    about = request.facts(version, commitment.rows, committed, values)
+    about |= {"items": ByItem(request.promise.identifiers, None).facts(), "labels": None}
     step = Step.from_known((), request.level)
     page.append("published", about | _without_responses(page, step, request.promise.noise, (committed,)))
     return _with_secret(page, page.state.release(request.name, version), request.level, committed)
@@ -405,7 +384,5 @@ def _without_responses(page: Page, step: Step, noise: Noise, parts: tuple[bytes,
 
 
 def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemRelease:
-    about = Item.of(page, release) if committed is None else Item(
-        release.name, release.version, release.columns, release.rows, release.noise, committed, release.bound, release
-    )  # fmt: skip
-    return item_release(page.key, about, release.path, at)
+    content = Committed.of(page, release).content if committed is None else committed
+    return item_release(page.key, release, content, release.path, at)

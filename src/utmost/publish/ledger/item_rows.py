@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import LedgerDamaged, Unsupported
+from utmost.errors import LedgerDamaged
 from utmost.laws.exact import Level
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.item_words import Tags, item_tags
@@ -18,7 +17,6 @@ from utmost.publish.ledger.source import Source, noise_secret
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.response_noise import check_derived
 from utmost.publish.releases.item_release import ItemRelease
 
@@ -64,34 +62,10 @@ class ItemNoise:
         return self.tags[block * BLOCK : (block + 1) * BLOCK]
 
 
-class Committed(Protocol):
-    """What is known of a release before its levels: an `Item` is."""
-
-    @property
-    def name(self) -> str:
-        """The name of the release."""
-
-    @property
-    def version(self) -> int:
-        """Which version of it."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The released columns."""
-
-    @property
-    def noise(self) -> Noise:
-        """What is added, whatever the level."""
-
-    @property
-    def committed(self) -> bytes:
-        """The commitment to the identifiers and values."""
-
-
-def item_release(key: Key, about: Committed, path: Sequence[Level], at: Level) -> ItemRelease:
+def item_release(key: Key, release: Published, committed: bytes, path: Sequence[Level], at: Level) -> ItemRelease:
     """A release by item at a level of a path, as its workers need it."""
-    secret = noise_secret(key, about.name, about.version, about.committed)
-    return ItemRelease(secret, about.columns, about.noise.by_item(), tuple(path), at)
+    secret = noise_secret(key, release.name, release.version, committed)
+    return ItemRelease(secret, release.columns, release.noise.by_item(), tuple(path), at)
 
 
 def tag_parts(tags: Tags) -> tuple[bytes, ...]:
@@ -151,21 +125,6 @@ class Order:
     def asked(self, columns: Columns) -> dict[str, Integers]:
         """Columns that were kept, in the order of the table."""
         return {name: column if self.rows is None else _placed(column, self.rows) for name, column in columns.items()}
-
-
-def check_kept(release: Published) -> None:
-    """Check that the ledger keeps the responses of a release.
-
-    Raises:
-        Unsupported: where an engine answers for it.
-    """
-    if release.items is not None and not release.items.is_kept:
-        raise Unsupported(
-            "only a release whose responses the ledger keeps is answered here",
-            came="one for which an engine answers",
-            where=repr(release.name),
-            remedy="Bring its frame: at() of the release, or ledger.items, answers by the engine, which writes it.",
-        )
 
 
 def _sorted(tags: Tags) -> NDArray[np.intp]:

@@ -17,16 +17,18 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.answer_statements import answer_publication
-from utmost.publish.ledger.cells_on_demand import AnsweringCells
+from utmost.publish.ledger.book import Book
+from utmost.publish.ledger.cells_on_demand import CellLedger
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.item_ledger import AnsweringItems
+from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import OpenWords, Place, backed_up, opened_book, restored
-from utmost.publish.ledger.publish_request import Brought, PublishRequest
-from utmost.publish.ledger.publishing import already_published, publish_new
+from utmost.publish.ledger.personal_answers import AnswerIndex
+from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.relaxing import (
-    Relaxed,
+    ToRelax,
     known_release,
+    release_source,
     tightened,
     viewed,
     warn_of_names,
@@ -34,17 +36,10 @@ from utmost.publish.ledger.relaxing import (
     with_release,
 )
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import (
-    answer_alone,
-    answer_beside,
-    level_of_table,
-    read_request,
-    release_source,
-)
+from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.responding import Responding
-from utmost.publish.ledger.responses import Progress, key_of_level
+from utmost.publish.ledger.responses import Progress, answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import PublishingMeasures
-from utmost.publish.ledger.source import commitment
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
@@ -58,7 +53,7 @@ from utmost.publish.tables.saving import FileWords, check_destination_free, save
 T = TypeVar("T")
 
 
-class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Accounts, Shown):
+class Ledger(Responding, PublishingMeasures, Accounts, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
@@ -88,7 +83,10 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
     (['department', 'admitted', 'admitted_margin'], ['department', 'admitted', 'admitted_margin'])
     """
 
-    __slots__ = ()
+    __slots__ = ("_answers", "_book", "_randomness")
+
+    def __init__(self, book: Book, randomness: Randomness) -> None:
+        self._book, self._randomness, self._answers = book, randomness, AnswerIndex()
 
     @classmethod
     @spelled
@@ -179,23 +177,16 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
         at, stated = level(epsilon, alpha), promise_of(table, promise, words)
-        brought = Brought(table, at, stated, dataset, independent, version, request)
-        wanted, native = PublishRequest.read(name, brought), stated.rows_of(table)
-        stated.noise.check()
+        publishing = Publishing.read(name, Brought(table, at, stated, dataset, independent, version, request))
+        native = stated.rows_of(table)
         if (door := engine_door(native, "engine_ledger")) is not None:
-            version, frame = door.publish_frame(self.items, wanted, native)
+            version, frame = door.publish_frame(self.items, publishing, native)
             return Release(self, name, version, table, (at, frame))
-        wanted, source = read_request(wanted, native, self._look)
+        wanted = ToPublish(*publishing.with_values(native, self._look), progress)
         stated.noise.warn(at)
         warn_of_rows(stated.rows)
-        answered = self._book.answer(
-            lambda page: already_published(page, wanted, source, progress),
-            lambda page: publish_new(page, wanted, source, self._randomness, progress),
-            look=wanted.may_be_stored(self._book.seen),
-        )
-        version, response = answered
-        noise, kind, part = wanted.promise.noise, wanted.kind, wanted.promise.part
-        return Release(self, name, version, table, (at, answer_beside(source, noise, at, kind, response, part)))
+        version, response = self._answered(wanted)
+        return Release(self, name, version, table, (at, wanted.handed(response)))
 
     @long_work("Relaxing")
     def relax(
@@ -230,23 +221,29 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
         at, door = level(epsilon, alpha), engine_door(table, "engine_ledger")
-        held = level_of_table(table_at, is_frame=door is not None)
         if door is not None:
+            held = None if table_at is None else level(table_at)
             return door.relax_frame(self.items, name, table, held, at, version)
+        if table_at is not None:
+            raise Unsupported(
+                "only a frame that an engine evaluates may hold responses in place of values",
+                came="table_at",
+                remedy="Leave table_at= out: the ledger keeps the responses of other tables itself.",
+            )
 
         def work(release: Published) -> Any:
-            source = release_source(release, table)
+            wanted = ToRelax.of(self._book, release, version, at, table, progress)
             release.noise.warn(at)
-            warn_of_names(self._book.key, release, source)
-            relaxed = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
-            response = self._book.answer(
-                lambda page: relaxed.stored(page, progress),
-                lambda page: relaxed.made(page, self._randomness, progress),
-                look=relaxed.may_be_stored,
-            )
-            return response and answer_beside(source, release.noise, at, release.kind, response, release.part)
+            warn_of_names(self._book.key, release, wanted.source)
+            answered = self._answered(wanted)
+            return answered and wanted.handed(answered[1])
 
         return with_release(self._book, name, version, work)
+
+    def _answered(self, wanted: ToPublish | ToRelax) -> Any:
+        """The version and response that are there, or drawn now; None where another version is the newest by now."""
+        look = wanted.may_be_stored(self._book.seen)
+        return self._book.answer(wanted.stored, lambda page: wanted.drawn(page, self._randomness), look=look)
 
     def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
         """Where a table first differs from the one published, in words without a value; None where it does not.
@@ -300,7 +297,7 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
             lambda page: tightened(page, name, version, at, self._randomness, progress),
             look=known is None or at in known.responses,
         )
-        return answer_alone(release.noise, at, release.kind, response, release.part, labels)
+        return answer_alone(release, at, response, labels)
 
     def save(
         self,
@@ -384,6 +381,16 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
         name, version = key if isinstance(key, tuple) else (key, None)
         release = self.release(name, version)
         return Release(self, release.name, release.version)
+
+    @property
+    def items(self) -> ItemLedger:
+        """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
+        return ItemLedger(self._book)
+
+    @property
+    def cells_on_demand(self) -> CellLedger:
+        """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
+        return CellLedger(self.items)
 
     def backup(self, path: Place) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.

@@ -15,8 +15,7 @@ from utmost.publish.ledger.book import Book, Page, open_book
 from utmost.publish.ledger.events import START, read_event
 from utmost.publish.ledger.key import Given, Key, found_key, key_path
 from utmost.publish.ledger.labels import opened_label_seal
-from utmost.publish.ledger.requests import answer_alone
-from utmost.publish.ledger.responses import labels_of, stored_blocks
+from utmost.publish.ledger.responses import answer_alone, labels_of, stored_blocks
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import Part, Rows, Store
@@ -315,4 +314,4 @@ def _opened(rows: Rows, identity: str, release: Published, level: Level, key: by
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }
     labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-    return answer_alone(release.noise, level, release.kind, columns, release.part, labels)
+    return answer_alone(release, level, columns, labels)

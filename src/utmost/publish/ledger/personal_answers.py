@@ -12,7 +12,7 @@ Neither a secret nor the name of a person is stored.
 import hmac
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import takewhile
 from typing import Any, Protocol
@@ -38,13 +38,11 @@ Numbers = dict[str, int]
 """The number of each person's answer."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AnswerIndex:
     """The answers that were read so far, by a person's tag; what is new is read when somebody asks."""
 
-    __slots__ = ("_read",)
-
-    def __init__(self) -> None:
-        self._read: dict[Item, _Found] = {}
+    _read: "dict[Item, _Found]" = field(default_factory=dict)
 
     def found(self, page: Page, item: Item, tags: Mapping[str, bytes]) -> Numbers:
         """The answers that are kept for these persons, in the history of the page; the others are left out.

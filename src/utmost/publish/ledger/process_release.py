@@ -9,10 +9,10 @@ from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.publish_request import Brought, PublishRequest
+from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import read_request
-from utmost.publish.ledger.volatile_store import VolatileStore
+from utmost.publish.ledger.requests import Brought, Publishing
+from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, Words, promise_of
 from utmost.publish.promises.table_statements import Stated
@@ -83,16 +83,15 @@ def rehearse(
     3
     """
     at, sure, stated = level(epsilon, alpha), read_confidence(confidence), promise_of(table, promise, words)
-    request, native = PublishRequest.read(NAME, Brought(table, at, stated)), stated.rows_of(table)
+    native = stated.rows_of(table)
     if is_engine_frame(native):
         raise Unsupported("a frame is rehearsed by rehearse_table", came=type(native).__name__, where="table")
-    stated.noise.check()
-    request, source = read_request(request, native, lambda _: stated)
-    promised = request.promise
-    source.check_sizes(promised.noise)
-    promised.noise.check_names(promised.columns, promised.public)
+    publishing = Publishing.read(NAME, Brought(table, at, stated))
+    wanted = ToPublish(*publishing.with_values(native, lambda _: stated))
+    wanted.check_new()
+    promised = wanted.request.promise
     promised.noise.check_level(at)
     promised.noise.warn(at)
-    rows = 0 if promised.noise.names_rows else source.rows
+    rows = 0 if promised.noise.names_rows else wanted.source.rows
     warn_of_rows(promised.rows)
     return promised.noise.statement(at, sure, Stated(promised.columns, promised.public, rows, promised.rows))

@@ -9,19 +9,16 @@ from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_with
-from utmost.publish.ledger.publish_request import Brought, PublishRequest
-from utmost.publish.ledger.publishing import already_published, publish_new
-from utmost.publish.ledger.relaxing import Relaxed
-from utmost.publish.ledger.requests import answer_beside, read_request, release_source
-from utmost.publish.ledger.source import Source, commitment
+from utmost.publish.ledger.publishing import ToPublish
+from utmost.publish.ledger.relaxing import Answered, ToRelax
+from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import promise_of
-from utmost.publish.promises.promised_noise import Response
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.tables.adapters import engine_door
 from utmost.publish.workloads import SharedLevel
 
-Answers = list[Response | None]
+Answers = list[Answered | None]
 """For each measure, what is stored of it, or drawn; None where there is nothing yet."""
 
 
@@ -89,39 +86,39 @@ class PublishingMeasures:
             OutOfRange: for measures of several datasets. Unsupported: for a frame of an engine. And all that
                 `Ledger.publish` raises. Then nothing is spent.
         """
-        dataset, requests = check_one_dataset(measures), list[tuple[PublishRequest, Source]]()
+        check_one_dataset(measures)
+        wanted = list[ToPublish]()
         for name, measure in measures.items():
-            request = PublishRequest.read(name, measure)
-            request.promise.noise.check()
+            request = Publishing.read(name, measure)
             rows = request.promise.rows_of(_at_hand(measure.table))
-            requests.append(read_request(request, rows, lambda look: self._book.read(lambda page: look(page.state))))
-        loosest, _ = max(requests, key=lambda request: request[0].level)
+            wanted.append(
+                ToPublish(*request.with_values(rows, lambda look: self._book.read(lambda page: look(page.state))))
+            )
+        loosest = max((to_publish.request for to_publish in wanted), key=lambda request: request.level)
         loosest.promise.noise.warn(loosest.level)
+        return self._answered_together({to_publish.request.name: to_publish for to_publish in wanted})
+
+    def _answered_together(self, wanted: Mapping[str, ToPublish | ToRelax]) -> dict[str, Any]:
+        """What is asked for, as it is handed out: stored or drawn in one transaction."""
 
         def stored(page: Page) -> Answers:
-            answered = [already_published(page, request, source, None) for request, source in requests]
-            return [None if answer is None else answer[1] for answer in answered]
+            return [request.stored(page) for request in wanted.values()]
 
         def drawn(page: Page) -> Answers:
             answers = stored(page)
-            new = [request for (request, _), answer in zip(requests, answers, strict=True) if answer is None]
+            pairs = list(zip(wanted.values(), answers, strict=True))
             # The budget must have room for all of them before anything is drawn.
-            spent = [(request.level, request.promise.part) for request in new]
-            check_budget(page.state, dataset, spending_with(page.state, dataset, spent))
-            return [
-                publish_new(page, request, source, self._randomness, None)[1] if answer is None else answer
-                for (request, source), answer in zip(requests, answers, strict=True)
-            ]
+            spends = [request.spends(page) for request, answer in pairs if answer is None]
+            for dataset in {dataset for dataset, *_ in spends}:
+                spent = [(at, part) for of, at, part, _ in spends if of == dataset]
+                instead = [release for *_, release in spends if release is not None]
+                check_budget(page.state, dataset, spending_with(page.state, dataset, spent, instead=instead))
+            return [request.drawn(page, self._randomness) if answer is None else answer for request, answer in pairs]
 
-        look = all(request.may_be_stored(self._book.seen) for request, _ in requests)
+        look = all(request.may_be_stored(self._book.seen) for request in wanted.values())
         answers = self._book.answer(lambda page: _whole(stored(page)), drawn, look=look)
-        return {
-            request.name: answer_beside(
-                source, request.promise.noise, request.level, request.kind, answer, request.promise.part
-            )
-            for (request, source), answer in zip(requests, answers, strict=True)
-            if answer is not None
-        }
+        answered = zip(wanted.items(), answers, strict=True)
+        return {name: request.handed(answer[1]) for (name, request), answer in answered if answer is not None}
 
     def relax_shared(
         self,
@@ -161,43 +158,13 @@ class PublishingMeasures:
         Raises:
             UnknownRelease, DataChanged, BudgetExceeded, Quarantined: as `Ledger.relax`. Then nothing is spent.
         """
-        requests = list[Relaxed]()
+        wanted = dict[str, ToRelax]()
         for name, measure in measures.items():
-            release = _known(self._book, name, measure.version)
-            source = release_source(release, _at_hand(measure.table))
-            committed = commitment(self._book.key, name, release.version, source)
-            requests.append(Relaxed(release, release.version, measure.level, source, committed))
-        loosest = max(requests, key=lambda relaxed: relaxed.level)
+            release, table = _known(self._book, name, measure.version), _at_hand(measure.table)
+            wanted[name] = ToRelax.of(self._book, release, release.version, measure.level, table, None)
+        loosest = max(wanted.values(), key=lambda to_relax: to_relax.level)
         loosest.release.noise.warn(loosest.level)
-
-        def stored(page: Page) -> Answers:
-            return [request.stored(page, None) for request in requests]
-
-        def drawn(page: Page) -> Answers:
-            answers = stored(page)
-            pairs = list(zip(requests, answers, strict=True))
-            new = [
-                (page.state.release(request.release.name, request.version), request)
-                for request, answer in pairs
-                if answer is None
-            ]
-            for dataset in {release.dataset for release, _ in new}:
-                own = [(release, request) for release, request in new if release.dataset == dataset]
-                spent = [(max(request.level, release.spent), release.part) for release, request in own]
-                after = spending_with(page.state, dataset, spent, instead=[release for release, _ in own])
-                check_budget(page.state, dataset, after)
-            return [
-                request.made(page, self._randomness, None) if answer is None else answer for request, answer in pairs
-            ]
-
-        look = all(request.may_be_stored for request in requests)
-        answers = self._book.answer(lambda page: _whole(stored(page)), drawn, look=look)
-        about = [(request.release, request.level, request.source) for request in requests]
-        return {
-            release.name: answer_beside(source, release.noise, level_of, release.kind, answer, release.part)
-            for (release, level_of, source), answer in zip(about, answers, strict=True)
-            if answer is not None
-        }
+        return self._answered_together(wanted)
 
 
 def check_one_dataset(measures: Mapping[str, Brought]) -> str:

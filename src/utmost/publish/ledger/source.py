@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, DataChanged
-from utmost.laws.exact import objects
+from utmost.laws.exact import Level, objects
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.vault import packed
 from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns
-from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.promised_noise import Noise, Response
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of
 from utmost.publish.tables.columns import check_distinct
@@ -102,6 +102,19 @@ class Source:
                     where=f"{self.adapter.place(self.table, row)}, column {name!r}",
                     remedy="Declare largest=, a public bound on the size of any value there could be.",
                 )
+
+    def answer(self, noise: Noise, level: Level, response: Response, kind: str, part: Any) -> Any:
+        """A response as it is handed to whoever brought the table: that table, with released values in it.
+
+        Args:
+            kind, part: see `PlannedNoise.handed`.
+        """
+
+        def table(columns: Mapping[str, Any]) -> Any:
+            margins, after = noise.with_bars(level, tuple(response), self.rows, self.public)
+            return self.with_released({**columns, **margins}, after)
+
+        return noise.handed(level, noise.written(level, response), kind, part, table)
 
     def with_released(self, released: Mapping[str, NDArray[Any]], after: Mapping[str, str]) -> Any:
         """The table that came, with released values in place of the true ones, and no column that is not public.
