@@ -89,27 +89,22 @@ class Answering(Protocol):
     @property
     def level(self) -> Level:
         """What one answer costs a person whose secret moves by a distance of 1."""
-        ...
 
     @property
     def relation(self) -> str:
         """Against what that protects: a distance in one space."""
-        ...
 
     @property
     def digest(self) -> str:
         """The SHA-256 of all on which an answer and its promise depend."""
-        ...
 
     @property
     def outcomes(self) -> int:
         """How many answers there can be."""
-        ...
 
     @property
     def names(self) -> Sequence[Hashable]:
         """What the answers are called."""
-        ...
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
         """The row of each secret, None where none was given."""

@@ -69,7 +69,6 @@ class Store(Protocol):
     @property
     def place(self) -> str:
         """Where it is, without any secret."""
-        ...
 
     def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
         """Do the work in one transaction: all of it durable when this returns, or nothing of it done.
@@ -81,16 +80,13 @@ class Store(Protocol):
             LedgerUnavailable: where the store is locked, full or out of reach.
             LedgerDamaged: where it is no longer a database, or has other tables, or anything that acts on them.
         """
-        ...
 
     def problems(self) -> list[str]:
         """What the database finds wrong with its files, and what is not as a ledger made it: tables, columns, indices;
         triggers, rules, views, row security, tables that are not logged or that hide others."""
-        ...
 
     def close(self) -> None:
         """Let go of connections."""
-        ...
 
 
 class Rows:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import OutOfRange
 from utmost.provided import RoomNames
-from utmost.publish.promises.planned_noise import PlannedNoise
-from utmost.publish.promises.promised_noise import Noise, check_alone
+from utmost.publish.promises.promised_noise import Noise, PlannedNoise, check_alone
 
 if TYPE_CHECKING:
     from utmost.publish.promises.cell_noise import CellNoise

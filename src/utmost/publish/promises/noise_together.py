@@ -19,15 +19,15 @@ from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import RowWords, Unit
 from utmost.laws.sampling.integers import Integers
-from utmost.publish.promises.cell_noise import LatticeNoise, cell_noise
+from utmost.publish.promises.cell_noise import ColumnNoise, LatticeNoise, OnceNoise, cell_noise
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Blocks, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.planned_noise import ColumnNoise
 from utmost.publish.promises.promised_noise import Response, said_of_noise
 from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.promises.together_plan import (
     TogetherPlan,
+    check_changed,
     grouped,
     plan_of_way,
     plan_together,
@@ -218,3 +218,24 @@ def together_noise(
         plan.way.at(_ANCHOR, plan.unit),
         least,
     )
+
+
+def once_together(
+    columns: Sequence[str],
+    *,
+    noise: TogetherKind | None = None,
+    relaxable: bool = False,
+    cost: CellCost = "absolute",
+    halves: Any = None,
+    **words: Unpack[RowWords],
+) -> OnceNoise:
+    """The noise of columns changed together that is least at its level: the words of `plan_together`.
+
+    >>> from utmost.laws.exact import level
+    >>> once_together(["applicants", "admitted"], sensitivity=1).plan(level(1)).way.kind
+    'joint'
+    """
+    whom = unit_of_row(columns, words)
+    check_changed(whom, columns)
+    about: dict[str, Any] = {"noise": noise, "relaxable": relaxable, "cost": cost, "halves": halves}
+    return OnceNoise(whom, "integers", partial(plan_together, tuple(columns), unit=whom, **about), tuple(columns))

@@ -19,7 +19,6 @@ from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling.draw import on_grid
 from utmost.laws.sampling.grid import declared_exponent, reach
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.provided import provided
 from utmost.publish.promises.lattice import Lattice, read_numbers
 from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, law_parameters, promise
@@ -66,48 +65,36 @@ class Planned(Protocol):
     @property
     def is_apart(self) -> bool:
         """Whether each cell has noise of its own."""
-        ...
 
     @property
     def is_document(self) -> bool:
         """Whether the release is one document, which says and saves itself, and not a table of columns."""
-        ...
 
     @property
     def level(self) -> Level:
         """What the whole release spends."""
-        ...
 
     @property
     def unit(self) -> Unit:
         """What one individual changes."""
-        ...
 
     @property
     def law(self) -> Any:
         """The noise."""
-        ...
 
     @property
     def margin(self) -> int | float:
         """The distance within which a released value lies of the true one; the largest of all columns."""
-        ...
+
+    @property
+    def confidence(self) -> Fraction:
+        """The probability with which it does."""
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
-        ...
 
     def warn(self) -> None:
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        ...
-
-    def checked(self, table: Any, promise: Any) -> Any:
-        """A table that is promised so, with every check that a release makes; its ``released`` draws and releases it.
-
-        Raises:
-            UtmostError: for a table that cannot be released so.
-        """
-        ...
 
     def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
         """The values of a column as `noised` takes them.
@@ -115,35 +102,16 @@ class Planned(Protocol):
         Raises:
             BadTable: for a cell that cannot be released.
         """
-        ...
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """The columns with noise, each as it is published; of cells as `read` reads them."""
-        ...
 
     def statement(self, stated: Stated) -> dict[str, Any]:
         """What is said publicly about the release of a table, see `statement`."""
-        ...
-
-
-class OfColumns:
-    """What the plans of columns have in common: tables are checked for all of them alike."""
-
-    __slots__ = ()
-
-    is_document: ClassVar[bool] = False
-
-    def checked(self, table: Any, promise: Any) -> Any:
-        """The table, with every check that a release makes before it draws."""
-        return provided("checked_columns")(table, promise, self)
-
-    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
-        """The values of a column of integers."""
-        return integer_column(column, name, place)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan(OfColumns, Shown):
+class Plan(Shown):
     """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
 
     Attributes:
@@ -161,6 +129,7 @@ class Plan(OfColumns, Shown):
     """
 
     is_apart: ClassVar[bool] = True
+    is_document: ClassVar[bool] = False
 
     level: Level
     unit: Unit

@@ -20,10 +20,10 @@ from utmost.laws.privacy import Amount, Unit
 from utmost.laws.privacy.unit import UnitWords, read_unit
 from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.promises.cell_noise import once_cells
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
-from utmost.publish.promises.planned_noise import PlannedNoise, once_cells
-from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.promised_noise import Noise, PlannedNoise
 
 if TYPE_CHECKING:
     from utmost.publish.workloads import Strategy
@@ -304,6 +304,10 @@ class Promise(Shown):
             required = "the promise must say all that is promised of a counted table"
             remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
             raise OutOfRange(required, came="less", where="promise", remedy=remedy)
+
+    def checked(self, table: Any, level: Level, confidence: Number = "0.95") -> Any:
+        """A table that can be released at a level, with every check before the draw: see `PlannedNoise.checked`."""
+        return self.planned.checked(table, self, self.planned.plan(level, confidence))
 
     def rows_of(self, table: Any) -> Any:
         """The table with the columns that it is about, as its adapter reads it; of a strategy a counted table.

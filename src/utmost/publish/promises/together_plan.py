@@ -27,10 +27,11 @@ from utmost.laws.sampling import sample
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.joint_draws import sample_joint_cells
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.promises.plan import OfColumns, plan_release
+from utmost.publish.promises.plan import plan_release
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import Stated, promise_text
 from utmost.publish.promises.turning import Halves, columns_of, one_of, ratios_of, sums_of
+from utmost.publish.tables.columns import Place, integer_column
 from utmost.publish.workloads import ways_together
 from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence
 from utmost.publish.workloads.signed_search import LARGEST_GROUP
@@ -40,7 +41,7 @@ _MOST_KINDS = 16
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TogetherPlan(OfColumns, Shown):
+class TogetherPlan(Shown):
     """What a release of columns changed together promises, and how.
 
     Attributes:
@@ -56,6 +57,7 @@ class TogetherPlan(OfColumns, Shown):
     """
 
     is_apart: ClassVar[bool] = False
+    is_document: ClassVar[bool] = False
 
     level: Level
     unit: Unit
@@ -83,6 +85,10 @@ class TogetherPlan(OfColumns, Shown):
     def warn(self) -> None:
         """Warn of a level at which practically nobody is protected, as of noise of each cell by itself."""
         plan_release(self.level, unit=self.unit).warn()
+
+    def read(self, column: Any, name: str, place: Place) -> Integers:
+        """The values of a column of integers."""
+        return integer_column(column, name, place)
 
     def statement(self, stated: Stated) -> dict[str, Any]:
         """What is said publicly about a release: of its own columns, in the order of the groups."""

@@ -32,15 +32,12 @@ class Universe(Protocol):
     @property
     def size(self) -> int:
         """How many keys there are."""
-        ...
 
     def key(self, place: int) -> Any:
         """The key in a place, 0 to size - 1."""
-        ...
 
     def place(self, key: Any) -> int | None:
         """The place of a key; None for what is no key of this universe."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,6 @@ class Answering(Protocol):
         self, release: ItemRelease, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
     ) -> dict[str, NDArray[Any]]:
         """The released columns."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

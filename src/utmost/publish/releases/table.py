@@ -218,7 +218,7 @@ def release_table(
     """
     at, stated = level(epsilon, alpha), promise_once(table, promise, words)
     bits = secure(randomness)
-    released: TableRelease = stated.planned.plan(at, confidence).checked(table, stated).released(bits)
+    released: TableRelease = stated.checked(table, at, confidence).released(bits)
     return released
 
 
@@ -243,7 +243,7 @@ def rehearse_table(
     3
     """
     at, stated = level(epsilon, alpha), promise_once(table, promise, words)
-    rehearsed: TableRelease = stated.planned.plan(at, confidence).checked(table, stated).released(None)
+    rehearsed: TableRelease = stated.checked(table, at, confidence).released(None)
     return rehearsed
 
 
@@ -252,7 +252,6 @@ class Checked(Protocol):
 
     def released(self, randomness: Randomness | None) -> TableRelease:
         """The release; without randomness the same and no table."""
-        ...
 
 
 def checked_columns(table: Any, promise: Promise, plan: Planned) -> Checked:

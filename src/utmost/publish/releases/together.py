@@ -6,7 +6,7 @@ from typing import Any
 from utmost.laws.exact import Level, Number
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.declared_columns import listed_names
-from utmost.publish.promises.planned_noise import once_together
+from utmost.publish.promises.noise_together import once_together
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.table import TableRelease, release_table
 
