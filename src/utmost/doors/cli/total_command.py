@@ -16,7 +16,7 @@ from utmost.laws.exact import exact
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases import Answer, SumsAndCounts, WorkloadRelease
-from utmost.publish.releases.detailed_release import DetailedRelease
+from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.statements.comparisons import change, trend
 from utmost.publish.statements.published_files import read_release
@@ -113,7 +113,7 @@ def total(
     if isinstance(read, ReleasedTable):
         report = _of_cells(read, where or [], over or [], other, is_ratio=ratio or over is not None, sure=confidence)
         return answer.give(report, lambda: _show(report))
-    if isinstance(read, DetailedRelease):
+    if isinstance(read, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, "--events": events or None, **other}
         _check_sum_alone(beside, "of two stages")
         wanted = read_selection(read.first.domain, where or [])

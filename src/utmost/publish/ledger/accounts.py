@@ -106,7 +106,7 @@ class Accounts:
         """One version of a release, or the newest.
 
         Raises:
-            UnknownRelease: where there is none.
+            NotPublished: where there is none.
         """
         return self._look(lambda state: state.release(name, version))
 

@@ -15,12 +15,12 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, natural, wrong_kind
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger.item_ledger import ItemLedger
+from utmost.publish.ledger.item_ledger import LedgerItems
 from utmost.publish.promises.keys import counted_keys, keys_of_one
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.vast_domains import Universe, check_places
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
-from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.item_release import ItemResponder
 
 _COUNT, _CELL, _MOST = "n", "cell", 10**8
 _AT_ONCE = 1 << 20
@@ -39,7 +39,7 @@ class AnsweredCells:
 
     universe: Universe
     noise: Noise
-    _release: ItemRelease = field(repr=False)
+    _release: ItemResponder = field(repr=False)
     _counts: Mapping[int, int] = field(repr=False)
 
     @property
@@ -90,7 +90,7 @@ class AnsweredCells:
         return f"AnsweredCells(level={self.level!r})"
 
 
-class CellLedger:
+class LedgerCells:
     """The releases of a ledger whose cells are answered on demand; made by `Ledger.cells_on_demand`.
 
     >>> from tempfile import TemporaryDirectory
@@ -107,7 +107,7 @@ class CellLedger:
 
     __slots__ = ("_items",)
 
-    def __init__(self, items: ItemLedger) -> None:
+    def __init__(self, items: LedgerItems) -> None:
         self._items = items
 
     @checked
@@ -160,7 +160,7 @@ class CellLedger:
         alpha: Number | None = None,
         version: int | None = None,
     ) -> AnsweredCells:
-        """The same table at another level, at the price of the larger one: see `ItemLedger.relax`.
+        """The same table at another level, at the price of the larger one: see `LedgerItems.relax`.
 
         Args:
             name, version: of the release; the newest version where left out.
@@ -169,7 +169,7 @@ class CellLedger:
 
         Raises:
             DataChanged: for other counts, or a universe in which the cells held have other places.
-            BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
+            BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
 
         Cost: as of `publish`.
         Source: docs/theory/unknown-keys.md.
@@ -206,7 +206,7 @@ class CellLedger:
         return self._answered(name, version, universe, release, places)
 
     def _answered(
-        self, name: str, version: int | None, universe: Universe, release: ItemRelease, counts: Mapping[int, int]
+        self, name: str, version: int | None, universe: Universe, release: ItemResponder, counts: Mapping[int, int]
     ) -> AnsweredCells:
         known = self._items.release(name, version)
         assert known is not None, "it was published"

@@ -2,7 +2,7 @@
 
 The order of a publication: the driver asks for the `CommitmentKey`; workers commit to their rows, the engine adds up,
 and checks by an aggregate that identifiers are unique and none is missing; the driver publishes the sum, which is one
-transaction as every other; with the `ItemRelease` that comes of it the workers answer, as often as they are run. To
+transaction as every other; with the `ItemResponder` that comes of it the workers answer, as often as they are run. To
 relax is the same again, and the sums must be those that were published.
 """
 
@@ -31,10 +31,10 @@ from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, Words, stated_promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment, first_difference
-from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.item_release import ItemResponder
 
 
-class ItemLedger:
+class LedgerItems:
     """The releases of a ledger that an engine answers; made by `Ledger.items`.
 
     >>> from tempfile import TemporaryDirectory
@@ -66,7 +66,7 @@ class ItemLedger:
             promise: of a release that is not there yet; or its words instead, see `Promise`.
 
         Raises:
-            UnknownRelease: where there is none, and nothing is promised.
+            NotPublished: where there is none, and nothing is promised.
             OutOfRange: for a version that cannot come next.
             Unsupported: for a release whose noise goes by rows.
         """
@@ -115,7 +115,7 @@ class ItemLedger:
         version: int | None = None,
         request: str | None = None,
         **words: Unpack[Words],
-    ) -> ItemRelease:
+    ) -> ItemResponder:
         """Publish a table that workers have committed to, at a first level; made again, it gives the same.
 
         Whoever calls it has checked that no two rows have one identifier.
@@ -139,7 +139,7 @@ class ItemLedger:
         brought = Brought(None, level(epsilon, alpha), chosen, dataset, independent, version, request)
         return self.published(replace(Publishing.read(name, brought), kind="items"), commitment)
 
-    def published(self, request: Publishing, commitment: ItemCommitment) -> ItemRelease:
+    def published(self, request: Publishing, commitment: ItemCommitment) -> ItemResponder:
         """`publish`, of a request that has been read."""
         request = request.as_published(lambda work: self._book.read(lambda page: work(page.state)))
         check_size(request.promise.noise.unit, commitment.rows, len(request.promise.columns))
@@ -176,7 +176,7 @@ class ItemLedger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
-    ) -> ItemRelease:
+    ) -> ItemResponder:
         """The release at another level, with the table at hand.
 
         Args:
@@ -186,7 +186,7 @@ class ItemLedger:
 
         Raises:
             DataChanged: for another table; `difference` says in which item block.
-            BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
+            BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
         """
         at = level(epsilon, alpha)
 
@@ -208,14 +208,14 @@ class ItemLedger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
-    ) -> ItemRelease:
+    ) -> ItemResponder:
         """The release at any level up to the loosest that was answered: nothing is spent.
 
-        Its workers answer from values, or move the responses at another level: see `ItemRelease.moved`.
+        Its workers answer from values, or move the responses at another level: see `ItemResponder.moved`.
 
         Raises:
             NeedsTable: for a level beyond the loosest.
-            UnknownRelease, Unsupported: where there is no such release, and for one whose noise goes by rows.
+            NotPublished, Unsupported: where there is no such release, and for one whose noise goes by rows.
         """
         at = level(epsilon, alpha)
 
@@ -236,7 +236,7 @@ class ItemLedger:
 
         Raises:
             DataChanged: for another one; `difference` says in which item block.
-            UnknownRelease, Unsupported: where there is no such release, and for one whose noise goes by rows.
+            NotPublished, Unsupported: where there is no such release, and for one whose noise goes by rows.
         """
 
         def look(page: Page) -> None:
@@ -261,8 +261,8 @@ class ItemLedger:
 
         return self._book.read(look)
 
-    def _answered(self, release_on: Any, at: Level, *, look: bool) -> ItemRelease:
-        def stored(page: Page) -> ItemRelease | None:
+    def _answered(self, release_on: Any, at: Level, *, look: bool) -> ItemResponder:
+        def stored(page: Page) -> ItemResponder | None:
             release: Published = release_on(page)
             if at not in release.responses:
                 return None
@@ -272,7 +272,7 @@ class ItemLedger:
         return self._book.answer(stored, lambda page: _answer(page, release_on(page), at), look=look)
 
     def __repr__(self) -> str:
-        return f"ItemLedger({self._book.store.place!r})"
+        return f"LedgerItems({self._book.store.place!r})"
 
 
 def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...], lattice: Lattice) -> CommitmentKey:
@@ -319,7 +319,7 @@ def _check_committed(page: Page, release: Published, commitment: ItemCommitment)
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 
-def _published_so(page: Page, request: Publishing, commitment: ItemCommitment) -> ItemRelease | None:
+def _published_so(page: Page, request: Publishing, commitment: ItemCommitment) -> ItemResponder | None:
     """A release that was published so before; None for one that is yet to be made."""
     release = asked_version(page.state, request)
     if release is None:
@@ -335,7 +335,7 @@ def _published_so(page: Page, request: Publishing, commitment: ItemCommitment) -
     return _with_secret(page, release, request.level)
 
 
-def _publish(page: Page, request: Publishing, commitment: ItemCommitment) -> ItemRelease:
+def _publish(page: Page, request: Publishing, commitment: ItemCommitment) -> ItemResponder:
     version = len(page.state.versions(request.name)) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
@@ -354,7 +354,7 @@ def _publish(page: Page, request: Publishing, commitment: ItemCommitment) -> Ite
     return _with_secret(page, page.state.release(request.name, version), request.level, committed)
 
 
-def _answer(page: Page, release: Published, at: Level) -> ItemRelease:
+def _answer(page: Page, release: Published, at: Level) -> ItemResponder:
     _check_kept_nowhere(release)
     check_answerable(page, release, at)
     step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
@@ -383,6 +383,6 @@ def _without_responses(page: Page, step: Step, noise: Noise, parts: tuple[bytes,
     return {**about, "label_key": None}
 
 
-def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemRelease:
+def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemResponder:
     content = Committed.of(page, release).content if committed is None else committed
     return item_release(page.key, release, content, release.path, at)

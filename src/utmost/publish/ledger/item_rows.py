@@ -18,7 +18,7 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.response_noise import check_derived
-from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.item_release import ItemResponder
 
 Columns = Mapping[str, Integers]
 
@@ -34,7 +34,7 @@ class ItemNoise:
     """
 
     step: Step
-    release: ItemRelease
+    release: ItemResponder
     tags: Tags
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
@@ -62,10 +62,10 @@ class ItemNoise:
         return self.tags[block * BLOCK : (block + 1) * BLOCK]
 
 
-def item_release(key: Key, release: Published, committed: bytes, path: Sequence[Level], at: Level) -> ItemRelease:
+def item_release(key: Key, release: Published, committed: bytes, path: Sequence[Level], at: Level) -> ItemResponder:
     """A release by item at a level of a path, as its workers need it."""
     secret = noise_secret(key, release.name, release.version, committed)
-    return ItemRelease(secret, release.columns, release.noise.by_item(), tuple(path), at)
+    return ItemResponder(secret, release.columns, release.noise.by_item(), tuple(path), at)
 
 
 def tag_parts(tags: Tags) -> tuple[bytes, ...]:

@@ -18,9 +18,9 @@ from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.answer_statements import answer_publication
 from utmost.publish.ledger.book import Book
-from utmost.publish.ledger.cells_on_demand import CellLedger
+from utmost.publish.ledger.cells_on_demand import LedgerCells
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.item_ledger import ItemLedger
+from utmost.publish.ledger.item_ledger import LedgerItems
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import OpenWords, Place, backed_up, opened_book, restored
 from utmost.publish.ledger.personal_answers import AnswerIndex
@@ -212,7 +212,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             progress: called with the cells done and the cells in all.
 
         Raises:
-            UnknownRelease: where there is none.
+            NotPublished: where there is none.
             DataChanged: for other values than those published, or in another order.
             BudgetExceeded: where the dataset's limit does not allow it.
             Quarantined: in a ledger that was rolled back, and for a release that lost responses so.
@@ -256,7 +256,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             table: as for `relax`.
 
         Raises:
-            UnknownRelease, BadTable: as for `relax`.
+            NotPublished, BadTable: as for `relax`.
         """
         if (door := engine_door(table, "engine_ledger")) is not None:
             where: str | None = door.frame_difference(self.items, name, table, version)
@@ -286,7 +286,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Of what an engine answers, pass ``table=``, a frame of the released columns at the level ``table_at``.
 
         Raises:
-            UnknownRelease, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
+            NotPublished, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
         """
         at = level(epsilon, alpha)
         if (door := engine_door(table, "engine_ledger")) is not None:
@@ -327,7 +327,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             The statement, with the digest of the file, and what all answers of the release cost together.
 
         Raises:
-            UnknownRelease, NeedsTable: as `view`. Unsupported, OutOfRange, KeyRefused: as `saved`.
+            NotPublished, NeedsTable: as `view`. Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         sure = read_confidence(confidence)
         stored = self._book.read(lambda page: page.state.release(name, version))
@@ -354,7 +354,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             name, epsilon, alpha, version, confidence: as for `save`.
 
         Raises:
-            UnknownRelease, NeedsTable: as `view`.
+            NotPublished, NeedsTable: as `view`.
         """
         stored = self._book.read(lambda page: page.state.release(name, version))
         at = level_to_save(epsilon, alpha, stored.spent)
@@ -376,21 +376,21 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         """The release of a name, the newest version; or of a name and a version.
 
         Raises:
-            UnknownRelease: where there is none.
+            NotPublished: where there is none.
         """
         name, version = key if isinstance(key, tuple) else (key, None)
         release = self.release(name, version)
         return Release(self, release.name, release.version)
 
     @property
-    def items(self) -> ItemLedger:
+    def items(self) -> LedgerItems:
         """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
-        return ItemLedger(self._book)
+        return LedgerItems(self._book)
 
     @property
-    def cells_on_demand(self) -> CellLedger:
+    def cells_on_demand(self) -> LedgerCells:
         """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
-        return CellLedger(self.items)
+        return LedgerCells(self.items)
 
     def backup(self, path: Place) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
@@ -456,7 +456,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             32 bytes; 64 for a response of format 1, whose seal binds no facts: their digest comes with the key then.
 
         Raises:
-            UnknownRelease: where there is no such release.
+            NotPublished: where there is no such release.
             Unsupported: where the ledger is not sealed, or nothing is stored at the level.
         """
         at = level(epsilon, alpha)

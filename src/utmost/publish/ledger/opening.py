@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, OutOfRange, UnknownRelease, Unsupported
+from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, NotPublished, OutOfRange, Unsupported
 from utmost.laws.exact import Level, possible_path
 from utmost.laws.exact.disk import force
 from utmost.laws.sampling.integers import joined
@@ -278,13 +278,13 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
 
     Raises:
         KeyRefused: where the key opens nothing, or a fact or a block has been changed.
-        UnknownRelease: where there is no such release.
+        NotPublished: where there is no such release.
     """
     if not isinstance(key, bytes):
         raise KeyRefused("the key of a level must be bytes", came=type(key).__name__, where="read_sealed")
     place = Path(os.fsdecode(possible_path(path, "path")))
     if not place.exists():
-        raise UnknownRelease("a ledger must be there", came=str(path), where="read_sealed")
+        raise NotPublished("a ledger must be there", came=str(path), where="read_sealed")
     return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)
 
 

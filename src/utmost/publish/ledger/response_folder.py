@@ -56,7 +56,7 @@ def check_responses(
     Raises:
         WrongKind: for what is no ledger.
         DataChanged: for a frame of anything else.
-        UnknownRelease, Unsupported: where nothing was answered so, and for a release whose noise goes by rows.
+        NotPublished, Unsupported: where nothing was answered so, and for a release whose noise goes by rows.
 
     Cost: two aggregates of the engine and one pass; nothing is gathered.
     """
@@ -130,7 +130,7 @@ class ResponseFolder:
                 columns are taken as they are.
             NeedsTable: for a level that was not answered.
             LedgerDamaged: for a folder of the level whose manifest is gone.
-            UnknownRelease, Unsupported: without such a release, and for one whose noise goes by rows.
+            NotPublished, Unsupported: without such a release, and for one whose noise goes by rows.
         """
         release, at = self._answered(name, level(epsilon, alpha), version)
         place = self._place(release, at)

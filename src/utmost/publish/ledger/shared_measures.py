@@ -156,7 +156,7 @@ class PublishingMeasures:
             measures: by the name of the release; what each promises is known.
 
         Raises:
-            UnknownRelease, DataChanged, BudgetExceeded, Quarantined: as `Ledger.relax`. Then nothing is spent.
+            NotPublished, DataChanged, BudgetExceeded, Quarantined: as `Ledger.relax`. Then nothing is spent.
         """
         wanted = dict[str, ToRelax]()
         for name, measure in measures.items():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
-from utmost.errors import LedgerDamaged, UnknownRelease, Unsupported
+from utmost.errors import LedgerDamaged, NotPublished, Unsupported
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_of_text
@@ -209,7 +209,7 @@ class State:
         """One version of a release, or the newest.
 
         Raises:
-            UnknownRelease: where there is none.
+            NotPublished: where there is none.
             OutOfRange, NotANumber: for what is no name, or no version.
         """
         newest = max(self.versions(name), default=1)
@@ -221,7 +221,7 @@ class State:
             remedy = f"The releases are: {', '.join(known)}." if known else "Publish it first."
             if (name, 1) in self.mechanisms:
                 remedy = "Persons are answered under this name: call respond."
-            raise UnknownRelease("a release must have been published", came=came, remedy=remedy)
+            raise NotPublished("a release must have been published", came=came, remedy=remedy)
         return published
 
     def named(self, name: str) -> list[Published | KeptMechanism]:

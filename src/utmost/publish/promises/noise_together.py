@@ -26,7 +26,7 @@ from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.promised_noise import Response, said_of_noise
 from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.promises.together_plan import (
-    TogetherPlan,
+    TogetherAt,
     check_changed,
     grouped,
     plan_of_way,
@@ -63,7 +63,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         """Columns changed together."""
         return "columns changed together"
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherPlan:
+    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherAt:
         """The plan by which a response at this level was drawn, whatever other levels were answered."""
         way = self.way.at(level, self._whom)
         return plan_of_way(self.columns, level, self._whom, way, halves="keep", confidence=confidence, cost=self.cost)

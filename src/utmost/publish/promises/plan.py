@@ -111,7 +111,7 @@ class Planned(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan(Shown):
+class CellsAt(Shown):
     """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
 
     Attributes:
@@ -284,7 +284,7 @@ def plan_release(
     confidence: Number = "0.95",
     grid: Number | None = None,
     **whom: Unpack[UnitWords],
-) -> Plan:
+) -> CellsAt:
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
     Args:
@@ -316,17 +316,17 @@ def plan_release(
     law = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
     drawn, exponent = on_grid(law, grid)
     if exponent is None:
-        return Plan(spent, protected, law, drawn, goal, relaxable, sure, protected.margin(drawn.margin(sure)), None)
+        return CellsAt(spent, protected, law, drawn, goal, relaxable, sure, protected.margin(drawn.margin(sure)), None)
     width = Fraction(2) ** -exponent
     if not relaxable and _can_be_summed(goal, drawn.sensitivity):
         best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
         assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
         drawn = best
     margin = round_up((drawn.margin(sure) + reach("nearest")) * width)
-    return Plan(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
+    return CellsAt(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
 
 
-def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> Plan:
+def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> CellsAt:
     """The plan by which an answer at this level was drawn, whatever other levels were answered.
 
     >>> from utmost.publish.promises.lattice import lattice_of
@@ -342,12 +342,12 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     margin: int | float = unit.margin(int(drawn.margin(confidence)))
     if grid is not None:
         margin = round_up((drawn.margin(confidence) + reach(lattice.snapping)) * grid)
-    return Plan(at, unit, law, drawn, absolute, True, confidence, margin, grid)
+    return CellsAt(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 
 @checked
 def statement(
-    plan: Plan,
+    plan: CellsAt,
     released: Sequence[str],
     public: Sequence[str],
     rows: int,
@@ -367,7 +367,7 @@ def statement(
 
 
 @checked
-def guarantee(plan: Plan) -> str:
+def guarantee(plan: CellsAt) -> str:
     """The promise in one plain sentence, and what it assumes in another.
 
     >>> print(guarantee(plan_release(epsilon="1/2", sensitivity=1, cells=1)))

@@ -41,7 +41,7 @@ _MOST_KINDS = 16
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TogetherPlan(Shown):
+class TogetherAt(Shown):
     """What a release of columns changed together promises, and how.
 
     Attributes:
@@ -242,7 +242,7 @@ def plan_together(
     halves: Halves | None = None,
     confidence: Number = "0.95",
     **words: Unpack[RowWords],
-) -> TogetherPlan:
+) -> TogetherAt:
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
 
     Args:
@@ -322,7 +322,7 @@ def plan_of_way(
     halves: Halves,
     confidence: Number,
     cost: CellCost,
-) -> TogetherPlan:
+) -> TogetherAt:
     """The plan with a way that has been chosen; the unit says of signs what the noise needs.
 
     Raises:
@@ -332,7 +332,7 @@ def plan_of_way(
     of_laws = {law: _margins(law, n, sure, halves) for law, n in dict(zip(way.laws, way.groups, strict=True)).items()}
     margins = [margin for law in way.laws for margin in of_laws[law]]
     plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
-    return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
+    return TogetherAt(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
 
 
 def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[int | float]:

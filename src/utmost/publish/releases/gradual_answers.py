@@ -16,7 +16,7 @@ from utmost.errors import BadTable, NotALevel, Unsupported
 from utmost.laws.exact import Level, Number, level
 from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.laws.noise.law import read_confidence
-from utmost.publish.promises.plan import Plan, statement
+from utmost.publish.promises.plan import CellsAt, statement
 from utmost.publish.tables.adapters import Column, check_column, named
 from utmost.publish.tables.saving import Digest, FileWords, Publication, check_destination_free, saved
 
@@ -145,7 +145,7 @@ class LaidOut:
         return table
 
 
-def column_publication(plan: Plan, laid: LaidOut, answered: Mapping[str, Any]) -> Publication:
+def column_publication(plan: CellsAt, laid: LaidOut, answered: Mapping[str, Any]) -> Publication:
     """An answer whose cells have noise of their own, as it is published."""
     table = laid.with_margins(dict.fromkeys(laid.released, plan.margin))
 

@@ -12,7 +12,7 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
-from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.tables.arrow_identifiers import arrow_identifiers
 from utmost.publish.tables.engines import UNDECLARED
 from utmost.publish.tables.extra import extra
@@ -80,7 +80,7 @@ class Answering(Protocol):
     """From the identifiers and the numbers of some items to released columns."""
 
     def __call__(
-        self, release: ItemRelease, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
+        self, release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
     ) -> dict[str, NDArray[Any]]:
         """The released columns."""
 
@@ -96,7 +96,7 @@ class ItemNoiseMap:
         answer: what is made of the numbers.
     """
 
-    release: ItemRelease
+    release: ItemResponder
     identifiers: tuple[str, ...]
     schema: Any
     answer: Answering
@@ -117,7 +117,7 @@ class ItemNoiseMap:
 
 
 def responses_of(
-    release: ItemRelease, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
+    release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
 ) -> dict[str, NDArray[Any]]:
     """The responses at the newest level, from true values."""
     return release.responses(identifiers, numbers)
@@ -135,7 +135,7 @@ class CommittingRows:
 
     key: CommitmentKey
     identifiers: tuple[str, ...]
-    answered: tuple[ItemRelease, Level] | None = None
+    answered: tuple[ItemResponder, Level] | None = None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """One batch for all that come: a row for each block that has any, 1024 at most, and for each column."""

@@ -15,7 +15,7 @@ from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.sum_noise import MEASURED, SumNoise, noise_laws, warn_of_laws
 from utmost.publish.promises.values import noised_by
-from utmost.publish.releases.table import TableRelease, release_table
+from utmost.publish.releases.table import ReleasedOnce, release_table
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.domain import Family
@@ -98,7 +98,7 @@ class CheckedSums:
     laws: Mapping[Family, Geometric]
     weights: Mapping[Family, int]
 
-    def released(self, randomness: Randomness | None) -> TableRelease:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce:
         """The noisy sums, family after family, as a `WorkloadRelease`; without randomness the same and no table."""
         counted, plan, release = self.counted, self.plan, None
         strategy = self.noise.strategy
@@ -107,7 +107,7 @@ class CheckedSums:
             measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
             about = plan.level, plan.confidence, measured, counted.kind, counted.part, self.weights
             release = WorkloadRelease(strategy, *about)
-        return TableRelease(release, (MEASURED,), plan, self.noise.sums, (), "declared")
+        return ReleasedOnce(release, (MEASURED,), plan, self.noise.sums, (), "declared")
 
 
 def checked_sums(table: Any, promise: Promise, plan: Planned) -> CheckedSums:

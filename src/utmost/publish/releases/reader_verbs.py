@@ -9,7 +9,7 @@ from utmost.provided import provided
 
 if TYPE_CHECKING:
     from utmost.laws.noise import RatioBar
-    from utmost.publish.releases.clean_release import CleanRelease
+    from utmost.publish.releases.clean_release import CleanTable
     from utmost.publish.releases.quantiles import QuantileBar
     from utmost.publish.releases.workload_answers import Answer
     from utmost.publish.releases.workload_release import WorkloadRelease
@@ -78,7 +78,7 @@ class AnswersReaders:
         """`quantile` at 1/2."""
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
-    def clean(self, **public: Any) -> "CleanRelease":
+    def clean(self, **public: Any) -> "CleanTable":
         """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`, with its arguments.
 
         Args:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TableRelease(AnswersReaders, SavedTable):
+class ReleasedOnce(AnswersReaders, SavedTable):
     """A released table and what was promised about it.
 
     Attributes:
@@ -163,7 +163,7 @@ def release_table(
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
     **words: Unpack[OnceWords],
-) -> TableRelease:
+) -> ReleasedOnce:
     """Noise every cell of the chosen columns, so that the whole table costs one level; publish no other unasked.
 
     If one individual changes at most ``cells`` of the released cells, each by at most ``sensitivity``, independent
@@ -218,7 +218,7 @@ def release_table(
     """
     at, stated = level(epsilon, alpha), promise_once(table, promise, words)
     bits = secure(randomness)
-    released: TableRelease = stated.checked(table, at, confidence).released(bits)
+    released: ReleasedOnce = stated.checked(table, at, confidence).released(bits)
     return released
 
 
@@ -230,7 +230,7 @@ def rehearse_table(
     alpha: Number | None = None,
     confidence: Number = "0.95",
     **words: Unpack[OnceWords],
-) -> TableRelease:
+) -> ReleasedOnce:
     """Everything that `release_table` does up to the first draw: the same checks, law, margin and statement, no table.
 
     Args:
@@ -243,14 +243,14 @@ def rehearse_table(
     3
     """
     at, stated = level(epsilon, alpha), promise_once(table, promise, words)
-    rehearsed: TableRelease = stated.checked(table, at, confidence).released(None)
+    rehearsed: ReleasedOnce = stated.checked(table, at, confidence).released(None)
     return rehearsed
 
 
 class Checked(Protocol):
     """A table that can be released."""
 
-    def released(self, randomness: Randomness | None) -> TableRelease:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce:
         """The release; without randomness the same and no table."""
 
 
@@ -308,7 +308,7 @@ class CheckedTable:
         own = adapter.kind(table, chosen) if kind is None else kind
         return cls(table, own, adapter, cells, published, dropped, promise, plan, rows)
 
-    def released(self, randomness: Randomness | None) -> TableRelease:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce:
         """The release with the noise of the plan; without randomness the same and no table."""
         noise, chosen = self.promise.planned, tuple(self.cells)
         table, rows = None, 0 if noise.names_rows else self.rows
@@ -316,7 +316,7 @@ class CheckedTable:
             noised = self.plan.noised(self.cells, randomness)
             rows = len(next(iter(noised.values())))
             table = noise.handed(self.plan.level, noised, self.kind, self.promise.part, self._with_bars)
-        return TableRelease(table, chosen, self.plan, rows, self.public, self.promise.rows)
+        return ReleasedOnce(table, chosen, self.plan, rows, self.public, self.promise.rows)
 
     def _with_bars(self, noised: Mapping[str, Any]) -> Any:
         """The table with noised columns, and their margins behind them."""

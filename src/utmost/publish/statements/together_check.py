@@ -12,7 +12,7 @@ from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.promises.together_plan import (
-    TogetherPlan,
+    TogetherAt,
     check_changed,
     plan_of_way,
     plan_together,
@@ -32,7 +32,7 @@ from utmost.publish.statements.statement_check import (
 from utmost.publish.workloads.cells_together import NORMS, RAISED
 
 
-def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
+def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherAt:
     """Check that a statement follows from its level, unit, columns and kind of noise, and is about this table.
 
     Args:
@@ -63,7 +63,7 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
     return plan
 
 
-def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | None = None) -> TogetherPlan:
+def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | None = None) -> TogetherAt:
     """The plan that a statement is about, once everything in it that can be computed has been, and was found equal.
 
     Args:
@@ -86,7 +86,7 @@ def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | No
     return plan
 
 
-def _plan(statement: Mapping[str, Any]) -> TogetherPlan:
+def _plan(statement: Mapping[str, Any]) -> TogetherAt:
     names, level = names_of(statement, "released"), stated_level(statement)
     known = statement.get("nonnegative", False)
     unit = Unit(statement["sensitivity"], statement["cells"], statement["neighbours"], nonnegative=known)
