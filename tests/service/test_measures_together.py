@@ -76,7 +76,7 @@ def proposed(curator, tables, shared):
         name: curator.propose(
             "publish",
             name,
-            shared_measures.shared_measures(tables, shared, None, None)[name].promise,
+            shared_measures.shared_measures(tables, shared, {})[name].promise,
             epsilon=levels[name],
             dataset="sales",
         )["name"]
@@ -142,7 +142,7 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
 
     measures = {
         name: replace(measure, dataset="sales")
-        for name, measure in shared_measures.shared_measures(tables, shared, None, None).items()
+        for name, measure in shared_measures.shared_measures(tables, shared, {}).items()
     }
     monkeypatch.setattr(ToPublish, "drawn", failing)
     with pytest.raises(MemoryError):

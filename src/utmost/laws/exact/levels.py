@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, total_ordering
+from typing import TypedDict
 
 from utmost.errors import NotALevel, NotANumber
 from utmost.laws.exact.intervals import Interval, exp_interval, log_interval, nearest, round_up, settled
@@ -168,6 +169,13 @@ def _alpha_interval(level: Level, bits: int) -> Interval:
     # The logarithm is multiplied by the power: as many bits more as the power is long.
     guard = bits + 8 + max(0, math.ceil(level.power)).bit_length()
     return exp_interval(log_interval(level.base, guard) * level.power, bits)
+
+
+class LevelWords(TypedDict, total=False):
+    """A level among keyword arguments, one of the two: see `level`."""
+
+    epsilon: Number | Level | None
+    alpha: Number | None
 
 
 def level(epsilon: Number | Level | None = None, alpha: Number | None = None) -> Level:

@@ -9,13 +9,14 @@ held, it does not say.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, natural, wrong_kind
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger.item_ledger import LedgerItems
+from utmost.publish.ledger.requests import AtWords
 from utmost.publish.promises.keys import counted_keys, keys_of_one
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.vast_domains import Universe, check_places
@@ -119,10 +120,8 @@ class LedgerCells:
         *,
         most: int,
         keys: int = 1,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         dataset: str | None = None,
-        version: int | None = None,
+        **words: Unpack[AtWords],
     ) -> AnsweredCells:
         """Commit to a table of a universe at a first level; made again, it gives the same answers.
 
@@ -144,22 +143,13 @@ class LedgerCells:
         """
         room, places = natural(most, "most", most=_MOST), check_places(counted_keys(counts), universe)
         promise: dict[str, Any] = {"columns": _COUNT, "sensitivity": 1, "cells": Unit(1, keys_of_one(keys)).cells}
-        key = self._items.commitment_key(name, version=version, **promise)
-        about: dict[str, Any] = {"epsilon": epsilon, "alpha": alpha, "dataset": dataset, "version": version}
-        release = self._items.publish(name, _padded(key, places, room), id_column=_CELL, **promise, **about)
-        return self._answered(name, version, universe, release, places)
+        key = self._items.commitment_key(name, version=words.get("version"), **promise)
+        padded, about = _padded(key, places, room), {**promise, **words, "id_column": _CELL}
+        release = self._items.publish(name, padded, dataset=dataset, **about)
+        return self._answered(name, words.get("version"), universe, release, places)
 
     @checked
-    def relax(
-        self,
-        name: str,
-        counts: Any,
-        universe: Universe,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> AnsweredCells:
+    def relax(self, name: str, counts: Any, universe: Universe, **words: Unpack[AtWords]) -> AnsweredCells:
         """The same table at another level, at the price of the larger one: see `LedgerItems.relax`.
 
         Args:
@@ -174,21 +164,12 @@ class LedgerCells:
         Cost: as of `publish`.
         Source: docs/theory/unknown-keys.md.
         """
-        places, commitment = self._committed(name, counts, universe, version)
-        release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)
-        return self._answered(name, version, universe, release, places)
+        places, commitment = self._committed(name, counts, universe, words.get("version"))
+        release = self._items.relax(name, commitment, **words)
+        return self._answered(name, words.get("version"), universe, release, places)
 
     @checked
-    def view(
-        self,
-        name: str,
-        counts: Any,
-        universe: Universe,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> AnsweredCells:
+    def view(self, name: str, counts: Any, universe: Universe, **words: Unpack[AtWords]) -> AnsweredCells:
         """The same table at any level up to the loosest that was answered: nothing is spent.
 
         Args:
@@ -200,10 +181,10 @@ class LedgerCells:
 
         Cost: as of `publish`.
         """
-        places, commitment = self._committed(name, counts, universe, version)
-        self._items.check_committed(name, commitment, version=version)
-        release = self._items.view(name, epsilon=epsilon, alpha=alpha, version=version)
-        return self._answered(name, version, universe, release, places)
+        places, commitment = self._committed(name, counts, universe, words.get("version"))
+        self._items.check_committed(name, commitment, version=words.get("version"))
+        release = self._items.view(name, **words)
+        return self._answered(name, words.get("version"), universe, release, places)
 
     def _answered(
         self, name: str, version: int | None, universe: Universe, release: ItemResponder, counts: Mapping[int, int]

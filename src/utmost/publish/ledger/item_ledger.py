@@ -12,14 +12,15 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, exact_integer, level
+from utmost.laws.exact import Level, exact_integer
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.likeness import Likeness, likeness_secret
 from utmost.publish.ledger.publishing import asked_version, check_allowed, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
-from utmost.publish.ledger.requests import Brought, Publishing
+from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords, level_in
 from utmost.publish.ledger.responses import FORM, Committed
 from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ByItem, Published
@@ -102,19 +103,9 @@ class LedgerItems:
 
         return self._book.read(look)
 
+    @spelled
     def publish(
-        self,
-        name: str,
-        commitment: ItemCommitment,
-        promise: Promise | None = None,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        dataset: str | None = None,
-        independent: bool = False,
-        version: int | None = None,
-        request: str | None = None,
-        **words: Unpack[Words],
+        self, name: str, commitment: ItemCommitment, promise: Promise | None = None, **words: Unpack[PublishWords]
     ) -> ItemResponder:
         """Publish a table that workers have committed to, at a first level; made again, it gives the same.
 
@@ -130,14 +121,14 @@ class LedgerItems:
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
-        stated = stated_promise(promise, words)
+        publishing = Publishing.read(name, Brought.of(None, promise, words))
+        stated = publishing.promise
         check_unstored(stated.noise)
         if not stated.identifiers:
             remedy = "Pass id_column=, the columns that together say which item a row is."
             raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
         chosen = stated.as_read(_chosen(stated), stated.public)
-        brought = Brought(None, level(epsilon, alpha), chosen, dataset, independent, version, request)
-        return self.published(replace(Publishing.read(name, brought), kind="items"), commitment)
+        return self.published(replace(publishing, promise=chosen, kind="items"), commitment)
 
     def published(self, request: Publishing, commitment: ItemCommitment) -> ItemResponder:
         """`publish`, of a request that has been read."""
@@ -168,15 +159,8 @@ class LedgerItems:
 
         return self._book.read(look)
 
-    def relax(
-        self,
-        name: str,
-        commitment: ItemCommitment,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> ItemResponder:
+    @spelled
+    def relax(self, name: str, commitment: ItemCommitment, **words: Unpack[AtWords]) -> ItemResponder:
         """The release at another level, with the table at hand.
 
         Args:
@@ -188,7 +172,7 @@ class LedgerItems:
             DataChanged: for another table; `difference` says in which item block.
             BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
         """
-        at = level(epsilon, alpha)
+        at, version = level_in(words), words.get("version")
 
         def found(page: Page) -> Published:
             release = page.state.release(name, version)
@@ -201,14 +185,8 @@ class LedgerItems:
             known.noise.warn(at)
         return self._answered(found, at, look=True)
 
-    def view(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> ItemResponder:
+    @spelled
+    def view(self, name: str, **words: Unpack[AtWords]) -> ItemResponder:
         """The release at any level up to the loosest that was answered: nothing is spent.
 
         Its workers answer from values, or move the responses at another level: see `ItemResponder.moved`.
@@ -217,7 +195,7 @@ class LedgerItems:
             NeedsTable: for a level beyond the loosest.
             NotPublished, Unsupported: where there is no such release, and for one whose noise goes by rows.
         """
-        at = level(epsilon, alpha)
+        at, version = level_in(words), words.get("version")
 
         def found(page: Page) -> Published:
             release = page.state.release(name, version)

@@ -36,7 +36,7 @@ from utmost.publish.ledger.relaxing import (
     with_release,
 )
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import Brought, Publishing
+from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords, SaveWords, file_words, level_in
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import Progress, answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import PublishingMeasures
@@ -44,11 +44,11 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
 from utmost.publish.promises.plan import warn_of_rows
-from utmost.publish.promises.promise import Promise, Words, promise_of
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_to_save
 from utmost.publish.tables.adapters import engine_door
-from utmost.publish.tables.saving import FileWords, check_destination_free, saved
+from utmost.publish.tables.saving import check_destination_free, saved
 
 T = TypeVar("T")
 
@@ -130,20 +130,15 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         return cls(opened_book(place, create=create, key=read_key, **words), secure(randomness))
 
     @long_work("Publishing")
+    @spelled
     def publish(
         self,
         name: str,
         table: Any,
         promise: Promise | None = None,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        dataset: str | None = None,
-        independent: bool = False,
-        version: int | None = None,
-        request: str | None = None,
         progress: Progress | None = None,
-        **words: Unpack[Words],
+        **words: Unpack[PublishWords],
     ) -> Release:
         """Publish columns of a table at a first level.
 
@@ -176,8 +171,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
-        at, stated = level(epsilon, alpha), promise_of(table, promise, words)
-        publishing = Publishing.read(name, Brought(table, at, stated, dataset, independent, version, request))
+        publishing = Publishing.read(name, Brought.of(table, promise, words))
+        at, stated = publishing.level, publishing.promise
         native = stated.rows_of(table)
         if (door := engine_door(native, "engine_ledger")) is not None:
             version, frame = door.publish_frame(self.items, publishing, native)
@@ -189,16 +184,15 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         return Release(self, name, version, table, (at, wanted.handed(response)))
 
     @long_work("Relaxing")
+    @spelled
     def relax(
         self,
         name: str,
         table: Any,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
+        **words: Unpack[AtWords],
     ) -> Any:
         """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
 
@@ -220,7 +214,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Warns:
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
-        at, door = level(epsilon, alpha), engine_door(table, "engine_ledger")
+        at, version, door = level_in(words), words.get("version"), engine_door(table, "engine_ledger")
         if door is not None:
             held = None if table_at is None else level(table_at)
             return door.relax_frame(self.items, name, table, held, at, version)
@@ -269,16 +263,15 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         return self._book.read(look)
 
     @long_work("Viewing")
+    @spelled
     def view(
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
         table: Any = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
+        **words: Unpack[AtWords],
     ) -> Any:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
@@ -288,7 +281,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Raises:
             NotPublished, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
         """
-        at = level(epsilon, alpha)
+        at, version = level_in(words), words.get("version")
         if (door := engine_door(table, "engine_ledger")) is not None:
             return door.view_frame(self.items, name, table, level(table_at), at, version)
         known = known_release(self._book, name, version)
@@ -299,17 +292,15 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         )
         return answer_alone(release, at, response, labels)
 
+    @spelled
     def save(
         self,
         name: str,
         path: Path | str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
         confidence: Number = "0.95",
         family: Any = None,
-        **file: Unpack[FileWords],
+        **words: Unpack[SaveWords],
     ) -> dict[str, Any]:
         """Write a release at a level, with error bars, and its statement beside it: both appear, or none.
 
@@ -330,24 +321,19 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             NotPublished, NeedsTable: as `view`. Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         sure = read_confidence(confidence)
-        stored = self._book.read(lambda page: page.state.release(name, version))
-        at = level_to_save(epsilon, alpha, stored.spent)
+        stored = self.release(name, words.get("version"))
+        at = level_to_save(words.get("epsilon"), words.get("alpha"), stored.spent)
+        file = file_words(words)
         is_document = stored.noise.needs_counted and family is None and file.get("format") is None
         check_destination_free(path, is_document=is_document, **file)
         answer = self._answer(stored, at, sure)
         if stored.noise.needs_counted:
-            return answer.save(path, family=family, **file)  # type: ignore[no-any-return]
+            statement: dict[str, Any] = answer.save(path, family=family, **file)
+            return statement
         return saved(answer, path, **file)
 
-    def statement(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-        confidence: Number = "0.95",
-    ) -> dict[str, Any]:
+    @spelled
+    def statement(self, name: str, *, confidence: Number = "0.95", **words: Unpack[AtWords]) -> dict[str, Any]:
         """What is said publicly of a release at a level, with the digest of its cells; `save` writes it beside a table.
 
         Args:
@@ -356,8 +342,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Raises:
             NotPublished, NeedsTable: as `view`.
         """
-        stored = self._book.read(lambda page: page.state.release(name, version))
-        at = level_to_save(epsilon, alpha, stored.spent)
+        stored = self.release(name, words.get("version"))
+        at = level_to_save(words.get("epsilon"), words.get("alpha"), stored.spent)
         answer = self._answer(stored, at, read_confidence(confidence))
         statement: dict[str, Any] = (
             answer.statement if stored.noise.needs_counted else answer.said(cells_digest(answer.table))
@@ -369,7 +355,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         table = self.view(release.name, epsilon=at, version=release.version)
         if release.noise.needs_counted:
             return replace(table, confidence=confidence)
-        release = self._book.read(lambda page: page.state.release(release.name, release.version))
+        release = self.release(release.name, release.version)
         return answer_publication(table, release, at, confidence, self.spent(release.name))
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
@@ -439,14 +425,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         """
         resumed(self._book, reason, missing)
 
-    def level_key(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> bytes:
+    @spelled
+    def level_key(self, name: str, **words: Unpack[AtWords]) -> bytes:
         """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
 
         It is derived from the ledger's key and every public fact about the response, so that a file in which one of
@@ -459,7 +439,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             NotPublished: where there is no such release.
             Unsupported: where the ledger is not sealed, or nothing is stored at the level.
         """
-        at = level(epsilon, alpha)
+        at, version = level_in(words), words.get("version")
         return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:

@@ -1,17 +1,18 @@
 """Several measures of the same individuals, published and relaxed in one transaction: all of them, or none."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, level, wrong_kind
+from utmost.laws.exact import LevelWords, wrong_kind
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_with
 from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.relaxing import Answered, ToRelax
-from utmost.publish.ledger.requests import Brought, Publishing
+from utmost.publish.ledger.requests import Brought, Publishing, level_in
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import promise_of
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -30,15 +31,15 @@ class PublishingMeasures:
     _book: Book
     _randomness: Randomness
 
+    @spelled
     def publish_shared(
         self,
         tables: Mapping[str, CountedTable],
         shared: SharedLevel,
         *,
         dataset: str,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         independent: bool = False,
+        **words: Unpack[LevelWords],
     ) -> dict[str, WorkloadRelease]:
         """Publish several measures, each by its strategy at its share of one level, in one transaction.
 
@@ -74,7 +75,7 @@ class PublishingMeasures:
         ...     print({name: str(ledger.spent(name).epsilon) for name in tables}, ledger.spent(dataset="sales").epsilon)
         {'visits': '1', 'spent': '1'} 2
         """
-        return self.publish_measures(shared_measures(tables, shared, epsilon, alpha, dataset, independent))
+        return self.publish_measures(shared_measures(tables, shared, words, dataset, independent))
 
     def publish_measures(self, measures: Mapping[str, Brought]) -> dict[str, Any]:
         """Publish several releases of one dataset in one transaction, each with a promise and a level of its own.
@@ -120,13 +121,9 @@ class PublishingMeasures:
         answered = zip(wanted.items(), answers, strict=True)
         return {name: request.handed(answer[1]) for (name, request), answer in answered if answer is not None}
 
+    @spelled
     def relax_shared(
-        self,
-        tables: Mapping[str, CountedTable],
-        shared: SharedLevel,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        self, tables: Mapping[str, CountedTable], shared: SharedLevel, **words: Unpack[LevelWords]
     ) -> dict[str, WorkloadRelease]:
         """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
 
@@ -139,7 +136,7 @@ class PublishingMeasures:
             OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
                 already; and all that `Ledger.relax` raises. Then nothing is spent.
         """
-        measures = shared_measures(tables, shared, epsilon, alpha)
+        measures = shared_measures(tables, shared, words)
         for name, measure in measures.items():
             if _known(self._book, name, None).spent > measure.level:
                 remedy = (
@@ -202,7 +199,7 @@ def _whole(answers: Answers) -> Answers | None:
 
 
 def shared_measures(
-    tables: Any, shared: Any, epsilon: Any, alpha: Any, dataset: str | None = None, independent: bool = False
+    tables: Any, shared: Any, words: LevelWords, dataset: str | None = None, independent: bool = False
 ) -> dict[str, Brought]:
     """The measures of a level that they share, each with its promise and its own level.
 
@@ -214,7 +211,8 @@ def shared_measures(
     if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
         remedy = f"The strategies are {', '.join(shared.strategies)}."
         raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
-    levels = shared.levels(shared.level if epsilon is None and alpha is None else level(epsilon, alpha))
+    is_said = any(words.get(name) is not None for name in LevelWords.__annotations__)
+    levels = shared.levels(level_in(words) if is_said else shared.level)
     return {
         name: Brought(
             tables[name], levels[name], promise_of(tables[name], None, {"strategy": strategy}), dataset, independent
