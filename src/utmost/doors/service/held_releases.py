@@ -120,11 +120,7 @@ class Releases:
         return View(release, at, table, margin_of(release.noise, at))
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
-        """Write down that a recipient has a level made, before it is; of a few alone.
-
-        Raises:
-            NotAllowed: where there were as many already.
-        """
+        """Write down that a recipient has a level made, before it is; of a few alone."""
 
         def work(shelf: Shelf) -> None:
             name, older = (
@@ -162,11 +158,7 @@ class Releases:
         return self.publish_measures(token, key, {name: terms.brought(table, at, **words)})[name]
 
     def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
-        """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none.
-
-        Raises:
-            OutOfRange: for tables of several datasets; and as `publish`.
-        """
+        """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none."""
         check_one_dataset(measures)
         sayings, tables = list[Saying](), dict[str, Brought]()
         for name, brought in measures.items():
@@ -188,19 +180,11 @@ class Releases:
 
     @spelled
     def relax(self, token: Token, key: str, name: str, table: Any, at: Level, **words: Unpack[BroughtWords]) -> Any:
-        """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval.
-
-        Raises:
-            NeedsApproval: where a second person must confirm it, and has not.
-        """
+        """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval."""
         return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name]
 
     def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
-        """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none.
-
-        Raises:
-            NeedsApproval: as `relax`.
-        """
+        """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none."""
         sayings, tables = list[Saying](), dict[str, Brought]()
         for name, brought in measures.items():
             token.check("relax", check_name(name, "name"), brought.level)
@@ -223,9 +207,6 @@ class Releases:
 
         A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
         What failed is counted once it has; requests at the same time, of which there are few, may pass together.
-
-        Raises:
-            NotAllowed: where as many failed within the day.
         """
         day = int(self._desk.clock() // _DAY)
         person = self._desk.records.read(lambda shelf: min(self._desk.person(shelf, token).person))
@@ -264,11 +245,7 @@ class Releases:
             return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
     def _check_known(self, token: Token, verb: str, dataset: str | None, name: str) -> None:
-        """Check that a token for some releases names none but their datasets, whether or not others are there.
-
-        Raises:
-            NotAllowed: where it names another.
-        """
+        """Check that a token for some releases names none but their datasets, whether or not others are there."""
         if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
             remedy = "Ask somebody with a token for all releases."
             required = "a token for some releases must ask about their datasets"
