@@ -61,7 +61,7 @@ def read(path: Path) -> Channel:
 
 
 def write(channel: Channel, file: BinaryIO, path: Path) -> None:
-    """Write a channel into an open file that will have this name: CSV with both names, or JSON; exact numbers as text."""
+    """Write a channel into an open file that will have this name: CSV with both names, or JSON; exact as text."""
     if path.suffix.lower() == ".json":
         codec.write(document(channel), file)
     elif path.suffix.lower() in ENDINGS:

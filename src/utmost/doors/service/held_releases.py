@@ -184,7 +184,7 @@ class Releases:
         return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name]
 
     def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
-        """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none."""
+        """Relax several releases in one transaction, each to its own level with its own approval; or none."""
         sayings, tables = list[Saying](), dict[str, Brought]()
         for name, brought in measures.items():
             token.check("relax", check_name(name, "name"), brought.level)

@@ -143,8 +143,7 @@ class Axis(Shown):
 
     def group_of(self, level: int) -> NDArray[np.intp]:
         """For each value, its group at a level."""
-        starts = self.group_starts(level)
-        return np.repeat(np.arange(len(starts), dtype=np.intp), np.diff(starts, append=self.size))
+        return np.searchsorted(self.group_starts(level), np.arange(self.size), side="right") - 1
 
     @property
     def extras(self) -> tuple[Label, ...]:
