@@ -151,10 +151,13 @@ def test_a_universe_is_a_promise_that_is_kept(tmp_path):
         cells = ledger.cells_on_demand
         for at, (counts, universe, other) in enumerate(pairs):
             asked = cells.publish(str(at), counts, universe, most=3, epsilon=1)
-            assert cells.publish(str(at), counts, universe, most=3, epsilon=1)[[*counts][0]] == asked[[*counts][0]]
+            assert (
+                cells.publish(str(at), counts, universe, most=3, epsilon=1)[next(iter(counts))]
+                == asked[next(iter(counts))]
+            )
             for call in (cells.publish, cells.relax, cells.view):
                 options = {"most": 3} if call == cells.publish else {}
-                with pytest.raises(DataChanged, match="universe of .* that was declared"):
+                with pytest.raises(DataChanged, match="the universe of"):
                     call(str(at), {} if at == 6 else counts, other, epsilon=1, **options)
         assert "The universe has 18 cells" in cells.view("2", *pairs[2][:2], epsilon=1).guarantee
         assert ledger.status().releases == 7

@@ -363,9 +363,7 @@ def _check_committed(page: Page, release: Published, commitment: ItemCommitment)
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 
-def _published_so(
-    page: Page, request: PublishRequest, commitment: ItemCommitment, items: ByItem
-) -> ItemRelease | None:
+def _published_so(page: Page, request: PublishRequest, commitment: ItemCommitment, items: ByItem) -> ItemRelease | None:
     """A release that was published so before; None for one that is yet to be made."""
     release = asked_version(page.state, request)
     if release is None:

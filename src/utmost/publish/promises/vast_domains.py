@@ -134,7 +134,10 @@ def size_text(universe: Universe) -> str:
 
 def _typed(value: object) -> list[str]:
     """A value that JSON does not have: of a date or a fraction also its text, which is the same in every process."""
-    return [type(value).__name__, *([str(value)] if isinstance(value, date | time | timedelta | numbers.Number | bytes) else [])]
+    return [
+        type(value).__name__,
+        *([str(value)] if isinstance(value, date | time | timedelta | numbers.Number | bytes) else []),
+    ]
 
 
 def _check_facts(facts: Mapping[str, Any], *names: str) -> None:
