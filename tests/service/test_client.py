@@ -89,7 +89,7 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
 
 def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeypatch):
     """Another curator publishes the next version as soon as the first is there: it is not taken for the first."""
-    curator, other, posted = connected("curator"), connected("curator"), RemoteLedger._post
+    curator, other, posted = connected("curator"), connected("curator", drop=1), RemoteLedger._post
     changed = TABLE | {"admitted": [1, 2, 3]}
 
     def followed(remote, path, request, body):
