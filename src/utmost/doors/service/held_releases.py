@@ -120,7 +120,11 @@ class Releases:
         return View(release, at, table, margin_of(release.noise, at))
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
-        """Write down that a recipient has a level made, before it is; of a few alone."""
+        """Write down that a recipient has a level made, before it is; of a few alone.
+
+        Raises:
+            NotAllowed: where there were as many already.
+        """
 
         def work(shelf: Shelf) -> None:
             name, older = (
@@ -155,10 +159,17 @@ class Releases:
             NotAllowed: for a token for some releases, and a dataset that others spend.
             OutOfRange: for a counted table of which the promise does not say all.
         """
-        return self.publish_measures(token, key, {name: terms.brought(table, at, **words)})[name]
+        return self.publish_measures(token, key, {name: terms.brought(table, at, **words)})[name][1]
 
-    def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
-        """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none."""
+    def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
+        """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none.
+
+        Returns:
+            For each name the version of the release, and the released table.
+
+        Raises:
+            OutOfRange: for tables of several datasets; and as `publish`.
+        """
         check_one_dataset(measures)
         sayings, tables = list[Saying](), dict[str, Brought]()
         for name, brought in measures.items():
@@ -174,18 +185,29 @@ class Releases:
             tables[name] = replace(brought, request=request)
         self._proposals.begin(token, key, "publish", *sayings)
         with self._comparing(token, *measures), _unspelt(not token.may("publish")):
-            published = self._ledger.publish_measures(tables)
+            published = self._ledger.published_versions(tables)
         self._proposals.done("publish", *sayings)
         return published
 
     @spelled
     def relax(self, token: Token, key: str, name: str, table: Any, at: Level, **words: Unpack[BroughtWords]) -> Any:
-        """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval."""
-        return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name]
+        """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval.
 
-    def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
-        """Relax several releases in one transaction, each to its own level with its own approval; or none."""
-        sayings, tables = list[Saying](), dict[str, Brought]()
+        Raises:
+            NeedsApproval: where a second person must confirm it, and has not.
+        """
+        return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name][1]
+
+    def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
+        """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none.
+
+        Returns:
+            As of `publish_measures`.
+
+        Raises:
+            NeedsApproval: as `relax`.
+        """
+        sayings, tables, versions = list[Saying](), dict[str, Brought](), dict[str, int]()
         for name, brought in measures.items():
             token.check("relax", check_name(name, "name"), brought.level)
             version = brought.version
@@ -194,12 +216,12 @@ class Releases:
             release = self._ledger.release(name, version)
             is_new = brought.level not in release.levels
             sayings.append(Saying(name, release.version, brought.level, {}, brought.proposal, is_new))
-            tables[name] = replace(brought, version=release.version)
+            tables[name], versions[name] = replace(brought, version=release.version), release.version
         self._proposals.begin(token, key, "relax", *sayings)
         with self._comparing(token, *measures):
             relaxed = self._ledger.relax_measures(tables)
         self._proposals.done("relax", *sayings)
-        return relaxed
+        return {name: (version, relaxed[name]) for name, version in versions.items()}
 
     @contextmanager
     def _comparing(self, token: Token, *names: str) -> Iterator[None]:
@@ -207,6 +229,9 @@ class Releases:
 
         A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
         What failed is counted once it has; requests at the same time, of which there are few, may pass together.
+
+        Raises:
+            NotAllowed: where as many failed within the day.
         """
         day = int(self._desk.clock() // _DAY)
         person = self._desk.records.read(lambda shelf: min(self._desk.person(shelf, token).person))
@@ -245,7 +270,11 @@ class Releases:
             return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
     def _check_known(self, token: Token, verb: str, dataset: str | None, name: str) -> None:
-        """Check that a token for some releases names none but their datasets, whether or not others are there."""
+        """Check that a token for some releases names none but their datasets, whether or not others are there.
+
+        Raises:
+            NotAllowed: where it names another.
+        """
         if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
             remedy = "Ask somebody with a token for all releases."
             required = "a token for some releases must ask about their datasets"

@@ -120,15 +120,17 @@ class ReleasesFound(Written):
 
 @dataclass(frozen=True, slots=True)
 class TableFound(Written):
-    """A released table, column by column."""
+    """A released table, column by column, and the version of the release that it is of."""
 
+    version: Count
     columns: Columns
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyFound(Written):
-    """What a strategy measured."""
+    """What a strategy measured, and the version of the release that it is of."""
 
+    version: Count
     release: Facts
 
 
@@ -324,14 +326,15 @@ class TrailFound(Written):
     next: Next
 
 
-def table_found(table: Any) -> TableFound | StrategyFound:
+def table_found(version: int, table: Any) -> TableFound | StrategyFound:
     """A released table, or what a strategy measured."""
-    return StrategyFound(table.facts()) if isinstance(table, WorkloadRelease) else TableFound(columns(table))
+    is_planned = isinstance(table, WorkloadRelease)
+    return StrategyFound(version, table.facts()) if is_planned else TableFound(version, columns(table))
 
 
-def measures_found(tables: Mapping[str, Any]) -> MeasuresFound:
-    """Released tables by name."""
-    return MeasuresFound({name: table_found(table) for name, table in tables.items()})
+def measures_found(tables: Mapping[str, tuple[int, Any]]) -> MeasuresFound:
+    """Released tables by name, each with its version."""
+    return MeasuresFound({name: table_found(*versioned) for name, versioned in tables.items()})
 
 
 def view_found(view: View) -> TableViewed | StrategyViewed:

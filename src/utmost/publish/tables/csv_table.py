@@ -363,7 +363,7 @@ def decimal_of(path: Path) -> str:
 def delimiter_of(path: Path) -> str:
     """What separates the cells of a file with this name."""
     stated = path.separator if isinstance(path, TextFile) else None
-    return stated or ("\t" if path.suffix == ".tsv" else ",")
+    return stated or ("\t" if path.suffix.lower() == ".tsv" else ",")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

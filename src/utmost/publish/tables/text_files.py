@@ -54,11 +54,12 @@ class TextFile(type(Path())):  # type: ignore[misc]
         if decimal not in (None, ".", ","):
             raise OutOfRange("decimals must stand behind a point or a comma", came=repr(decimal), where="decimal")
         file.inner, file.encoding, file.decimal = path, read_encoding(encoding), decimal or "."
-        file.separator = None if separator is None else read_separator(separator)
-        if file.separator is None and file.suffix.lower() in (".csv", ".txt", ""):
-            file.separator = _guessed(file.header_line())
+        guess = _guessed(file.header_line()) if file.suffix.lower() in (".csv", ".txt", "") else None
+        file.separator = guess if separator is None else read_separator(separator)
         is_plain = path.suffix.lower() != GZ and file.encoding is None and file.decimal == "."
-        return path if is_plain and file.separator in (None, "\t" if path.suffix == ".tsv" else ",") else file
+        # Whoever reads the path alone finds what its header says: so what was said must be that, or go with the file.
+        usual = {guess, file.separator} <= {None, "\t" if path.suffix.lower() == ".tsv" else ","}
+        return path if is_plain and usual else file
 
     @property
     def suffix(self) -> str:
