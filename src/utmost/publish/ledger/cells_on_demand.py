@@ -3,8 +3,8 @@
 Every cell has noise of its own, also the ones that nobody holds, and none of it is drawn before its cell is asked for:
 it is a function of the ledger's key and the cell, by item. So an answer is the same whoever asks, whenever, and in
 whatever order, a release is relaxed as any other by item, and nothing of the size of the universe is ever made. What
-the ledger keeps is an event and a commitment to a table that is padded to a declared number of cells: how many are
-held, it does not say.
+the ledger keeps is an event, which says the universe by its size and digest, and a commitment to a table that is
+padded to a declared number of cells: how many are held, it does not say.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,11 +15,12 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, natural, wrong_kind
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger.item_ledger import LedgerItems
-from utmost.publish.ledger.requests import AtWords
+from utmost.publish.ledger.item_ledger import LedgerItems, check_universe, request_by_item
+from utmost.publish.ledger.requests import AtWords, Brought, level_in
 from utmost.publish.promises.keys import counted_keys, keys_of_one
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.vast_domains import Universe, check_places
+from utmost.publish.promises.vast_domains import Universe, check_places, size_text, universe_facts
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 
@@ -51,7 +52,8 @@ class AnsweredCells:
     @property
     def guarantee(self) -> str:
         """The promise of all answers together, in plain words."""
-        return self.noise.guarantee(self.level, (_COUNT,))
+        cells = f"The universe has {size_text(self.universe)} cells and was declared beforehand."
+        return f"{self.noise.guarantee(self.level, (_COUNT,))} {cells}"
 
     def margin(self, confidence: Number = "0.95") -> int | float:
         """The distance within which an answer lies of its count."""
@@ -142,11 +144,11 @@ class LedgerCells:
         Source: docs/theory/unknown-keys.md.
         """
         room, places = natural(most, "most", most=_MOST), check_places(counted_keys(counts), universe)
-        promise: dict[str, Any] = {"columns": _COUNT, "sensitivity": 1, "cells": Unit(1, keys_of_one(keys)).cells}
-        key = self._items.commitment_key(name, version=words.get("version"), **promise)
-        padded, about = _padded(key, places, room), {**promise, **words, "id_column": _CELL}
-        release = self._items.publish(name, padded, dataset=dataset, **about)
-        return self._answered(name, words.get("version"), universe, release, places)
+        promise, version = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL), words.get("version")
+        request = request_by_item(name, Brought(None, level_in(words), promise, dataset, version=version))
+        commitment = _padded(self._items.key_of_request(request), places, room)
+        release = self._items.published(request, commitment, universe_facts(universe))
+        return self._answered(name, version, universe, release, places)
 
     @checked
     def relax(self, name: str, counts: Any, universe: Universe, **words: Unpack[AtWords]) -> AnsweredCells:
@@ -158,7 +160,7 @@ class LedgerCells:
             epsilon, alpha: of all answers together.
 
         Raises:
-            DataChanged: for other counts, or a universe in which the cells held have other places.
+            DataChanged: for other counts, and another universe: see `universe_facts`.
             BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
 
         Cost: as of `publish`.
@@ -176,7 +178,7 @@ class LedgerCells:
             name, counts, universe, epsilon, alpha, version: as for `relax`.
 
         Raises:
-            DataChanged: for other counts, or a universe in which the cells held have other places.
+            DataChanged: for other counts, and another universe: see `universe_facts`.
             NeedsTable: for a level beyond the loosest: call `relax`.
 
         Cost: as of `publish`.
@@ -199,6 +201,8 @@ class LedgerCells:
         """The counts by place, and the commitment to them, padded as the release that is there."""
         places = check_places(counted_keys(counts), universe)
         known = self._items.release(name, version)
+        if known is not None:
+            check_universe(known, universe_facts(universe))
         key = self._items.commitment_key(name, version=version)
         return places, _padded(key, places, len(places) if known is None else known.rows)
 

@@ -7,7 +7,7 @@ relax is the same again, and the sums must be those that were published.
 """
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -121,24 +121,20 @@ class LedgerItems:
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
-        publishing = Publishing.read(name, Brought.of(None, promise, words))
-        stated = publishing.promise
-        check_unstored(stated.noise)
-        if not stated.identifiers:
-            remedy = "Pass id_column=, the columns that together say which item a row is."
-            raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
-        chosen = stated.as_read(_chosen(stated), stated.public)
-        return self.published(replace(publishing, promise=chosen, kind="items"), commitment)
+        return self.published(request_by_item(name, Brought.of(None, promise, words)), commitment)
 
-    def published(self, request: Publishing, commitment: ItemCommitment) -> ItemResponder:
-        """`publish`, of a request that has been read."""
+    def published(
+        self, request: Publishing, commitment: ItemCommitment, universe: Mapping[str, Any] | None = None
+    ) -> ItemResponder:
+        """`publish`, of a request that has been read; the facts of the universe are those of `ByItem`."""
         request = request.as_published(lambda work: self._book.read(lambda page: work(page.state)))
         check_size(request.promise.noise.unit, commitment.rows, len(request.promise.columns))
         request.promise.noise.warn(request.level)
         warn_of_rows(request.promise.rows)
+        items = ByItem(request.promise.identifiers, None, universe)
         return self._book.answer(
-            lambda page: _published_so(page, request, commitment),
-            lambda page: _publish(page, request, commitment),
+            lambda page: _published_so(page, request, commitment, items),
+            lambda page: _publish(page, request, commitment, items),
             look=request.may_be_stored(self._book.seen),
         )
 
@@ -257,6 +253,22 @@ def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...
     return CommitmentKey(commitment_secret(page.key, name, version), columns, lattice, likeness_secret(page.key))
 
 
+def request_by_item(name: str, brought: Brought) -> Publishing:
+    """What is asked for when a table that workers commit to is published, found sound by itself.
+
+    Raises:
+        OutOfRange: without identifiers; otherwise as `Publishing.read` and `check_unstored`.
+    """
+    stated = brought.promise
+    assert stated is not None, "of a publication"
+    check_unstored(stated.noise)
+    if not stated.identifiers:
+        remedy = "Pass id_column=, the columns that together say which item a row is."
+        raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
+    chosen = stated.as_read(_chosen(stated), stated.public)
+    return replace(Publishing.read(name, replace(brought, promise=chosen)), kind="items")
+
+
 def check_unstored(noise: Noise) -> None:
     """Check that workers can answer for each cell by itself, of which nothing is stored.
 
@@ -286,6 +298,22 @@ def _check_by_item(release: Published) -> None:
         )
 
 
+def check_universe(release: Published, universe: Mapping[str, Any] | None) -> None:
+    """Check that the cells of a release are those of the universe that was declared; older events do not say it.
+
+    Raises:
+        DataChanged: for another universe, or for none.
+    """
+    declared = None if release.items is None else release.items.universe
+    if declared is None or declared == universe:
+        return
+    came = "none" if universe is None else f"another of {universe['size']}"
+    remedy = "Give the universe that was declared; another one is another release, under another name."
+    where = f"{release.name!r}, version {release.version}"
+    required = f"a release of cells on demand has the universe of {declared['size']} cells that was declared"
+    raise DataChanged(required, came=came, where=where, remedy=remedy)
+
+
 def _check_committed(page: Page, release: Published, commitment: ItemCommitment) -> None:
     before, now = Committed.of(page, release).content, commitment.content
     if hmac.compare_digest(before, now):
@@ -297,7 +325,7 @@ def _check_committed(page: Page, release: Published, commitment: ItemCommitment)
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 
-def _published_so(page: Page, request: Publishing, commitment: ItemCommitment) -> ItemResponder | None:
+def _published_so(page: Page, request: Publishing, commitment: ItemCommitment, items: ByItem) -> ItemResponder | None:
     """A release that was published so before; None for one that is yet to be made."""
     release = asked_version(page.state, request)
     if release is None:
@@ -306,14 +334,15 @@ def _published_so(page: Page, request: Publishing, commitment: ItemCommitment) -
 
     def check() -> None:
         _check_kept_nowhere(release)
+        check_universe(release, items.universe)
         _check_committed(page, release, commitment)
 
-    check_repeated(page.state, release, request, same=names == request.promise.identifiers, values=check)
+    check_repeated(page.state, release, request, same=names == items.identifiers, values=check)
     page.repeated.add(release.responses[request.level].event)
     return _with_secret(page, release, request.level)
 
 
-def _publish(page: Page, request: Publishing, commitment: ItemCommitment) -> ItemResponder:
+def _publish(page: Page, request: Publishing, commitment: ItemCommitment, items: ByItem) -> ItemResponder:
     version = len(page.state.versions(request.name)) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
@@ -326,7 +355,7 @@ def _publish(page: Page, request: Publishing, commitment: ItemCommitment) -> Ite
     committed = commitment.content
     values = likeness.sealed(page.key, request.name, version)
     about = request.facts(version, commitment.rows, committed, values)
-    about |= {"items": ByItem(request.promise.identifiers, None).facts(), "labels": None}
+    about |= {"items": items.facts(), "labels": None}
     step = Step.from_known((), request.level)
     page.append("published", about | _without_responses(page, step, request.promise.noise, (committed,)))
     return _with_secret(page, page.state.release(request.name, version), request.level, committed)

@@ -87,6 +87,10 @@ class PublishingMeasures:
             OutOfRange: for measures of several datasets. Unsupported: for a frame of an engine. And all that
                 `Ledger.publish` raises. Then nothing is spent.
         """
+        return {name: answer for name, (_, answer) in self.published_versions(measures).items()}
+
+    def published_versions(self, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
+        """`publish_measures`, with the version of each release, which another publisher may follow at once."""
         check_one_dataset(measures)
         wanted = list[ToPublish]()
         for name, measure in measures.items():
@@ -99,8 +103,8 @@ class PublishingMeasures:
         loosest.promise.noise.warn(loosest.level)
         return self._answered_together({to_publish.request.name: to_publish for to_publish in wanted})
 
-    def _answered_together(self, wanted: Mapping[str, ToPublish | ToRelax]) -> dict[str, Any]:
-        """What is asked for, as it is handed out: stored or drawn in one transaction."""
+    def _answered_together(self, wanted: Mapping[str, ToPublish | ToRelax]) -> dict[str, tuple[int, Any]]:
+        """What is asked for, as it is handed out, with its version: stored or drawn in one transaction."""
 
         def stored(page: Page) -> Answers:
             return [request.stored(page) for request in wanted.values()]
@@ -118,8 +122,11 @@ class PublishingMeasures:
 
         look = all(request.may_be_stored(self._book.seen) for request in wanted.values())
         answers = self._book.answer(lambda page: _whole(stored(page)), drawn, look=look)
-        answered = zip(wanted.items(), answers, strict=True)
-        return {name: request.handed(answer[1]) for (name, request), answer in answered if answer is not None}
+        published: dict[str, tuple[int, Any]] = {}
+        for (name, request), answered in zip(wanted.items(), answers, strict=True):
+            assert answered is not None, "all are there, or were drawn"
+            published[name] = answered[0], request.handed(answered[1])
+        return published
 
     @spelled
     def relax_shared(
@@ -161,7 +168,7 @@ class PublishingMeasures:
             wanted[name] = ToRelax.of(self._book, release, release.version, measure.level, table, None)
         loosest = max(wanted.values(), key=lambda to_relax: to_relax.level)
         loosest.release.noise.warn(loosest.level)
-        return self._answered_together(wanted)
+        return {name: answer for name, (_, answer) in self._answered_together(wanted).items()}
 
 
 def check_one_dataset(measures: Mapping[str, Brought]) -> str:
