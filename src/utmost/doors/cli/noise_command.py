@@ -10,7 +10,7 @@ from utmost.doors.cli.screen import facts, number, percent, screen
 from utmost.doors.documents.cost_files import cost_of
 from utmost.doors.documents.reports import law_report
 from utmost.laws.noise import optimal_noise
-from utmost.publish.promises.lattice import read_numbers
+from utmost.publish.promises.declared_columns import read_numbers
 
 _HALF = 20
 

@@ -22,13 +22,14 @@ from utmost.doors.service.wire import (
     table_in,
 )
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
-from utmost.laws.exact import Level, LevelWords, Number, exact, level
+from utmost.laws.exact import Level, Number, exact, level
 from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import LevelWords, level_in
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import AtWords, Brought, SaveWords, apart, file_words, level_in
+from utmost.publish.ledger.requests import AtWords, Brought, SaveWords, apart, file_words
 from utmost.publish.ledger.shared_measures import shared_measures
 from utmost.publish.promises.promise import Promise, promise_of, stated_promise
 from utmost.publish.releases import WorkloadRelease

@@ -8,10 +8,11 @@ from utmost import errors
 from utmost.doors.service.response_models import columns
 from utmost.doors.service.terms import BroughtWords
 from utmost.errors import ServiceError, UtmostError
-from utmost.laws.exact import LevelWords, wrong_kind
+from utmost.laws.exact import wrong_kind
+from utmost.laws.exact.levels import LevelWords, level_in
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.requests import AtWords, RequestWords, TermsWords, level_in
+from utmost.publish.ledger.requests import AtWords, RequestWords, TermsWords
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.tables.adapters import adapter_of
 

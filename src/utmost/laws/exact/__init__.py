@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from utmost.laws.exact.kinds import possible_path as possible_path
     from utmost.laws.exact.kinds import wrong_kind as wrong_kind
     from utmost.laws.exact.levels import Level as Level
-    from utmost.laws.exact.levels import LevelWords as LevelWords
     from utmost.laws.exact.levels import level as level
     from utmost.laws.exact.linear_algebra import independent as independent
     from utmost.laws.exact.linear_algebra import matrix_product as matrix_product

@@ -212,6 +212,11 @@ def _number(value: Number, name: str) -> Fraction:
     return number
 
 
+def level_in(words: LevelWords) -> Level:
+    """The level among words."""
+    return level(words.get("epsilon"), words.get("alpha"))
+
+
 def level_argument(level: Level) -> str:
     """The level as the argument that gives it: epsilon=1, alpha='1/2'.
 

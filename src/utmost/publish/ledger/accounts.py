@@ -6,11 +6,12 @@ from typing import Any, TypeVar, Unpack
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, level
 from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import level_in
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.budgets import limited, rehearsed
 from utmost.publish.ledger.events import Event, check_name
-from utmost.publish.ledger.requests import AtWords, level_in
+from utmost.publish.ledger.requests import AtWords
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.ledger.verification import (

@@ -13,10 +13,11 @@ from typing import Any, Unpack
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, natural, wrong_kind
+from utmost.laws.exact.levels import level_in
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger.item_ledger import LedgerItems, check_universe, request_by_item
-from utmost.publish.ledger.requests import AtWords, Brought, level_in
+from utmost.publish.ledger.requests import AtWords, Brought
 from utmost.publish.promises.keys import counted_keys, keys_of_one
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise

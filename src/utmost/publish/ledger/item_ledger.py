@@ -14,13 +14,14 @@ from typing import Any, Unpack
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import level_in
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.likeness import Likeness, likeness_secret
 from utmost.publish.ledger.publishing import asked_version, check_allowed, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
-from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords, level_in
+from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords
 from utmost.publish.ledger.responses import FORM, Committed
 from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ByItem, Published

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeVar, Unpack
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, level, possible_path
 from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import level_in
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import read_confidence
@@ -36,7 +37,7 @@ from utmost.publish.ledger.relaxing import (
     with_release,
 )
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords, SaveWords, file_words, level_in
+from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords, SaveWords, file_words
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import Progress, answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import PublishingMeasures

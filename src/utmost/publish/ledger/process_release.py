@@ -3,8 +3,9 @@
 from typing import Any, Unpack, cast
 
 from utmost.errors import Unsupported
-from utmost.laws.exact import LevelWords, Number
+from utmost.laws.exact import Number
 from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import LevelWords
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book

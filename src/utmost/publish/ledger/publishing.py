@@ -10,10 +10,10 @@ from utmost.laws.sampling.item_words import Tags, check_unique, item_tags
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_after
-from utmost.publish.ledger.item_rows import Order, digest_of_tags, tag_parts
+from utmost.publish.ledger.item_rows import digest_of_tags, tag_parts
 from utmost.publish.ledger.labels import Labels, label_parts, sealed_labels
 from utmost.publish.ledger.likeness import Likeness, value_digests
-from utmost.publish.ledger.relaxing import Answered, Spent, check_values
+from utmost.publish.ledger.relaxing import Answered, Order, Spent, check_values
 from utmost.publish.ledger.requests import Publishing
 from utmost.publish.ledger.responses import Committed, Progress, new_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret

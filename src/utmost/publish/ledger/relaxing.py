@@ -5,30 +5,81 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from utmost.errors import BadTable, DataChanged, NeedsTable, Quarantined, RowsRenamed, warn
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.sampling.integers import Integers
+from utmost.laws.sampling.item_words import Tags, item_tags
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_after
-from utmost.publish.ledger.item_rows import Order
+from utmost.publish.ledger.item_rows import stored_tags
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Named
 from utmost.publish.ledger.likeness import Likeness, row_names, value_digests
 from utmost.publish.ledger.responses import Committed, Progress, new_response, page_labels, stored_response
-from utmost.publish.ledger.source import Source, check_unchanged, commitment, difference, read_source
+from utmost.publish.ledger.source import Source, check_unchanged, commitment, difference, noise_secret, read_source
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.promise import Part
 from utmost.publish.promises.promised_noise import Response
 
 T = TypeVar("T")
 
+Columns = Mapping[str, Integers]
 
 Answered = tuple[int, Response]
 """The version of a release, and a response of it."""
 
 Spent = tuple[str, Level, Part | None, Published | None]
 """A dataset, a level and a part that a request would spend, and the release that has spent less instead, if any."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """Where the rows of a table stand in the order in which its release is kept.
+
+    Attributes:
+        rows: row ``rows[i]`` of the table is row i of what is kept; None where the two orders are one.
+    """
+
+    rows: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, page: Page, release: Published, source: Source, committed: bytes) -> "Order":
+        """The order of a table that has been found to be the one that was published.
+
+        Args:
+            committed: the commitment to it.
+        """
+        if source.items is None:
+            return cls()
+        mine = item_tags(noise_secret(page.key, release.name, release.version, committed), [source.items])
+        tags = stored_tags(page, release)
+        rows = np.empty(len(tags), np.intp)
+        rows[_sorted(tags)] = _sorted(mine)
+        if not np.array_equal(mine[rows], tags):
+            raise LedgerDamaged("tags must be those of the rows", came="others", where=repr(release.name))
+        return cls(rows)
+
+    def kept(self, columns: Columns) -> dict[str, Integers]:
+        """Columns of the table in the order in which they are kept."""
+        return {name: column if self.rows is None else column[self.rows] for name, column in columns.items()}
+
+    def asked(self, columns: Columns) -> dict[str, Integers]:
+        """Columns that were kept, in the order of the table."""
+        return {name: column if self.rows is None else _placed(column, self.rows) for name, column in columns.items()}
+
+
+def _sorted(tags: Tags) -> NDArray[np.intp]:
+    return np.lexsort((tags[:, 1], tags[:, 0]))
+
+
+def _placed(column: Integers, rows: NDArray[np.intp]) -> Integers:
+    placed = np.empty_like(column)
+    placed[rows] = column
+    return placed
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

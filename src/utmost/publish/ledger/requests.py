@@ -6,7 +6,8 @@ from hashlib import sha256
 from typing import Any, cast
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, LevelWords, exact_integer, level
+from utmost.laws.exact import Level, exact_integer
+from utmost.laws.exact.levels import LevelWords, level_in
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.source import Source, check_source, read_source
 from utmost.publish.ledger.state import State
@@ -41,11 +42,6 @@ class TermsWords(Words, total=False):
 
 class PublishWords(RequestWords, TermsWords, total=False):
     """The words of a publication: see `Ledger.publish`."""
-
-
-def level_in(words: LevelWords) -> Level:
-    """The level among words."""
-    return level(words.get("epsilon"), words.get("alpha"))
 
 
 def file_words(words: SaveWords) -> FileWords:

@@ -19,8 +19,9 @@ from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
 from utmost.laws.exact import Level, wrong_kind
 from utmost.laws.exact.disk import force
 from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import level_in
 from utmost.laws.exact.written_levels import level_text
-from utmost.publish.ledger.requests import AtWords, level_in
+from utmost.publish.ledger.requests import AtWords
 from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
 from utmost.publish.tables import parquet

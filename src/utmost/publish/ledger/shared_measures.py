@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import LevelWords, wrong_kind
+from utmost.laws.exact import wrong_kind
 from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import LevelWords, level_in
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_with
 from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.relaxing import Answered, ToRelax
-from utmost.publish.ledger.requests import Brought, Publishing, level_in
+from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import promise_of
 from utmost.publish.releases.workload_release import WorkloadRelease

@@ -7,18 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.noise.costs import Cost
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.grid import Snapping, unsnapped
+from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
-from utmost.publish.promises.lattice import Lattice, lattice_of, read_numbers, width_of
+from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
 from utmost.publish.promises.plan import Planned, plan_of_answer, plan_release
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import Stated, promise
@@ -217,10 +219,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         >>> cell_noise(sensitivity=1, cells=1, numbers="reals").snapped_by("floor").lattice.snapping
         'floor'
         """
-        known = {name: name for name in get_args(Snapping)}
-        if rule not in known:
-            raise OutOfRange('snapping must be "nearest" or "floor"', came=rule)
-        return replace(self, lattice=replace(self.lattice, snapping=known[rule]))
+        return replace(self, lattice=replace(self.lattice, snapping=one_of(rule, Snapping, "snapping")))
 
     def snapped_like(self, other: Noise) -> Noise:
         """The same with the rule by which another gets reals to the grid."""

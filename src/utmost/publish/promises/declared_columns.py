@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from utmost.errors import BadTable, NotDeclared, OutOfRange
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.tables.adapters import Column, check_there, named
 
@@ -66,15 +67,19 @@ RowsFrom = Literal["declared", "observed"]
 
 
 def rows_origin(value: str) -> RowsFrom:
-    """Where the list of rows comes from.
+    """Where the list of rows comes from, by its name."""
+    origin: RowsFrom = one_of(value, RowsFrom, "rows")
+    return origin
 
-    Raises:
-        OutOfRange: for anything but "declared" and "observed".
-    """
-    for name in get_args(RowsFrom):
-        if isinstance(value, str) and value == name:
-            return name  # type: ignore[no-any-return]
-    raise OutOfRange('rows must be "declared" or "observed"', came=value)
+
+Numbers = Literal["integers", "reals"]
+"""What the values are: declared, and never guessed from them, since a guess would reveal what they are."""
+
+
+def read_numbers(numbers: object) -> Numbers:
+    """The numbers by its name."""
+    read: Numbers = one_of(numbers, Numbers, "numbers")
+    return read
 
 
 def check_size(unit: Unit, rows: int, columns: int) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import RowWords, Unit
@@ -35,7 +36,7 @@ from utmost.publish.promises.together_plan import (
     unit_of_row,
     way_of_facts,
 )
-from utmost.publish.promises.turning import columns_of, one_of, ratios_of, sums_of
+from utmost.publish.promises.turning import columns_of, ratios_of, sums_of
 from utmost.publish.workloads.cells_together import RAISED, CellsLaw, CellsTogether, TogetherKind
 
 _ANCHOR = level(1)

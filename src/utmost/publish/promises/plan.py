@@ -19,7 +19,8 @@ from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling.draw import on_grid
 from utmost.laws.sampling.grid import declared_exponent, reach
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.promises.lattice import Lattice, read_numbers
+from utmost.publish.promises.declared_columns import read_numbers
+from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, law_parameters, promise
 from utmost.publish.promises.values import noised_by

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Unpack
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.noise import DiscreteStaircase, Geometric, SignedCells
@@ -30,7 +31,7 @@ from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.plan import plan_release
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import Stated, promise_text
-from utmost.publish.promises.turning import Halves, columns_of, one_of, ratios_of, sums_of
+from utmost.publish.promises.turning import Halves, columns_of, ratios_of, sums_of
 from utmost.publish.tables.columns import Place, integer_column
 from utmost.publish.workloads import ways_together
 from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from utmost.errors import BadTable, Unsupported
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.written_levels import stated_level
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit
@@ -18,7 +19,7 @@ from utmost.publish.promises.together_plan import (
     plan_together,
     way_of_facts,
 )
-from utmost.publish.promises.turning import Halves, one_of
+from utmost.publish.promises.turning import Halves
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import (
     check_table,
