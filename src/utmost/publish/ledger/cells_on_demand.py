@@ -209,11 +209,7 @@ class LedgerCells:
 
 
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
-    """The commitment to the cells that are held, and to so many more that are none of any universe.
-
-    Raises:
-        OutOfRange: where more are held than there is room for.
-    """
+    """The commitment to the cells that are held, and to so many more that are none of any universe."""
     if len(places) > room:
         remedy = "Publish a version for more; declare the number by what there could be, not by what there is."
         raise OutOfRange("no more cells may be held than were declared", came="more", where="most", remedy=remedy)

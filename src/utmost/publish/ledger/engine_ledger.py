@@ -137,11 +137,7 @@ def margin_of(known: Published, at: Level) -> int | float:
 
 
 def known_by_item(items: LedgerItems, name: str, version: int | None) -> Published:
-    """A release that is there, and whose noise goes by item.
-
-    Raises:
-        NotPublished, Unsupported: where it is not.
-    """
+    """A release that is there, and whose noise goes by item."""
     known = items.release(name, version)
     if known is None:
         raise NotPublished("a release must be published before it is answered again", came=name)

@@ -255,11 +255,7 @@ def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...
 
 
 def request_by_item(name: str, brought: Brought) -> Publishing:
-    """What is asked for when a table that workers commit to is published, found sound by itself.
-
-    Raises:
-        OutOfRange: without identifiers; otherwise as `Publishing.read` and `check_unstored`.
-    """
+    """What is asked for when a table that workers commit to is published, found sound by itself."""
     stated = brought.promise
     assert stated is not None, "of a publication"
     check_unstored(stated.noise)
@@ -271,11 +267,7 @@ def request_by_item(name: str, brought: Brought) -> Publishing:
 
 
 def check_unstored(noise: Noise) -> None:
-    """Check that workers can answer for each cell by itself, of which nothing is stored.
-
-    Raises:
-        Unsupported: for noise of more than one cell, and a declared largest value.
-    """
+    """Check that workers can answer for each cell by itself, of which nothing is stored."""
     noise.by_item()
     if noise.largest is not None:
         required = "what is answered by item takes no room that largest= would bound"
@@ -300,11 +292,7 @@ def _check_by_item(release: Published) -> None:
 
 
 def check_universe(release: Published, universe: Mapping[str, Any] | None) -> None:
-    """Check that the cells of a release are those of the universe that was declared; older events do not say it.
-
-    Raises:
-        DataChanged: for another universe, or for none.
-    """
+    """Check that the cells of a release are those of the universe that was declared; older events do not say it."""
     declared = None if release.items is None else release.items.universe
     if declared is None or declared == universe:
         return

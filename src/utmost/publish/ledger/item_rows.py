@@ -76,11 +76,7 @@ def digest_of_tags(parts: Sequence[bytes]) -> str:
 
 
 def stored_tags(page: Page, release: Published) -> Tags:
-    """The tags of the rows of a release, in the order in which its responses are kept.
-
-    Raises:
-        LedgerDamaged: where they are not as they were written.
-    """
+    """The tags of the rows of a release, in the order in which its responses are kept."""
     first = min(release.responses.values(), key=lambda response: response.event)
     parts = [page.rows.part(first.event, part) or b"" for part in range(1, 1 + -(-release.rows // BLOCK))]
     if release.items is None or digest_of_tags(parts) != release.items.tags:

@@ -70,11 +70,7 @@ def opened_book(place: Place, *, create: bool, key: Given, **words: Unpack[OpenW
 
 @contextmanager
 def closed_on_error(store: Store) -> Iterator[None]:
-    """Let go of the store's connections where it turns out not to be usable.
-
-    Raises:
-        LedgerUnavailable: where the system refuses a file: a folder that may not be searched, a name that is too long.
-    """
+    """Let go of the store's connections where it turns out not to be usable."""
     try:
         yield
     except OSError as error:
@@ -92,9 +88,6 @@ def closed_on_error(store: Store) -> Iterator[None]:
 
 def store_at(place: Place, timeout: float) -> Store:
     """The store that a place names.
-
-    Raises:
-        OutOfRange: for an address of another kind.
 
     >>> store_at("sqlite:///releases.db", 1).place
     'releases.db'
@@ -137,11 +130,7 @@ def _postgres(address: str, timeout: float) -> Store:
 def watching_at(
     witness: Place | bool | None, beside: Path | None, key_file: Path | None, timeout: float
 ) -> Callable[[State], Witness | None]:
-    """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key.
-
-    Raises:
-        OutOfRange: for what is no path; and, when it is asked for a ledger that keeps a witness, for none.
-    """
+    """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key."""
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
         raise OutOfRange("a witness must be the path of a file", came=witness, remedy="Pass False for none.")
 
@@ -208,11 +197,7 @@ def _taken(path: Path) -> OutOfRange:
 
 
 def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | None, timeout: float) -> Book:
-    """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction.
-
-    Raises:
-        OutOfRange: where there is no backup, or there is a ledger.
-    """
+    """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction."""
     if not backup.exists():
         raise OutOfRange("a backup must be there", came=str(backup), where="restore")
     source, target = SqliteStore(backup, timeout), store_at(place, timeout)

@@ -255,10 +255,6 @@ def check_persons(persons: object) -> dict[str, Any]:
 
     Args:
         persons: a mapping to secrets, or persons alone.
-
-    Raises:
-        WrongKind: for what is neither, and for a name that is no text.
-        OutOfRange: for an empty name, blanks at its ends, and two that are one; none of them is repeated.
     """
     if isinstance(persons, str | bytes) or not isinstance(persons, Iterable) or getattr(persons, "ndim", 1) != 1:
         raise WrongKind("persons must be a mapping or a list", came=type(persons).__name__, where="persons")
@@ -272,12 +268,7 @@ def check_persons(persons: object) -> dict[str, Any]:
 
 
 def check_person(person: object, where: str) -> str:
-    """A person's name in the one way to spell it.
-
-    Raises:
-        WrongKind: for what is no text.
-        OutOfRange: for an empty name, and blanks at its ends.
-    """
+    """A person's name in the one way to spell it."""
     if not isinstance(person, str):
         raise WrongKind("a person must be text", came=type(person).__name__, where=where)
     name = unicodedata.normalize("NFC", person)
@@ -294,11 +285,7 @@ def person_tags(key: Key, mechanism: KeptMechanism, persons: Mapping[str, Any]) 
 
 
 def checked_answers(key: Key, rows: Rows, state: State) -> int:
-    """Check all answers: digests, seals, lengths, and that no person has two; returns how many there are.
-
-    Raises:
-        LedgerDamaged: naming the first event that is not as it was written.
-    """
+    """Check all answers: digests, seals, lengths, and that no person has two; returns how many there are."""
     seen: dict[Item, set[bytes]] = {}
     for event, draw in state.draws.items():
         mechanism, tags = state.mechanisms[draw.item], seen.setdefault(draw.item, set())

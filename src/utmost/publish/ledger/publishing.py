@@ -103,12 +103,7 @@ class ToPublish:
 
 
 def asked_version(state: State, request: Publishing) -> Published | None:
-    """The release that is asked for again; None for one that is yet to be made.
-
-    Raises:
-        AlreadyPublished: where the request was made for another one.
-        OutOfRange: for a version that cannot come next.
-    """
+    """The release that is asked for again; None for one that is yet to be made."""
     if (request.name, 1) in state.mechanisms:
         raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(request.name))
     versions = state.versions(request.name)
@@ -169,9 +164,6 @@ def check_repeated(
     Args:
         same: whether it has the identifiers of the release.
         values: checks that they are those that were published.
-
-    Raises:
-        AlreadyPublished: where it is another one.
     """
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
@@ -232,9 +224,6 @@ def check_apart(page: Page, request: Publishing, digests: Callable[[], Iterable[
 
     Args:
         digests: works out those of the values of each column, each way that events may have them.
-
-    Raises:
-        AlreadyPublished: where another dataset holds the values of one of the columns.
     """
     others = [
         release

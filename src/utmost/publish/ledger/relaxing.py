@@ -182,11 +182,7 @@ def viewed(
 def tightened(
     page: Page, name: str, version: int | None, level: Level, randomness: Randomness, progress: Progress | None
 ) -> tuple[Published, Response, Named]:
-    """A release, a new response at a level that its stored responses lead to, and its labels.
-
-    Raises:
-        NeedsTable: for a level beyond the loosest; for points, for any that is not stored.
-    """
+    """A release, a new response at a level that its stored responses lead to, and its labels."""
     release = page.state.release(name, version)
     release.check_kept()
     release.noise.check_tightened(level, repr(name))

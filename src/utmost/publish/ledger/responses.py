@@ -49,11 +49,7 @@ class Committed:
 
     @classmethod
     def of(cls, page: Page, release: Published) -> "Committed":
-        """A release that is there, with the commitment that was stored.
-
-        Raises:
-            LedgerDamaged: where the commitment is another one.
-        """
+        """A release that is there, with the commitment that was stored."""
         first = min(response.event for response in release.responses.values())
         committed = page.rows.part(first, 0)
         if committed is None or sha256(committed).hexdigest() != release.commitment:
@@ -194,11 +190,7 @@ def _page_blocks(page: Page, release: Published, level: Level) -> Iterator[Integ
 
 
 def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
-    """The blocks of a stored response, column after column; at the end they are known to be what was written.
-
-    Raises:
-        LedgerDamaged: for a block that is missing, or not as it was written.
-    """
+    """The blocks of a stored response, column after column; at the end they are known to be what was written."""
     response, each = release.responses[level], -(-release.rows // BLOCK)
     if response.parts != response.first + each * len(release.columns):
         raise LedgerDamaged("a response must have all blocks", came=response.parts, where=f"event {response.event}")
@@ -247,11 +239,7 @@ def answer_alone(release: Published, level: Level, response: Response, labels: N
 
 
 def key_of_level(page: Page, release: Published, level: Level) -> bytes:
-    """The key of one response, as a recipient gets it.
-
-    Raises:
-        Unsupported: where the ledger is not sealed, or nothing is stored at the level.
-    """
+    """The key of one response, as a recipient gets it."""
     if not page.state.is_sealed or level not in release.responses:
         where = repr(release.name)
         raise Unsupported("only a level that is stored and sealed has a key", came=level, where=where)

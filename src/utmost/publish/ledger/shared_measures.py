@@ -139,10 +139,6 @@ class PublishingMeasures:
             tables: by the name of the release, those that were published.
             shared: by which they were published, or with other shares.
             epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
-
-        Raises:
-            OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
-                already; and all that `Ledger.relax` raises. Then nothing is spent.
         """
         measures = shared_measures(tables, shared, words)
         for name, measure in measures.items():
@@ -173,11 +169,7 @@ class PublishingMeasures:
 
 
 def check_one_dataset(measures: Mapping[str, Brought]) -> str:
-    """The dataset that all measures spend, which declare alike whether it is of other individuals.
-
-    Raises:
-        OutOfRange: where they do not say the same.
-    """
+    """The dataset that all measures spend, which declare alike whether it is of other individuals."""
     whose = {(name if it.dataset is None else it.dataset, it.independent) for name, it in measures.items()}
     if len(whose) != 1:
         remedy = "Name one dataset for all, and say of all alike whether it is of other individuals."
@@ -186,11 +178,7 @@ def check_one_dataset(measures: Mapping[str, Brought]) -> str:
 
 
 def _at_hand(table: Any) -> Any:
-    """A table whose noise the ledger draws itself.
-
-    Raises:
-        Unsupported: for a frame that an engine evaluates, which is written in parts.
-    """
+    """A table whose noise the ledger draws itself."""
     if engine_door(table, "engine_ledger") is not None:
         remedy = "Count it by ut.count_table, which the engine does where the rows are."
         raise Unsupported("measures are published of tables at hand", came="an engine's frame", remedy=remedy)

@@ -87,11 +87,7 @@ class Source:
         return texts
 
     def check_sizes(self, noise: Noise) -> None:
-        """Check that no value is larger than was declared, or than a response of so many cells takes.
-
-        Raises:
-            BadTable: naming the first cell that is, and not its value.
-        """
+        """Check that no value is larger than was declared, or than a response of so many cells takes."""
         most, bound = noise.bound(self.rows * len(self.columns))
         for name, column in self.columns.items():
             if column.size and max(_size(column.max()), _size(column.min())) > most:
@@ -141,9 +137,6 @@ def read_source(
     Args:
         public: the columns to publish as they are; all others are left out of what `Source.with_released` gives.
         by_item: whether the noise is addressed by the identifiers.
-
-    Raises:
-        BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
     """
     adapter = adapter_of(table)
     chosen = chosen_columns(columns, tuple(adapter.names(table)), id_column)
@@ -218,9 +211,6 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
 
     Whoever is told where a guess differs finds every value by walking it; so only `difference` says it, to whoever
     holds the ledger's key.
-
-    Raises:
-        DataChanged: where they do not agree.
     """
     if source.rows != rows:
         raise DataChanged(

@@ -265,9 +265,6 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
     those that were lost, and the two together would cost more than their larger level. So the event that ends a
     quarantine charges the dataset with what was lost, and closes the releases that lost something: what is stored of
     them can be viewed and tightened, which needs no data and costs nothing, but never again relaxed.
-
-    Raises:
-        LedgerDamaged: for events that no ledger writes.
     """
     releases, limits, requests = dict(state.releases), dict(state.limits), dict(state.requests)
     missing, mechanisms, draws, folding = dict(state.missing), dict(state.mechanisms), dict(state.draws), state

@@ -31,9 +31,6 @@ STEPS: tuple[tuple[str, ...], ...] = (
 def missing_steps(version: int, steps: tuple[tuple[str, ...], ...] = STEPS) -> list[str]:
     """The statements that bring a store of this version up to date.
 
-    Raises:
-        Unsupported: for a store of a later version.
-
     >>> missing_steps(len(STEPS))
     []
     """
@@ -154,11 +151,7 @@ class Rows:
         return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
 
     def write(self, events: Sequence[Row], seal: bytes, parts: Iterable[Part]) -> None:
-        """Events more with their parts, and the head moved on; read back, since a store may swallow what it is given.
-
-        Raises:
-            LedgerDamaged: where the store does not hold what was just written.
-        """
+        """Events more with their parts, and the head moved on; read back, as a store may swallow what it is given."""
         written = []
 
         def noted() -> Iterator[Part]:

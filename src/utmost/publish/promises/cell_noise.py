@@ -260,11 +260,7 @@ def cell_noise(
 
 
 def read_largest(largest: Number | None) -> Fraction | None:
-    """The declared bound on the size of any true value.
-
-    Raises:
-        OutOfRange: for one that is none.
-    """
+    """The declared bound on the size of any true value."""
     bound = None if largest is None else exact(largest, "largest")
     if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
         raise OutOfRange(

@@ -83,12 +83,7 @@ def read_numbers(numbers: object) -> Numbers:
 
 
 def check_size(unit: Unit, rows: int, columns: int) -> None:
-    """Check that there is something to release, and that one individual changes no more cells than there are.
-
-    Raises:
-        BadTable: for a table without rows.
-        OutOfRange: for more cells than the table has.
-    """
+    """Check that there is something to release, and that one individual changes no more cells than there are."""
     if rows == 0:
         raise BadTable(
             "a table must have at least one row", came="none", remedy="Release it once there is something in it."
@@ -103,11 +98,7 @@ def check_size(unit: Unit, rows: int, columns: int) -> None:
 
 
 def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
-    """One name of a column, or several; numbers and tuples of names as frames write them.
-
-    Raises:
-        OutOfRange: for what is none.
-    """
+    """One name of a column, or several; numbers and tuples of names as frames write them."""
     if isinstance(names, str | int) and not isinstance(names, bool):
         names = (str(names),)
     listed = tuple(map(_as_text, names)) if hasattr(names, "__iter__") else (None,)
@@ -129,9 +120,6 @@ def check_margins_free(margins: Mapping[str, str], names: tuple[str, ...]) -> No
     Args:
         margins: their names, each with the column that it stands behind.
         names: of the columns that there are.
-
-    Raises:
-        BadTable: where a column has such a name.
     """
     for margin, name in margins.items():
         if margin in names:

@@ -363,11 +363,7 @@ def stated_promise(promise: Promise | None, words: Words) -> Promise:
 
 
 def _completed(table: Any, words: Words) -> Words:
-    """Words with what a counted table brings: its unit, its labels as public columns, and which part it is.
-
-    Raises:
-        OutOfRange: for several columns, and for points.
-    """
+    """Words with what a counted table brings: its unit, its labels as public columns, and which part it is."""
     if words.get("per") is not None:
         raise OutOfRange("points need a table and the columns= of their coordinates")
     completed: Words = {"part": table.part, **words}
@@ -435,11 +431,7 @@ def _check_addressed(noise: str | PlannedNoise, identifiers: tuple[str, ...], pe
 
 
 def _number(number: object, name: str) -> Number:
-    """An exact number of no more digits than Python writes.
-
-    Raises:
-        OutOfRange: for one of more.
-    """
+    """An exact number of no more digits than Python writes."""
     value = exact(number, name)
     if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
         raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)

@@ -454,11 +454,7 @@ class NoiseAt(Shown):
 
 
 def check_alone(words: Mapping[str, Any], fitting: Sequence[str], where: str, required: str) -> None:
-    """Check that nothing stands beside noise that says the same itself.
-
-    Raises:
-        OutOfRange: for any such word.
-    """
+    """Check that nothing stands beside noise that says the same itself."""
     beside = [name for name, value in words.items() if name not in fitting and _says(name, value)]
     if beside:
         remedy = f"Leave out {', '.join(beside)}."

@@ -190,11 +190,7 @@ class NoiseOnLattice:
 
 
 def check_derived(stored: Integers, derived: Integers) -> None:
-    """Check that stored noise is the noise that a key gives.
-
-    Raises:
-        Unsupported: where it is other noise.
-    """
+    """Check that stored noise is the noise that a key gives."""
     if not np.array_equal(stored, derived):
         raise Unsupported(
             "the stored noise must be the noise that the key gives",
@@ -284,11 +280,7 @@ class _Path:
 
 
 def check_apart(levels: Iterable[Level], to: Level) -> None:
-    """Check that derived noise can answer a level beside others that are stored.
-
-    Raises:
-        Unsupported: for a level above 2^10, or one in the same last cell of the tree as another.
-    """
+    """Check that derived noise can answer a level beside others that are stored."""
     if Level(None, Fraction(2) ** _TOP) < to:
         raise Unsupported(f"derived noise serves levels up to epsilon={2**_TOP}", came=to)
     mine = _cell(to)

@@ -231,11 +231,7 @@ def strategy_text(strategy: Strategy) -> str:
 
 
 def read_strategy(written: Any) -> Strategy:
-    """A strategy, or the one that `strategy_text` wrote.
-
-    Raises:
-        OutOfRange: for what holds none.
-    """
+    """A strategy, or the one that `strategy_text` wrote."""
     if isinstance(written, Strategy):
         return written
     try:
@@ -249,11 +245,7 @@ def read_strategy(written: Any) -> Strategy:
 
 
 def check_level_names(domain: Domain, unit: Unit) -> None:
-    """Check, before anything is drawn, that no level has the name of a column that tables of a release add.
-
-    Raises:
-        OutOfRange: for a level that has such a name.
-    """
+    """Check, before anything is drawn, that no level has the name of a column that tables of a release add."""
     levels = [name for axis in domain.axes for name in axis.levels]
     added, amount = {"estimate"}, unit.amount
     if set(MARGIN_WORDS) <= set(levels):  # beside a level called margin its margins have the older word

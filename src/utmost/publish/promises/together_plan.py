@@ -259,11 +259,6 @@ def plan_together(
         confidence: of the margins.
         words: sensitivity and neighbours, in place of the unit.
 
-    Raises:
-        OutOfRange: for fewer than two columns, a unit of another number of cells, a sensitivity that is no integer,
-            noise that is not relaxable where that is asked for, and signed sums where a cell may be lowered, or of two
-            cells, whose pair is "rotated".
-
     >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", sensitivity=1, relaxable=True)
     >>> plan.way.kind, plan.margins
     ('rotated', (8.0, 8.0))
@@ -346,12 +341,7 @@ def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[i
 
 
 def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
-    """The noise by what a statement says of it: whether it keeps the level is computed, that no other has less is not.
-
-    Raises:
-        BadTable: for sums that are not of all columns, or of more or larger groups than are planned, and shares that do
-            not add up.
-    """
+    """The noise by what a statement says of it: that it keeps the level is computed, that no other has less is not."""
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
         raise BadTable("such noise needs individuals who lower no cell", came="no such promise", where="nonnegative")

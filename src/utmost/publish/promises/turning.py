@@ -143,11 +143,7 @@ def _combined(columns: Sequence[Integers], row: Sequence[int]) -> Integers:
 
 
 def whole_numbers(values: Any, name: str) -> Integers:
-    """A list of integers as a row of int64, or of Python ints.
-
-    Raises:
-        OutOfRange: for anything else.
-    """
+    """A list of integers as a row of int64, or of Python ints."""
     array = plain_array(values, name)
     if array.ndim != 1 or (array.dtype != object and array.dtype.kind not in "iu") or array.dtype == np.uint64:
         array = objects(list(values)) if np.iterable(values) else array

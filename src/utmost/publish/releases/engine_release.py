@@ -75,11 +75,7 @@ class CheckedFrame:
 
 
 def lattice_of_plan(plan: CellsAt) -> Lattice:
-    """The lattice whose noise is that of the plan.
-
-    Raises:
-        Unsupported: for a law that is no noise of a lattice.
-    """
+    """The lattice whose noise is that of the plan."""
     drawn, block = plan.drawn, 1
     if isinstance(drawn, DiscreteStaircase) and 2 * drawn.step == drawn.sensitivity + 1:
         block = drawn.sensitivity

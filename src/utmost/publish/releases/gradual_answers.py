@@ -73,11 +73,7 @@ class Saving:
 
 
 def level_to_save(epsilon: Any, alpha: Any, spent: Level | None) -> Level:
-    """The level whose answer is saved: the one that is named, else the loosest that has been answered.
-
-    Raises:
-        NotALevel: where none is named, and none has been answered.
-    """
+    """The level whose answer is saved: the one that is named, else the loosest that has been answered."""
     if epsilon is not None or alpha is not None:
         return level(epsilon, alpha)
     if spent is None:
@@ -156,11 +152,7 @@ def column_publication(plan: CellsAt, laid: LaidOut, answered: Mapping[str, Any]
 
 
 def _array(answer: Any) -> NDArray[Any]:
-    """A number, or an array of numbers or texts, as an array.
-
-    Raises:
-        Unsupported: for anything else.
-    """
+    """A number, or an array of numbers or texts, as an array."""
     wide = isinstance(answer, int) and abs(answer) >= 1 << 63
     try:
         array = np.asarray(answer, dtype=object if wide else None)

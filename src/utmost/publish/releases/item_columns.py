@@ -22,11 +22,7 @@ _LIMBS = 8
 
 
 def arrow_numbers(column: Any, name: str) -> Any:
-    """The numbers in an Arrow array: a NumPy array, or Python integers and decimals.
-
-    Raises:
-        BadTable: where one is missing.
-    """
+    """The numbers in an Arrow array: a NumPy array, or Python integers and decimals."""
     arrow = extra("pyarrow", "tables")
     if column.null_count:
         raise BadTable("the cell must be a number", came="a missing one", where=f"column {name!r}")
@@ -44,9 +40,6 @@ def released_type(field: Any, numbers: str) -> Any:
     """The type of a released column, a function of what was declared: int64, float64 for reals, decimals for decimals.
 
     Integers that an engine made wide, since a sum is or since the rows hold a large one, are released as int64.
-
-    Raises:
-        Unsupported: for a column that cannot be released as it is.
     """
     arrow, kind = extra("pyarrow", "tables"), field.type
     kinds = arrow.types

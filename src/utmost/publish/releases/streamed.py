@@ -134,9 +134,6 @@ class CheckedPieces:
 def checked_pieces(source: FilePieces, promise: Promise, plan: Planned) -> CheckedPieces:
     """A file, checked in one pass.
 
-    Raises:
-        as `release_table`; Unsupported: for noise of more than a cell.
-
     Cost: memory for one piece; 16 bytes on the disk for each identifier.
     """
     if not isinstance(plan, CellsAt):

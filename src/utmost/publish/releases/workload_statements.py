@@ -249,11 +249,7 @@ def unsummed_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
-    """Check that a document says of a release what the release says of itself, its digest among it.
-
-    Raises:
-        BadTable: where it does not.
-    """
+    """Check that a document says of a release what the release says of itself, its digest among it."""
     statement = workload_statement(release, facts["format"])
     for name in sorted(set(statement) - {"utmost", "guarantee", "theorem"}):
         if facts.get(name) != statement[name]:

@@ -32,9 +32,6 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     Returns:
         The clean tables, computed again.
 
-    Raises:
-        BadTable: for other sums, another figure or sentence, and a cell that is not the release's.
-
     Cost: that of `WorkloadRelease.clean`.
     """
     check_header(statement, CLEAN_KIND, CLEAN_FORMAT, "a statement of a clean table", 1)

@@ -298,11 +298,7 @@ def _listed(domain: Domain) -> dict[str, Sequence[Any]]:
 
 
 def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...]]:
-    """Which bound contributions are about, and its values.
-
-    Raises:
-        OutOfRange: for columns of something else.
-    """
+    """Which bound contributions are about, and its values."""
     column = next(iter(labels), "")
     name = PER_CELL if column == "per_atom" else column  # as it was called when a cell was an atom
     if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[column][-1] != MORE:

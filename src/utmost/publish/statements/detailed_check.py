@@ -17,9 +17,6 @@ from utmost.publish.statements.workload_files import check_workload
 def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
     """Check a release in two stages: both follow from themselves, the rows are those that the rule chooses of the first
     noisy sums, the unit is what is left of the first one's, and the levels add up to the one that is stated.
-
-    Raises:
-        BadTable: naming the first field that does not follow from the others.
     """
     check_header(document, DETAILED_KIND, 1, "a release in two stages")
     first = check_workload(stated_field(document, "first", dict))

@@ -120,11 +120,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
 def check_table(
     stated: Mapping[str, Any], table: Any, margins: Mapping[str, int | float], public: Sequence[str], *, digested: bool
 ) -> None:
-    """Check that a table has the columns, rows and digest of a checked statement, and columns of these margins.
-
-    Raises:
-        BadTable: where columns, rows, margins or digest are others.
-    """
+    """Check that a table has the columns, rows and digest of a checked statement, and columns of these margins."""
     adapter = adapter_of(table)
     names = adapter.names(table)
     if "name" in stated:  # an older ledger may hold a column that has the name of a margin: that one has none
@@ -165,10 +161,6 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
     Args:
         stated: the statement of a release of integers.
         column: which must be one of the released ones.
-
-    Raises:
-        BadTable: for a statement that does not follow from itself, or is about other columns.
-        Unsupported: for another noise.
 
     >>> from utmost.publish.releases import statement
     >>> plan = plan_release(alpha="1/4", sensitivity=1, cells=2)
