@@ -141,7 +141,11 @@ def total(
         bar = read.ratio(chosen, read_selection(read.domain, over or []), confidence=confidence)
         report = _bar(bar, f"{question} over {_question(over)}", "ratio")
     elif median is not None or quantile is not None:
-        name, share = (median, "1/2") if median is not None else _of_level(str(quantile))
+        name, share = (
+            (median, "1/2")
+            if median is not None
+            else options.named_value(str(quantile), "a quantile is written LEVEL=Q", "--quantile", "age=1/4")
+        )
         lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
         report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
     elif cumulative is not None:
@@ -250,14 +254,6 @@ def _answered(answer: Answer, question: str) -> dict[str, Any]:
         "confidence": float(answer.confidence),
         "determined": True,
     }
-
-
-def _of_level(text: str) -> tuple[str, str]:
-    """A level and a number, as people write them: age=1/4."""
-    name, sign, share = text.rpartition("=")
-    if not (name and sign and share):
-        raise OutOfRange("a quantile is written LEVEL=Q", came=repr(text), where="--quantile", remedy="Write age=1/4.")
-    return name, share
 
 
 def _quantile(lies: QuantileBar, question: str) -> dict[str, Any]:
