@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Level, Number, checked, exact
@@ -381,7 +381,8 @@ def _completed(table: Any, words: Words) -> Words:
         wide = words.get("sensitivity")
         if wide is not None:
             parts["sensitivity"] = table.in_unit(wide)
-        completed |= {name: proved[name] if part is None else part for name, part in parts.items()}  # type: ignore[typeddict-item]
+        both: Any = {name: proved[name] if part is None else part for name, part in parts.items()}
+        completed |= both
     labels = counted_labels(table)
     listed, dropped = {*listed_names(words.get("public", ()), "public")}, {*listed_names(words.get("drop", ()), "drop")}
     public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
@@ -401,7 +402,7 @@ def promise_once(table: Any, promise: Promise | None, words: OnceWords) -> Promi
         OutOfRange, NotANumber, WrongKind: as `promise_of`; and for a largest value, which only a ledger keeps.
     """
     if promise is not None:
-        stated = promise_of(table, promise, words)  # type: ignore[arg-type]
+        stated = promise_of(table, promise, cast(Words, words))
         if isinstance(stated.planned, Noise) and stated.planned.largest is not None:
             remedy = "Publish it in a ledger, or promise it without largest=."
             raise OutOfRange("a largest value is the bound of a ledger", came="none", where="promise", remedy=remedy)
@@ -409,7 +410,7 @@ def promise_once(table: Any, promise: Promise | None, words: OnceWords) -> Promi
     completed: dict[str, Any] = {**words}
     least = {name: completed.pop(name) for name in ("cost", "relaxable", "numbers", "grid") if name in completed}
     if isinstance(table, ProvedTable):
-        completed = {**_completed(table, completed)}  # type: ignore[arg-type]
+        completed = {**_completed(table, cast(Words, completed))}
     numbers = {name: completed.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours", "amount")}
     stated = Promise(noise=once_cells(read_unit(**numbers), **least), **completed)
     stated.check(table)

@@ -236,7 +236,8 @@ def units_of(
     """What one individual changes: for all columns, or by column where the sensitivities are."""
     if unit is None and isinstance(sensitivity, Mapping):
         return {name: read_unit(None, width, cells, needs=("sensitivity",)) for name, width in sensitivity.items()}
-    return read_unit(unit, sensitivity, cells, needs=("sensitivity",))  # type: ignore[arg-type]
+    width: Any = sensitivity  # by column it stands beside no unit, which `read_unit` says
+    return read_unit(unit, width, cells, needs=("sensitivity",))
 
 
 def _each(words: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
