@@ -29,11 +29,11 @@ from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import AtWords, Brought, SaveWords, apart, file_words
+from utmost.publish.ledger.requests import AtWords, Brought, SaveWords, apart
 from utmost.publish.ledger.shared_measures import shared_measures
 from utmost.publish.promises.promise import Promise, promise_of, stated_promise
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.tables.saving import Publication, saved
+from utmost.publish.tables.saving import Publication, file_words, saved
 from utmost.publish.workloads import SharedLevel
 
 _TRIES, _FIRST_WAIT = 4, 0.2

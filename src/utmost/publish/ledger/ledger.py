@@ -37,7 +37,7 @@ from utmost.publish.ledger.relaxing import (
     with_release,
 )
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords, SaveWords, file_words
+from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords, SaveWords
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import Progress, answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import PublishingMeasures
@@ -49,7 +49,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_to_save
 from utmost.publish.tables.adapters import engine_door
-from utmost.publish.tables.saving import check_destination_free, saved
+from utmost.publish.tables.saving import check_destination_free, file_words, saved
 
 T = TypeVar("T")
 

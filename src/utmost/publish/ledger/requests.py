@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, exact_integer
@@ -42,11 +42,6 @@ class TermsWords(Words, total=False):
 
 class PublishWords(RequestWords, TermsWords, total=False):
     """The words of a publication: see `Ledger.publish`."""
-
-
-def file_words(words: SaveWords) -> FileWords:
-    """How an answer is written, among the words of a save."""
-    return cast(FileWords, {name: word for name, word in words.items() if name in FileWords.__annotations__})
 
 
 def apart(words: TermsWords) -> tuple[dict[str, Any], Words]:
