@@ -17,7 +17,6 @@ import pyarrow as pa
 
 import utmost as ut
 from utmost.laws.sampling import Identifiers
-from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.releases.item_commitment import committed_rows
 
 PROMISE = {"columns": "x", "sensitivity": 1, "cells": 1, "epsilon": 1, "id_column": "id"}
@@ -41,7 +40,7 @@ def main():
         table = pa.table({"id": keys, "x": values})
         identifiers = Identifiers.of(keys.to_numpy(zero_copy_only=False))
         start = time.process_time()
-        committed_rows(bytes(32), item_tags(bytes(32), [identifiers]), [values])
+        committed_rows(bytes(32), [identifiers], [values])
         least = time.process_time() - start
         del identifiers
         held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
