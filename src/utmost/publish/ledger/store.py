@@ -163,7 +163,7 @@ class Rows:
         Raises:
             LedgerDamaged: where the store does not hold what was just written.
         """
-        # Of parts that are streamed through digests alone are kept: those of a large ledger never are in memory at once.
+        # Of parts that are streamed digests alone are kept: those of a large ledger are never in memory at once.
         mark = (lambda content: content) if isinstance(parts, list) else (lambda content: sha256(content).digest())
         written = []
 

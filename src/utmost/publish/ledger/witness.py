@@ -78,8 +78,8 @@ class Witness:
     Attributes:
         path: of the file. Keep it where no backup of the ledger is restored over it.
         timeout: how many seconds to wait for others who write it.
-        is_sealed: whether responses come sealed, as the ledger's own store keeps them. Those that do not are overwritten
-            when they are settled; of sealed ones the pages are let go.
+        is_sealed: whether responses come sealed, as the ledger's own store keeps them. Those that do not are
+            overwritten when they are settled; of sealed ones the pages are let go.
     """
 
     path: Path
