@@ -2,7 +2,7 @@
 
 Run with PYTHONPATH=src, and OMP_NUM_THREADS=1; how many rows, a million if left out. Identifiers are integers or text
 of 19 letters, in any order, in an Arrow table in memory; then the same table as a relation of DuckDB, on one thread,
-whose answer is a frame yet to be evaluated, and is evaluated apart: what came to memory has its answer, kept and sealed.
+whose answer is a frame yet to be evaluated: the evaluation is timed apart. What came to memory has its answer by then.
 The commitment to them and to one column is the least that a ledger must compute of every row.
 """
 
