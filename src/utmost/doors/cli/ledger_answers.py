@@ -155,9 +155,6 @@ class Question:
         Args:
             source: what the table is released from.
             again: whether the table may be there, as the answer of a request that is made again.
-
-        Raises:
-            Unsupported: where one of the files exists, and for an ending of another kind than the table's.
         """
         answer, out = self.answer, self.answer.file
         if again and out is not None and out.is_file():
@@ -171,11 +168,7 @@ class Question:
         return answer.signer
 
     def check_kind(self, *, planned: bool) -> None:
-        """Check that the file has the ending of the release: .json of one by a plan, else that of a table.
-
-        Raises:
-            OutOfRange: where it has not.
-        """
+        """Check that the file has the ending of the release: .json of one by a plan, else that of a table."""
         out = self.answer.file
         if out is not None and planned != (out.suffix.lower() == ".json"):
             wanted = "one by a plan is written as .json" if planned else "one of columns is written as a table"

@@ -451,11 +451,7 @@ def read_terms(shape: TermsShape) -> Terms:
 
 
 def _bringing(measures: Sequence[Publication | NamedRelaxation]) -> dict[str, Brought]:
-    """What is brought, by the names of the releases.
-
-    Raises:
-        OutOfRange: for two of one name.
-    """
+    """What is brought, by the names of the releases."""
     if len({measure.name for measure in measures}) < len(measures):
         raise OutOfRange("measures must have names that differ", came="two alike", where="measures")
     brought = {}

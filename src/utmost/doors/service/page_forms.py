@@ -127,11 +127,7 @@ def offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
 
 
 def _prices(text: str) -> dict[Level, str]:
-    """Prices as people write them: a level and a price in each line.
-
-    Raises:
-        OutOfRange: for a line that is none.
-    """
+    """Prices as people write them: a level and a price in each line."""
     prices = {}
     for line in text.splitlines():
         level, _, price = line.partition("=")

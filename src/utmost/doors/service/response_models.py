@@ -56,9 +56,6 @@ def _name(item: Any) -> str:
 def paged(listed: Sequence[T], after: str, most: int, name: Callable[[T], str] = _name) -> tuple[list[T], str | None]:
     """The items that follow the one of a name, and the name after which the next page begins.
 
-    Raises:
-        UnknownRecord: where none is of that name.
-
     >>> paged(["a", "b", "c"], "a", 1, str), paged(["a", "b", "c"], "b", 1, str)
     ((['b'], 'b'), (['c'], None))
     """

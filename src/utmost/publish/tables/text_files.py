@@ -145,9 +145,6 @@ class FormattedFile(type(Path())):  # type: ignore[misc]
 def unzipped(content: bytes, where: str) -> bytes:
     """What came through a pipe, decompressed where gzip has compressed it.
 
-    Raises:
-        BadTable: for compressed content that is damaged.
-
     >>> unzipped(gzip.compress(b"ward,n"), "pipe")
     b'ward,n'
     """
@@ -195,11 +192,7 @@ class _Utf8(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: Any) -> int:
-        """The next bytes.
-
-        Raises:
-            BadTable: for bytes of another encoding, and a damaged compressed file.
-        """
+        """The next bytes."""
         while not self._rest:
             try:
                 read = self._content.read(1 << 16)
@@ -225,9 +218,6 @@ class _Utf8(io.RawIOBase):
 def read_separator(text: str) -> str:
     """What separates cells: one character, or a name for it.
 
-    Raises:
-        OutOfRange: for anything else.
-
     >>> read_separator("tab"), read_separator(";")
     ('\\t', ';')
     """
@@ -241,9 +231,6 @@ def read_separator(text: str) -> str:
 
 def read_encoding(name: str | None) -> str | None:
     """The encoding of this name; None for UTF-8, which is the usual one.
-
-    Raises:
-        OutOfRange: for a name that nobody knows.
 
     >>> read_encoding("latin1"), read_encoding("UTF8")
     ('iso8859-1', None)
