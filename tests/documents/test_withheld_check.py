@@ -191,13 +191,13 @@ def test_amounts_are_said_as_decimals_and_statements_that_have_fractions_are_rea
     withheld = release.withhold(["place"], below="18073.125")["place"]
     assert "18073.125 or more" in withheld.words
     assert not re.search(r"\d/\d", withheld.words)
-    said, before = withheld.said(None), replace(withheld, is_decimal=False)
-    assert (said["format"], before.said(None)["format"]) == (2, 1)
+    statement, before = withheld.said(None), replace(withheld, is_decimal=False)
+    assert (statement["format"], before.said(None)["format"]) == (2, 1)
     assert re.search(r"a true \d+/\d+ in", before.words)
     before.save(tmp_path / "before.csv")
     withheld.save(tmp_path / "now.csv")
     assert run("verify", tmp_path / "before.csv")[0] == run("verify", tmp_path / "now.csv")[0] == 0
-    for forged in (said | {"format": 1}, before.said(None) | {"format": 2}, said | {"words": before.words}):
+    for forged in (statement | {"format": 1}, before.said(None) | {"format": 2}, statement | {"words": before.words}):
         with pytest.raises(BadTable):
             check_withheld(json.loads(json.dumps(forged)), withheld.table)
     thirds = replace(withheld.rule, below=Fraction(1, 3)).words
