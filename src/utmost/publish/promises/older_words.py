@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from utmost.laws.exact import exact
 from utmost.laws.exact.shown import number_words
 from utmost.publish.promises.statement_kinds import FORMATS, PLACES_KIND, TABLE_KIND, TOGETHER_KIND, WORKLOAD_KIND
 
@@ -50,22 +51,25 @@ def margin_word(statement: Mapping[str, Any]) -> str:
     return _OLDER_MARGIN if is_older(statement.get("kind"), statement.get("format")) else _MARGIN
 
 
-def in_words_of(statement: Mapping[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+def in_words_of(statement: Mapping[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
     """What was made of a statement, with the words and the format of that statement.
 
-    >>> in_words_of({"kind": TABLE_KIND, "format": 2}, {"kind": TABLE_KIND, "format": 3, "margin": 4})
-    {'kind': 'utmost table release', 'format': 2, 'radius': 4}
+    >>> older = {"kind": TABLE_KIND, "format": 2, "sensitivity": "3/10"}
+    >>> in_words_of(older, {"format": 4, "margin": 4, "guarantee": "by at most 0.3"})
+    {'format': 2, 'radius': 4, 'guarantee': 'by at most 3/10'}
     """
     kind, form = statement.get("kind"), statement.get("format")
     if type(form) is int and form <= _LAST_OF_FRACTIONS.get(str(kind), 0):
-        most = Fraction(statement["sensitivity"])
-        spelled = made["guarantee"].replace(f"by at most {number_words(most)}", f"by at most {most}", 1)
-        made = made | {"guarantee": spelled, "format": form}
+        most = exact(statement["sensitivity"], "sensitivity")
+        spelled = expected["guarantee"].replace(f"by at most {number_words(most)}", f"by at most {most}", 1)
+        expected = expected | {"guarantee": spelled, "format": form}
     if not is_older(kind, form):
-        return made
-    renamed = {_OLDER.get(name, name): fact for name, fact in made.items()} | {"format": form}
+        return expected
+    renamed = {_OLDER.get(name, name): fact for name, fact in expected.items()} | {"format": form}
     if "families" in renamed:
-        renamed["families"] = [{_OLDER.get(name, name): fact for name, fact in of.items()} for of in made["families"]]
+        renamed["families"] = [
+            {_OLDER.get(name, name): fact for name, fact in of.items()} for of in expected["families"]
+        ]
     return renamed
 
 
