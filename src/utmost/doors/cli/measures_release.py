@@ -24,11 +24,7 @@ from utmost.publish.workloads import SharedLevel, share_level
 
 
 def publish_several(table: Path, told: ReleaseOptions) -> None:
-    """Share the level, count or read the measures, and release all of them.
-
-    Raises:
-        OutOfRange: for measures without a table or a plan, and for files that are there.
-    """
+    """Share the level, count or read the measures, and release all of them."""
     answer, plans = told.answer, _plans(told.measures)
     paths = {} if answer.file is None else {name: path_beside(answer.file, name) for name in plans}
     for path in paths.values():
@@ -90,11 +86,7 @@ def _shared(told: ReleaseOptions, plans: dict[str, Path]) -> SharedLevel:
 
 
 def _tables(table: Path, told: ReleaseOptions, shared: SharedLevel) -> dict[str, CountedTable]:
-    """The counted tables: of the events in a file, or in files that `utmost count --measures` wrote.
-
-    Raises:
-        OutOfRange: where they are not those of the plans.
-    """
+    """The counted tables: of the events in a file, or in files that `utmost count --measures` wrote."""
     people, names = told.people, list(shared.strategies)
     if people.are_events:
         if people.measures is None or people.domain is None:

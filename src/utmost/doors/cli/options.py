@@ -91,21 +91,13 @@ class AskedLevel:
         return self.epsilon is not None or self.alpha is not None
 
     def read(self) -> "Level":
-        """The level.
-
-        Raises:
-            NotALevel: for none or both of them, and what is no level.
-        """
+        """The level."""
         from utmost.laws.exact import level
 
         return level(*self._one())
 
     def per_unit(self, unit: str | None) -> "Level":
-        """The level of one unit of distance, where it may be stated for another distance: "1 per 200 m".
-
-        Raises:
-            NotALevel: as for `read`. OutOfRange: for a distance in other units.
-        """
+        """The level of one unit of distance, where it may be stated for another distance: "1 per 200 m"."""
         from utmost.design.spaces import level_per
 
         return level_per(*self._one(), unit=unit)
@@ -277,11 +269,7 @@ def refuse(why: str, *families: Any) -> None:
 
 @contextmanager
 def protected(yes: bool) -> Iterator[None]:
-    """Refuse a level at which practically nobody is protected, unless the user said yes; before anything is drawn.
-
-    Raises:
-        OutOfRange: where the library warns of `LittleProtection`.
-    """
+    """Refuse a level at which practically nobody is protected, unless the user said yes; before anything is drawn."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RowsObserved)  # the statement says it, on the screen and in the file
         warnings.simplefilter("ignore" if yes else "error", LittleProtection)

@@ -214,11 +214,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
 
 
 def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> None:
-    """Check that nothing is asked for that only a ledger does, and that a promise in a file is one for the table.
-
-    Raises:
-        OutOfRange: for an option, and for a promise in a file, that needs a ledger; as `Promise.check`.
-    """
+    """Check that nothing is asked for that only a ledger does, and that a promise in a file is one for the table."""
     refuse("needs --ledger", told.memory, told.promised.lasting)
     promise = told.promised.stated
     if promise is None:

@@ -213,11 +213,7 @@ def _say_restored(what: str, restored: "Restored") -> None:
 
 
 def _check_secret(name: str, file: str, *, is_new: bool) -> None:
-    """Check that a file of a secret can be read; the key of a ledger that is yet to be made is made with it.
-
-    Raises:
-        OutOfRange: where not.
-    """
+    """Check that a file of a secret can be read; the key of a ledger that is yet to be made is made with it."""
     if not file or (is_new and name == "key_file"):
         return
     try:

@@ -25,11 +25,7 @@ Format = Annotated[
 
 
 def check_output(out: Path | None, source: Path | None = None) -> None:
-    """Check that a table can be written to this file, before it is made.
-
-    Raises:
-        Unsupported: where it is there already, and for an ending that no writer knows.
-    """
+    """Check that a table can be written to this file, before it is made."""
     from utmost.publish.tables import files
     from utmost.publish.tables.atomic import check_absent
 
@@ -55,11 +51,7 @@ class Spelling:
         return None
 
     def of(self, table: Path) -> Path:
-        """The file, read as it is said.
-
-        Raises:
-            OutOfRange: for what is no separator, encoding or mark of decimals, and for a file that is no text.
-        """
+        """The file, read as it is said."""
         if self.separator is None and self.encoding is None and self.decimal is None:
             return table
         from utmost.publish.tables import files
@@ -107,11 +99,7 @@ class TableAnswer:
         return None if self.sign is None else signer_of(self.sign)
 
     def check_free(self, source: Path) -> None:
-        """Check, before anything is drawn, that what is released from a file can be written.
-
-        Raises:
-            Unsupported, OutOfRange: as `statement_files.check_free`.
-        """
+        """Check, before anything is drawn, that what is released from a file can be written."""
         from utmost.publish.statements.statement_files import check_free
 
         check_free(source, self.file, self.sign)
@@ -124,9 +112,6 @@ def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public
         answer: where it goes.
         source: the table as it was read, its file, or a counted one.
         released, public: its columns.
-
-    Raises:
-        BadTable: where it cannot.
     """
     from utmost.publish.counting import CountedTable
     from utmost.publish.tables import files
@@ -164,11 +149,7 @@ def output(out: Path | None, form: str | None) -> Path | None:
 
 
 def give_table(table: Any, form: str | None) -> None:
-    """Write a table to standard output.
-
-    Raises:
-        OutOfRange, Unsupported: as `output`.
-    """
+    """Write a table to standard output."""
     from utmost.publish.tables import files
 
     files.write(table, sys.stdout.buffer, _piped(form))
@@ -176,22 +157,14 @@ def give_table(table: Any, form: str | None) -> None:
 
 
 def check_list(out: Path | None, endings: tuple[str, ...] = (".csv", ".tsv", ".txt", ".json")) -> None:
-    """Check that a list is written as its file's ending says.
-
-    Raises:
-        OutOfRange: for another ending.
-    """
+    """Check that a list is written as its file's ending says."""
     file = file_options.file_of(out)
     if file is not None and file.suffix.lower() not in endings:
         raise OutOfRange(f"the list is written as one of {', '.join(endings)}", came=file.name, where="--out")
 
 
 def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: Callable[[TextIO], None]) -> None:
-    """Write rows of text one by one: to standard output or a file of CSV, or the document to a file of JSON.
-
-    Raises:
-        OutOfRange: as `check_list`.
-    """
+    """Write rows of text one by one: to standard output or a file of CSV, or the document to a file of JSON."""
     from utmost.publish.tables import files
     from utmost.publish.tables.atomic import write_together
 

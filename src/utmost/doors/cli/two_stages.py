@@ -16,11 +16,7 @@ from utmost.publish.releases.detailed_release import DetailRule, rehearse_detail
 
 
 def publish_detailed(counted: CountedTable, told: ReleaseOptions) -> None:
-    """Release a counted table in two stages, into one .json file.
-
-    Raises:
-        OutOfRange: for a breakdown without a bound, and a file of another ending.
-    """
+    """Release a counted table in two stages, into one .json file."""
     answer, details = told.answer, told.details
     check_document(answer.file, answer.sign)
     if told.dry_run:
@@ -47,11 +43,7 @@ def publish_detailed(counted: CountedTable, told: ReleaseOptions) -> None:
 
 
 def read_details(details: Details) -> dict[str, str]:
-    """The breakdowns and their bounds, as people write them.
-
-    Raises:
-        OutOfRange: for a text that is none, and one breakdown twice.
-    """
+    """The breakdowns and their bounds, as people write them."""
     bounds: dict[str, str] = {}
     for text in details.detail or []:
         names, sign, bound = text.rpartition("=")

@@ -52,11 +52,7 @@ class UnknownKeys:
     ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:
-        """Check that no promise is given where nothing is named.
-
-        Raises:
-            OutOfRange: where one is.
-        """
+        """Check that no promise is given where nothing is named."""
         told = {"--epsilon": level.epsilon, "--alpha": level.alpha, "--delta": self.delta, "--shares": self.shares}
         for name, value in told.items():
             if value is not None:
@@ -73,11 +69,7 @@ class UnknownKeys:
         as_json: bool,
         dry_run: bool,
     ) -> None:
-        """Name keys, and write the domain of them; other axes are taken from a domain's file.
-
-        Raises:
-            OutOfRange: where the promise is not whole, and for options that have no meaning here.
-        """
+        """Name keys, and write the domain of them; other axes are taken from a domain's file."""
         column = str(self.column)
         if self.delta is None or people.at_most is None or people.person is None or not level.is_given:
             needed = {"--person": people.person, "--at-most": people.at_most}

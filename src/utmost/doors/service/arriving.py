@@ -24,11 +24,7 @@ class JsonRequest(Request):
     """A request whose body is strict JSON."""
 
     async def json(self) -> Any:
-        """The body.
-
-        Raises:
-            json.JSONDecodeError: for whatever is no JSON that this service could answer in.
-        """
+        """The body."""
         if not hasattr(self, "_json"):
             self._json = await run_in_threadpool(_parsed, await self.body())
         return self._json
@@ -66,9 +62,6 @@ def _parsed(body: bytes) -> Any:
 
 def strict_json(body: bytes) -> Any:
     """What JSON says.
-
-    Raises:
-        json.JSONDecodeError: for what is not JSON, or says more than can be answered.
 
     >>> strict_json(b'{"a": [1, 0.5, "x"]}')
     {'a': [1, 0.5, 'x']}

@@ -214,8 +214,8 @@ class RemoteLedger:
         stated = Terms(promise_of(table, promise, promised), **whose).facts()
         body = {"name": name, "epsilon": level_text(at), "terms": stated}
         more = {"version": version, "proposal": words.get("proposal"), **as_sent(table)}
-        answer = table_in(self._post("/v1/releases", words.get("request"), {**body, **more}), table)
-        return Release(self, name, self[name].version if version is None else version, table, (at, answer))
+        answer = self._post("/v1/releases", words.get("request"), {**body, **more})
+        return Release(self, name, answer["version"], table, (at, table_in(answer, table)))
 
     @spelled
     def relax(self, name: str, table: Any, **call: Unpack[CallWords]) -> Any:

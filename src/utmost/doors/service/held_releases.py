@@ -159,10 +159,13 @@ class Releases:
             NotAllowed: for a token for some releases, and a dataset that others spend.
             OutOfRange: for a counted table of which the promise does not say all.
         """
-        return self.publish_measures(token, key, {name: terms.brought(table, at, **words)})[name]
+        return self.publish_measures(token, key, {name: terms.brought(table, at, **words)})[name][1]
 
-    def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
+    def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
         """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none.
+
+        Returns:
+            For each name the version of the release, and the released table.
 
         Raises:
             OutOfRange: for tables of several datasets; and as `publish`.
@@ -182,7 +185,7 @@ class Releases:
             tables[name] = replace(brought, request=request)
         self._proposals.begin(token, key, "publish", *sayings)
         with self._comparing(token, *measures), _unspelt(not token.may("publish")):
-            published = self._ledger.publish_measures(tables)
+            published = self._ledger.published_versions(tables)
         self._proposals.done("publish", *sayings)
         return published
 
@@ -193,15 +196,18 @@ class Releases:
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
         """
-        return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name]
+        return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name][1]
 
-    def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
+    def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
         """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none.
+
+        Returns:
+            As of `publish_measures`.
 
         Raises:
             NeedsApproval: as `relax`.
         """
-        sayings, tables = list[Saying](), dict[str, Brought]()
+        sayings, tables, versions = list[Saying](), dict[str, Brought](), dict[str, int]()
         for name, brought in measures.items():
             token.check("relax", check_name(name, "name"), brought.level)
             version = brought.version
@@ -210,12 +216,12 @@ class Releases:
             release = self._ledger.release(name, version)
             is_new = brought.level not in release.levels
             sayings.append(Saying(name, release.version, brought.level, {}, brought.proposal, is_new))
-            tables[name] = replace(brought, version=release.version)
+            tables[name], versions[name] = replace(brought, version=release.version), release.version
         self._proposals.begin(token, key, "relax", *sayings)
         with self._comparing(token, *measures):
             relaxed = self._ledger.relax_measures(tables)
         self._proposals.done("relax", *sayings)
-        return relaxed
+        return {name: (version, relaxed[name]) for name, version in versions.items()}
 
     @contextmanager
     def _comparing(self, token: Token, *names: str) -> Iterator[None]:

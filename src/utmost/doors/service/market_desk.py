@@ -116,11 +116,7 @@ class Market:
         return self._desk.records.write(work)
 
     def order(self, token: Token, key: str, offer: str, at: Level) -> Order:
-        """Order a level; it costs its price, less what was paid for others in this currency.
-
-        Raises:
-            NotAllowed: where the token allows the level already, or waits for it.
-        """
+        """Order a level; it costs its price, less what was paid for others in this currency."""
         name = self._desk.name("order", token, key)
 
         def work(shelf: Shelf) -> Order:

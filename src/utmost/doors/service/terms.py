@@ -42,9 +42,6 @@ class Terms(Shown):
     def read(cls, members: Mapping[str, Any]) -> "Terms":
         """Terms from JSON, as `facts` writes it, or from keyword arguments of `Ledger.publish`.
 
-        Raises:
-            OutOfRange: for an argument that is none, and for a noise that no service publishes.
-
         >>> Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1}).facts()["cells"]
         '1'
         """

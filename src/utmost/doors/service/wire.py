@@ -16,11 +16,7 @@ from utmost.publish.tables.adapters import adapter_of
 
 
 def facts_in(answer: Any) -> dict[str, Any]:
-    """What an answer says.
-
-    Raises:
-        UtmostError: the error that it reports, of its own kind.
-    """
+    """What an answer says."""
     try:
         facts: Any = answer.json()
     except ValueError:
@@ -114,11 +110,7 @@ def path_part(name: object) -> str:
 
 
 def checked_text(text: object, name: str) -> str:
-    """Text.
-
-    Raises:
-        WrongKind: for anything else.
-    """
+    """Text."""
     if not isinstance(text, str):
         raise wrong_kind(name, "text", text)
     return text

@@ -3,8 +3,8 @@
 Every cell has noise of its own, also the ones that nobody holds, and none of it is drawn before its cell is asked for:
 it is a function of the ledger's key and the cell, by item. So an answer is the same whoever asks, whenever, and in
 whatever order, a release is relaxed as any other by item, and nothing of the size of the universe is ever made. What
-the ledger keeps is an event and a commitment to a table that is padded to a declared number of cells: how many are
-held, it does not say.
+the ledger keeps is an event, which says the universe by its size and digest, and a commitment to a table that is
+padded to a declared number of cells: how many are held, it does not say.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,14 +12,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, natural, wrong_kind
+from utmost.laws.exact import Level, Number, checked, level, natural, wrong_kind
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger.book import Book
-from utmost.publish.ledger.item_ledger import ItemLedger
+from utmost.publish.ledger.item_ledger import ItemLedger, check_universe, request_by_item
+from utmost.publish.ledger.publish_request import Brought
 from utmost.publish.promises.keys import counted_keys, keys_of_one
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.vast_domains import Universe, check_places
+from utmost.publish.promises.vast_domains import Universe, check_places, size_text, universe_facts
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemRelease
 
@@ -51,7 +53,8 @@ class AnsweredCells:
     @property
     def guarantee(self) -> str:
         """The promise of all answers together, in plain words."""
-        return self.noise.guarantee(self.level, (_COUNT,))
+        cells = f"The universe has {size_text(self.universe)} cells and was declared beforehand."
+        return f"{self.noise.guarantee(self.level, (_COUNT,))} {cells}"
 
     def margin(self, confidence: Number = "0.95") -> int | float:
         """The distance within which an answer lies of its count."""
@@ -144,10 +147,11 @@ class CellLedger:
         Source: docs/theory/unknown-keys.md.
         """
         room, places = natural(most, "most", most=_MOST), check_places(counted_keys(counts), universe)
-        promise: dict[str, Any] = {"columns": _COUNT, "sensitivity": 1, "cells": Unit(1, keys_of_one(keys)).cells}
-        key = self._items.commitment_key(name, version=version, **promise)
-        about: dict[str, Any] = {"epsilon": epsilon, "alpha": alpha, "dataset": dataset, "version": version}
-        release = self._items.publish(name, _padded(key, places, room), id_column=_CELL, **promise, **about)
+        promise = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL)
+        brought = Brought(None, level(epsilon, alpha), promise, dataset, version=version)
+        request = request_by_item(name, brought)
+        commitment = _padded(self._items.key_of_request(request), places, room)
+        release = self._items.published(request, commitment, universe_facts(universe))
         return self._answered(name, version, universe, release, places)
 
     @checked
@@ -169,7 +173,7 @@ class CellLedger:
             epsilon, alpha: of all answers together.
 
         Raises:
-            DataChanged: for other counts, or a universe in which the cells held have other places.
+            DataChanged: for other counts, and another universe: see `universe_facts`.
             BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
 
         Cost: as of `publish`.
@@ -196,7 +200,7 @@ class CellLedger:
             name, counts, universe, epsilon, alpha, version: as for `relax`.
 
         Raises:
-            DataChanged: for other counts, or a universe in which the cells held have other places.
+            DataChanged: for other counts, and another universe: see `universe_facts`.
             NeedsTable: for a level beyond the loosest: call `relax`.
 
         Cost: as of `publish`.
@@ -219,6 +223,8 @@ class CellLedger:
         """The counts by place, and the commitment to them, padded as the release that is there."""
         places = check_places(counted_keys(counts), universe)
         known = self._items.release(name, version)
+        if known is not None:
+            check_universe(known, universe_facts(universe))
         key = self._items.commitment_key(name, version=version)
         return places, _padded(key, places, len(places) if known is None else known.rows)
 

@@ -49,9 +49,10 @@ def check_name(name: object, what: str) -> str:
     )
 
 
-FORMAT = 7
+FORMAT = 8
+_BOUNDED = 7
 _PLAIN = 6
-"""In what most events are written: the last format is for what an earlier version would take for something else."""
+"""In what most events are written: later formats are for what an earlier version would take for something else."""
 
 KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
@@ -103,6 +104,11 @@ def _seventh(facts: Facts) -> Facts:
     return facts
 
 
+def _eighth(facts: Facts) -> Facts:
+    """Format 8 is about cells on demand, whose universe stands with what is known of the items."""
+    return facts
+
+
 UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {
     1: _second,
     2: _third,
@@ -110,6 +116,7 @@ UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {
     4: _fifth,
     5: _sixth,
     6: _seventh,
+    7: _eighth,
 }
 """From a format to the next: the facts of an event as the next format would have written them."""
 
@@ -139,7 +146,8 @@ def event_bytes(event: Event) -> bytes:
     """
     # An older version reads all events that it can understand, and refuses the others: so the number is no higher than
     # it must be.
-    form = FORMAT if {"in_all", "noise"} & {*event.facts.get("promise", ())} else _PLAIN
+    form = _BOUNDED if {"in_all", "noise"} & {*event.facts.get("promise", ())} else _PLAIN
+    form = FORMAT if "universe" in (event.facts.get("items") or ()) else form
     body = {"format": form, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 

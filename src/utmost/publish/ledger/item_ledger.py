@@ -7,7 +7,7 @@ relax is the same again, and the sums must be those that were published.
 """
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -132,23 +132,21 @@ class ItemLedger:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
         stated = stated_promise(promise, words)
-        check_unstored(stated.noise)
-        if not stated.identifiers:
-            remedy = "Pass id_column=, the columns that together say which item a row is."
-            raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
-        chosen = stated.as_read(_chosen(stated), stated.public)
-        brought = Brought(None, level(epsilon, alpha), chosen, dataset, independent, version, request)
-        return self.published(replace(PublishRequest.read(name, brought), kind="items"), commitment)
+        brought = Brought(None, level(epsilon, alpha), stated, dataset, independent, version, request)
+        return self.published(request_by_item(name, brought), commitment)
 
-    def published(self, request: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
-        """`publish`, of a request that has been read."""
+    def published(
+        self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None = None
+    ) -> ItemRelease:
+        """`publish`, of a request that has been read; the facts of the universe are those of `ByItem`."""
         request = request.as_published(lambda work: self._book.read(lambda page: work(page.state)))
         check_size(request.promise.noise.unit, commitment.rows, len(request.promise.columns))
         request.promise.noise.warn(request.level)
         warn_of_rows(request.promise.rows)
+        items = ByItem(request.promise.identifiers, None, universe)
         return self._book.answer(
-            lambda page: _published_so(page, request, commitment),
-            lambda page: _publish(page, request, commitment),
+            lambda page: _published_so(page, request, commitment, items),
+            lambda page: _publish(page, request, commitment, items),
             look=request.may_be_stored(self._book.seen),
         )
 
@@ -293,6 +291,22 @@ def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...
     return CommitmentKey(commitment_secret(page.key, name, version), columns, lattice, likeness_secret(page.key))
 
 
+def request_by_item(name: str, brought: Brought) -> PublishRequest:
+    """What is asked for when a table that workers commit to is published, found sound by itself.
+
+    Raises:
+        OutOfRange: without identifiers; otherwise as `PublishRequest.read` and `check_unstored`.
+    """
+    stated = brought.promise
+    assert stated is not None, "of a publication"
+    check_unstored(stated.noise)
+    if not stated.identifiers:
+        remedy = "Pass id_column=, the columns that together say which item a row is."
+        raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
+    chosen = stated.as_read(_chosen(stated), stated.public)
+    return replace(PublishRequest.read(name, replace(brought, promise=chosen)), kind="items")
+
+
 def check_unstored(noise: Noise) -> None:
     """Check that workers can answer for each cell by itself, of which nothing is stored.
 
@@ -322,6 +336,22 @@ def _check_by_item(release: Published) -> None:
         )
 
 
+def check_universe(release: Published, universe: Mapping[str, Any] | None) -> None:
+    """Check that the cells of a release are those of the universe that was declared; older events do not say it.
+
+    Raises:
+        DataChanged: for another universe, or for none.
+    """
+    declared = None if release.items is None else release.items.universe
+    if declared is None or declared == universe:
+        return
+    came = "none" if universe is None else f"another of {universe['size']}"
+    remedy = "Give the universe that was declared; another one is another release, under another name."
+    where = f"{release.name!r}, version {release.version}"
+    required = f"a release of cells on demand has the universe of {declared['size']} cells that was declared"
+    raise DataChanged(required, came=came, where=where, remedy=remedy)
+
+
 def _check_committed(page: Page, release: Published, commitment: ItemCommitment) -> None:
     before, now = Item.of(page, release).committed, commitment.content
     if hmac.compare_digest(before, now):
@@ -333,7 +363,7 @@ def _check_committed(page: Page, release: Published, commitment: ItemCommitment)
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 
-def _published_so(page: Page, request: PublishRequest, commitment: ItemCommitment) -> ItemRelease | None:
+def _published_so(page: Page, request: PublishRequest, commitment: ItemCommitment, items: ByItem) -> ItemRelease | None:
     """A release that was published so before; None for one that is yet to be made."""
     release = asked_version(page.state, request)
     if release is None:
@@ -342,14 +372,15 @@ def _published_so(page: Page, request: PublishRequest, commitment: ItemCommitmen
 
     def check() -> None:
         _check_kept_nowhere(release)
+        check_universe(release, items.universe)
         _check_committed(page, release, commitment)
 
-    check_repeated(page.state, release, request, same=names == request.promise.identifiers, values=check)
+    check_repeated(page.state, release, request, same=names == items.identifiers, values=check)
     page.repeated.add(release.responses[request.level].event)
     return _with_secret(page, release, request.level)
 
 
-def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
+def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment, items: ByItem) -> ItemRelease:
     state = page.state
     version = len(state.versions(request.name)) + 1
     check_dataset(state, request, version)
@@ -369,7 +400,7 @@ def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment) ->
     committed = commitment.content
     about = request.facts(version, commitment.rows, committed)
     values = likeness.sealed(page.key, request.name, version)
-    about |= {"values": values, "items": ByItem(request.promise.identifiers, None).facts(), "labels": None}
+    about |= {"values": values, "items": items.facts(), "labels": None}
     step = Step.from_known((), request.level)
     page.append("published", about | _without_responses(page, step, request.promise.noise, (committed,)))
     return _with_secret(page, page.state.release(request.name, version), request.level, committed)

@@ -1,7 +1,7 @@
 """Several measures of the same individuals, published and relaxed in one transaction: all of them, or none."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, level, wrong_kind
@@ -10,7 +10,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_with
 from utmost.publish.ledger.publish_request import Brought, PublishRequest
-from utmost.publish.ledger.publishing import already_published, publish_new
+from utmost.publish.ledger.publishing import Answered, already_published, publish_new
 from utmost.publish.ledger.relaxing import Relaxed
 from utmost.publish.ledger.requests import answer_beside, read_request, release_source
 from utmost.publish.ledger.source import Source, commitment
@@ -21,7 +21,9 @@ from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.tables.adapters import engine_door
 from utmost.publish.workloads import SharedLevel
 
-Answers = list[Response | None]
+T = TypeVar("T")
+
+Answers: TypeAlias = list[T | None]
 """For each measure, what is stored of it, or drawn; None where there is nothing yet."""
 
 
@@ -89,6 +91,10 @@ class PublishingMeasures:
             OutOfRange: for measures of several datasets. Unsupported: for a frame of an engine. And all that
                 `Ledger.publish` raises. Then nothing is spent.
         """
+        return {name: answer for name, (_, answer) in self.published_versions(measures).items()}
+
+    def published_versions(self, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
+        """`publish_measures`, with the version of each release, which another publisher may follow at once."""
         dataset, requests = check_one_dataset(measures), list[tuple[PublishRequest, Source]]()
         for name, measure in measures.items():
             request = PublishRequest.read(name, measure)
@@ -98,30 +104,29 @@ class PublishingMeasures:
         loosest, _ = max(requests, key=lambda request: request[0].level)
         loosest.promise.noise.warn(loosest.level)
 
-        def stored(page: Page) -> Answers:
-            answered = [already_published(page, request, source, None) for request, source in requests]
-            return [None if answer is None else answer[1] for answer in answered]
+        def stored(page: Page) -> Answers[Answered]:
+            return [already_published(page, request, source, None) for request, source in requests]
 
-        def drawn(page: Page) -> Answers:
+        def drawn(page: Page) -> Answers[Answered]:
             answers = stored(page)
             new = [request for (request, _), answer in zip(requests, answers, strict=True) if answer is None]
             # The budget must have room for all of them before anything is drawn.
             spent = [(request.level, request.promise.part) for request in new]
             check_budget(page.state, dataset, spending_with(page.state, dataset, spent))
             return [
-                publish_new(page, request, source, self._randomness, None)[1] if answer is None else answer
+                publish_new(page, request, source, self._randomness, None) if answer is None else answer
                 for (request, source), answer in zip(requests, answers, strict=True)
             ]
 
         look = all(request.may_be_stored(self._book.seen) for request, _ in requests)
         answers = self._book.answer(lambda page: _whole(stored(page)), drawn, look=look)
-        return {
-            request.name: answer_beside(
-                source, request.promise.noise, request.level, request.kind, answer, request.promise.part
-            )
-            for (request, source), answer in zip(requests, answers, strict=True)
-            if answer is not None
-        }
+        published: dict[str, tuple[int, Any]] = {}
+        for (request, source), answered in zip(requests, answers, strict=True):
+            assert answered is not None, "all are there, or were drawn"
+            (version, response), noise, part = answered, request.promise.noise, request.promise.part
+            answer = answer_beside(source, noise, request.level, request.kind, response, part)
+            published[request.name] = version, answer
+        return published
 
     def relax_shared(
         self,
@@ -170,10 +175,10 @@ class PublishingMeasures:
         loosest = max(requests, key=lambda relaxed: relaxed.level)
         loosest.release.noise.warn(loosest.level)
 
-        def stored(page: Page) -> Answers:
+        def stored(page: Page) -> Answers[Response]:
             return [request.stored(page, None) for request in requests]
 
-        def drawn(page: Page) -> Answers:
+        def drawn(page: Page) -> Answers[Response]:
             answers = stored(page)
             pairs = list(zip(requests, answers, strict=True))
             new = [
@@ -229,7 +234,7 @@ def _known(book: Book, name: str, version: int | None) -> Published:
     return book.read(lambda page: page.state.release(name, version))
 
 
-def _whole(answers: Answers) -> Answers | None:
+def _whole(answers: Answers[T]) -> Answers[T] | None:
     """The answers where all of them are there."""
     return None if any(answer is None for answer in answers) else answers
 

@@ -31,10 +31,12 @@ class ByItem:
         identifiers: the columns that together say which item a row is.
         tags: the digest of the tags of the rows, in the order in which the responses are kept; None where the ledger
             keeps no responses, as for a release that an engine answers.
+        universe: of cells on demand what was declared, see `universe_facts`; None for all others, and in older events.
     """
 
     identifiers: tuple[str, ...]
     tags: str | None
+    universe: Mapping[str, Any] | None = None
 
     @property
     def is_kept(self) -> bool:
@@ -43,7 +45,8 @@ class ByItem:
 
     def facts(self) -> dict[str, Any]:
         """The same as an event keeps it."""
-        return {"identifiers": list(self.identifiers), "tags": self.tags}
+        declared = {} if self.universe is None else {"universe": dict(self.universe)}
+        return {"identifiers": list(self.identifiers), "tags": self.tags, **declared}
 
     @classmethod
     def of_facts(cls, facts: Any) -> "ByItem | None":
@@ -55,7 +58,10 @@ class ByItem:
             raise TypeError("identifiers")
         if tags is not None and type(tags) is not str:
             raise TypeError("tags")
-        return cls(tuple(names), tags)
+        universe = facts.get("universe")
+        if universe is not None and {*map(type, (universe["size"], *universe.values()))} != {str}:
+            raise TypeError("universe")
+        return cls(tuple(names), tags, universe)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,7 @@ from utmost.publish.tables.extra import extra
 
 
 def arrow_identifiers(column: Any, name: str) -> Identifiers:
-    """The identifiers in an Arrow array: text, bytes or integers.
-
-    Raises:
-        BadTable: where one is missing.
-        Unsupported: for any other type.
-    """
+    """The identifiers in an Arrow array: text, bytes or integers."""
     arrow, kind = extra("pyarrow", "tables"), column.type
     if column.null_count:
         raise BadTable("every row must have an identifier", came="a row without one", where=f"column {name!r}")
@@ -76,11 +71,7 @@ def _has_blank(texts: Identifiers) -> bool:
 
 
 def check_identifier(kind: Any, name: str) -> None:
-    """Check that a column of this Arrow type can say which item a row is.
-
-    Raises:
-        Unsupported: where it cannot.
-    """
+    """Check that a column of this Arrow type can say which item a row is."""
     kinds = extra("pyarrow", "tables").types
     inner = kind.value_type if kinds.is_dictionary(kind) else kind
     if not (is_text(inner) or kinds.is_integer(inner) or kinds.is_binary(inner) or kinds.is_large_binary(inner)):

@@ -58,9 +58,6 @@ def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
     Numbers that are not floats (ints, Decimals, Fractions: among them every number read from text) are kept exactly,
     so that the difference of two cells is the one that was written.
 
-    Raises:
-        BadTable: at the first cell that is missing, NaN, infinite, text, boolean or anything else.
-
     >>> real_column([Decimal("0.1"), 2], "income", str).tolist()
     [Fraction(1, 10), Fraction(2, 1)]
     """

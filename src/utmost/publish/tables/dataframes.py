@@ -182,12 +182,7 @@ def _eager(table: Any) -> Any:
 
 
 def through_narwhals(table: Any, **options: bool) -> Any:
-    """The table as narwhals sees it.
-
-    Raises:
-        BadTable: for two columns of one name.
-        Unsupported: where narwhals is not installed.
-    """
+    """The table as narwhals sees it."""
     nw = _narwhals()
     try:
         return nw.from_native(_as_frame(table), **options)
@@ -196,11 +191,7 @@ def through_narwhals(table: Any, **options: bool) -> Any:
 
 
 def _check_index(table: Any) -> None:
-    """Names of rows are published with them; of frames that only resemble those of pandas they must be a column.
-
-    Raises:
-        BadTable: for such a frame whose rows have names other than 0, 1, 2, ...
-    """
+    """Names of rows are published with them; of frames that only resemble those of pandas they must be a column."""
     index = getattr(table, "index", None)
     if index is None or not _eager(table).implementation.is_pandas_like():
         return

@@ -84,9 +84,6 @@ def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
 
     Args:
         by_cells: whether a Parquet file is also large by its cells, at 8 bytes each: it packs them a hundredfold.
-
-    Raises:
-        Unsupported, BadTable: as `read`.
     """
     if path.is_dir():
         return ParquetPieces.of(path)
@@ -104,9 +101,6 @@ def brought(path: Path, *, by_item: bool = False) -> Any:
     Args:
         by_item: whether noise goes by item, which a relation can have: a packed file is then large by its cells, too,
             where DuckDB is installed. Noise by rows is the ledger's own, and needs them in memory.
-
-    Raises:
-        Unsupported, BadTable: as `read`.
     """
     large = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
     if not isinstance(large, ParquetPieces):
@@ -216,9 +210,6 @@ def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -
         path: of the file.
         columns: with text, as they will stand there.
         numbers: how many columns of released values and margins come to them.
-
-    Raises:
-        BadTable: where a sheet of Excel cannot.
     """
     if ending_of(path) in EXCEL:
         spreadsheets.check_fits(columns, numbers)

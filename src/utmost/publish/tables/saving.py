@@ -72,9 +72,6 @@ def check_destination_free(path: Path | str, *, is_document: bool = False, **fil
     Args:
         path, format, sign, overwrite: as for `saved`.
         is_document: whether a file that ends in .json is the whole of what is written.
-
-    Raises:
-        Unsupported, OutOfRange, KeyRefused: as `saved`.
     """
     provided("publication").check_destination(path, is_document=is_document, **file)
 
@@ -99,9 +96,6 @@ class SavedTable(Shown):
 
         Returns:
             The statement, with the digest of the file.
-
-        Raises:
-            Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         publication = Publication(self.table, self.said)
         return saved(publication, path, **file)

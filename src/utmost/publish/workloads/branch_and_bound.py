@@ -220,11 +220,7 @@ def certified_shares(
 
 
 def read_tolerance(tolerance: Number) -> float:
-    """By which factor an error may exceed its bound, less 1.
-
-    Raises:
-        OutOfRange: for what is not positive.
-    """
+    """By which factor an error may exceed its bound, less 1."""
     gap = float(exact(tolerance, "tolerance"))
     if not gap > 0:
         raise OutOfRange("the tolerance must be positive", came=tolerance, remedy='Pass tolerance="1/50".')

@@ -67,11 +67,7 @@ class CellsTogether(Shown):
         return all(not isinstance(law, SignedCells) or len(law.rows) == law.cells for law in self.laws)
 
     def at(self, level: Level, unit: Unit) -> "CellsTogether":
-        """The same signed sums, pairs and single cells, with the same shares of another level.
-
-        Raises:
-            OutOfRange: for noise that cannot be relaxed.
-        """
+        """The same signed sums, pairs and single cells, with the same shares of another level."""
         if not self.is_relaxable:
             raise OutOfRange("the same sums are noised at another level", came=self.kind)
         spent = presence(level, unit)

@@ -171,11 +171,7 @@ class MarginalErrors:
 
     @classmethod
     def of(cls, workload: Workload, families: Iterable[Family]) -> "MarginalErrors":
-        """The errors of a workload over a domain of even levels.
-
-        Raises:
-            Unsupported, OutOfRange: as `MarginalSpaces.of`.
-        """
+        """The errors of a workload over a domain of even levels."""
         spaces = MarginalSpaces.of(workload.domain, families)
         energies = [{space: float(mu) for space, mu in of.items()} for of in part_energies(workload)]
         places = {space: at for at, space in enumerate(dict.fromkeys(space for of in energies for space in of))}
@@ -221,9 +217,6 @@ class MarginalErrors:
 
 def part_energies(workload: Workload) -> list[dict[Space, Fraction]]:
     """Of each part, mu_T of the spaces in which its answers lie: the mean over them of |Q_T w|^2 / N.
-
-    Raises:
-        Unsupported: where the groups of a level differ in size.
 
     >>> part_energies(Workload(Domain(sex=["men", "women"], age=range(5)), {"sex": 1}))
     [{(): Fraction(1, 4), ((0, 0),): Fraction(1, 4)}]

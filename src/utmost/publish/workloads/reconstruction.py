@@ -440,11 +440,7 @@ class Reconstruction:
 
 
 def even_block(axis: Axis, level: int) -> int:
-    """How many values each group of a measured level holds.
-
-    Raises:
-        Unsupported: where they differ.
-    """
+    """How many values each group of a measured level holds."""
     sizes = np.diff(axis.group_starts(level), append=axis.size)
     if (sizes != sizes[0]).any():
         raise Unsupported(

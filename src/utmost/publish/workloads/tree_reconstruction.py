@@ -21,11 +21,7 @@ from utmost.publish.workloads.unequal_trees import UnequalTree, tree_estimate
 
 
 def reconstruction_of(domain: Domain, weights: Mapping[Family, int]) -> "LeastSquares":
-    """Least squares for the measured families of a domain: by axes where that is possible, by spaces, of one tree.
-
-    Raises:
-        Unsupported: for a measured level whose groups differ in size, beside other axes.
-    """
+    """Least squares for the measured families of a domain: by axes where that is possible, by spaces, of one tree."""
     if by_marginals(domain, weights):
         return MarginalReconstruction(domain, weights)
     if any(map(is_tents, weights)):

@@ -58,9 +58,6 @@ class UnequalTree(Shown):
     def of(cls, domain: Domain) -> "UnequalTree":
         """The tree of a domain of one axis.
 
-        Raises:
-            Unsupported: for more axes than one.
-
         >>> from utmost.publish.workloads import hierarchy
         >>> states = hierarchy({"DE": ["Kent", "Sussex"], "HI": ["Kauai", "Maui", "Oahu"]}, names=["state", "county"])
         >>> UnequalTree.of(Domain(place=states)).groups
@@ -206,11 +203,7 @@ class TreeError(Shown):
     @classmethod
     @checked
     def of(cls, workload: Workload, unit: Unit, epsilon: Number | Level, room: Room = PLAIN) -> "TreeError":
-        """The error of a workload of groups over a domain of one axis, by shares that add up to 1.
-
-        Raises:
-            Unsupported: for several axes, and for wanted sums that are no groups.
-        """
+        """The error of a workload of groups over a domain of one axis, by shares that add up to 1."""
         tree = UnequalTree.of(workload.domain)
         weights = [np.zeros(count) for count in tree.groups]
         for part in workload.parts:
@@ -249,9 +242,6 @@ def least_tree_shares(
 
     Searched, not proved to be the best: exchanges between two levels at a time, from each level alone, equal shares of
     the wanted ones and of all. Never worse than any of these starts.
-
-    Raises:
-        Unsupported: for a domain of several axes, and for wanted sums that are no groups.
 
     >>> from utmost.publish.workloads import hierarchy
     >>> domain = Domain(place=hierarchy({"A": [1], "B": [2, 3, 4, 5]}, names=["region", "district"]))
