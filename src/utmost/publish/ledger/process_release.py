@@ -7,6 +7,7 @@ from utmost.laws.exact import Number
 from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.levels import LevelWords
 from utmost.laws.noise.law import read_confidence
+from utmost.laws.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
@@ -95,6 +96,8 @@ def rehearse(
         raise Unsupported("a frame is rehearsed by rehearse_table", came=type(native).__name__, where="table")
     wanted = ToPublish(*publishing.with_values(native, lambda _: stated))
     wanted.check_new()
+    if wanted.source.items is not None:
+        wanted.source.check_distinct(item_tags(entropy(SECRET_BYTES), [wanted.source.items]))
     promised = wanted.request.promise
     promised.noise.check_level(at)
     promised.noise.warn(at)

@@ -99,7 +99,9 @@ class ProcessedRelease(AnsweredLevels):
                 columns of another length than the reading.
         """
         if "confidence" in words:
-            raise OutOfRange("a reading has no error bars", came="a confidence", where="confidence", remedy="Leave it out.")
+            raise OutOfRange(
+                "a reading has no error bars", came="a confidence", where="confidence", remedy="Leave it out."
+            )
         return super().save(path, **words)
 
     def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
