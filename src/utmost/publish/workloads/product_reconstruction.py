@@ -186,6 +186,7 @@ class ProductReconstruction:
         for measured in self.weights:
             total = np.ones((1, 1))
             for chosen, factor in zip(self.rows.places(measured), factors, strict=True):
+                # One axis has a row for each sum, the others one row: products are taken row by row.
                 part = factor[:, chosen]
                 total = (total[:, :, None] * part[:, None, :]).reshape(max(len(total), len(part)), -1)
             entering.append((measured, total, 1))
@@ -221,9 +222,11 @@ class _AxisSquares:
             return cls(listed, np.zeros((values, 0), dtype=object), 0)
         *own, of_rows = classes
         least = min(own)
+        # A weight far above the least would be left with few digits: they get as many more as the two are apart.
         digits = _DIGITS + max(0, max([*own, of_rows]).bit_length() - least.bit_length())
         inverse = np.zeros(values, dtype=object)
         for places, weight in zip(listed.places, own, strict=False):
+            # Half up, in integers: the same on every machine, and unbiased however it is rounded.
             inverse[places] = ((least << digits) + weight // 2) // weight
         H = listed.rows.astype(object)
         weighed = H * inverse

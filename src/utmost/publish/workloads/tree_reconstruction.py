@@ -29,6 +29,7 @@ def reconstruction_of(domain: Domain, weights: Mapping[Family, int]) -> "LeastSq
     try:
         return Reconstruction(domain, weights)
     except Unsupported:
+        # Groups of several sizes: of one axis two passes over its tree take them, of crossed axes nothing does.
         if len(domain.axes) > 1:
             raise
         return TreeReconstruction(domain, weights)
@@ -120,6 +121,7 @@ class TreeReconstruction:
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
         """For each group of a level, a number, equal for groups that some symmetry of the tree exchanges."""
+        # From below, groups are alike whose children are, in any order; then, from above, those whose parents are, too.
         shapes: list[list[int]] = [[0] * self._tree.groups[0]]
         for level in range(1, len(self._tree.groups)):
             children: list[list[int]] = [[] for _ in range(self._tree.groups[level])]
