@@ -16,7 +16,7 @@ from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.written_levels import level_facts, level_text
+from utmost.laws.exact.written_levels import level_facts, level_of_text, level_text, level_words
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
@@ -217,8 +217,8 @@ class Question:
         together = ledger.spent(self.name)
         return {
             "release": self.name,
-            "answered at": f"epsilon = {', '.join(map(level_text, ledger.levels(self.name, self.version)))}",
-            "together": f"epsilon = {level_text(together)}, whatever answers are put together" if together else "",
+            "answered at": f"epsilon = {', '.join(map(level_words, ledger.levels(self.name, self.version)))}",
+            "together": f"epsilon = {level_words(together)}, whatever answers are put together" if together else "",
         }
 
 
@@ -285,7 +285,7 @@ def _show_spending(question: Question, after: dict[str, Any], *, new: bool) -> N
     if question.answer.as_json:
         report = {"dry_run": True, "name": question.name, **level_facts(question.at)}
         return print_json(report | {"after": after, "new_ledger": new})
-    rows = {"release": question.name, "level": f"epsilon = {level_text(question.at)}", **budget_rows(after)}
+    rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **budget_rows(after)}
     if new:
         rows["ledger"] = "would be made"
     screen().print(Group(Text("Nothing was drawn. After this call it would be:", style="bold"), facts(rows)))
@@ -295,7 +295,12 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
     """A `budget_report` as people read it."""
     return {
         "dataset": report["dataset"] or "",
-        "limit": "none" if report["limit"] is None else f"epsilon = {report['limit']}",
-        "spent": f"epsilon = {report['spent']}",
-        "remaining": "no limit is set" if report["remaining"] is None else f"epsilon = {report['remaining']}",
+        "limit": "none" if report["limit"] is None else _spent_words(report["limit"]),
+        "spent": _spent_words(report["spent"]),
+        "remaining": "no limit is set" if report["remaining"] is None else _spent_words(report["remaining"]),
     }
+
+
+def _spent_words(spent: str | float) -> str:
+    """A level, or nothing, as a report has it: a float where it has been rounded."""
+    return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_of_text(spent))}"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, wrong_kind
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import number_words
 from utmost.laws.privacy.amount import Amount
 
 Neighbours = Literal["add-remove", "change-one"]
@@ -206,7 +207,7 @@ class Unit(Rebuilt):
     @checked
     def text(self, steps: int | Fraction) -> str:
         """So many steps in words, in the amount's own unit."""
-        return str(exact(steps, "steps")) if self.amount is None else self.amount.text(steps)
+        return number_words(exact(steps, "steps")) if self.amount is None else self.amount.text(steps)
 
     def check_plain(self) -> None:
         """Check that values come as they are noised, and not in steps.

@@ -21,7 +21,8 @@ from utmost.laws.sampling.grid import declared_exponent, reach
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.provided import provided
 from utmost.publish.promises.lattice import Lattice, read_numbers
-from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
+from utmost.publish.promises.older_words import format_of
+from utmost.publish.promises.statement_kinds import TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, law_parameters, promise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.tables.columns import Place, integer_column, real_column
@@ -189,7 +190,7 @@ class Plan(OfColumns, Shown):
         unit, law = self.unit, self.law
         return {
             "kind": TABLE_KIND,
-            "format": TABLE_FORMAT,
+            "format": format_of(TABLE_KIND, unit.sensitivity),
             "utmost": __version__,
             "guarantee": f"{guarantee(self)} {stated.granted}",
             **level_facts(self.level),

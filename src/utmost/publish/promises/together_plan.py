@@ -27,8 +27,9 @@ from utmost.laws.sampling import sample
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.joint_draws import sample_joint_cells
 from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.promises.older_words import format_of
 from utmost.publish.promises.plan import OfColumns, plan_release
-from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
+from utmost.publish.promises.statement_kinds import TOGETHER_KIND
 from utmost.publish.promises.table_statements import Stated, promise_text
 from utmost.publish.promises.turning import Halves, columns_of, one_of, ratios_of, sums_of
 from utmost.publish.workloads import ways_together
@@ -89,7 +90,7 @@ class TogetherPlan(OfColumns, Shown):
         kind, law = self.way.kind, self.law
         return {
             "kind": TOGETHER_KIND,
-            "format": TOGETHER_FORMAT,
+            "format": format_of(TOGETHER_KIND, self.unit.sensitivity),
             "utmost": __version__,
             "guarantee": f"{self.guarantee} {stated.granted}",
             **level_facts(self.level),

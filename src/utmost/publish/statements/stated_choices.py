@@ -11,7 +11,7 @@ from typing import Any
 
 from utmost.errors import BadTable
 from utmost.laws.exact import Level, natural
-from utmost.laws.exact.written_levels import factor_text, level_name, level_of_text, level_text, stated_level
+from utmost.laws.exact.written_levels import factor_text, level_name, level_of_text, level_words, stated_level
 from utmost.laws.privacy import Unit
 from utmost.provided import provided
 from utmost.publish.promises.keys import key_columns, keys_held, keys_statement, shares_of_one
@@ -215,7 +215,7 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
     for name in codec.differing(statement, expected):
         raise does_not_follow(name)
     total: Level = stated_level(statement["together"])
-    answered = ", ".join(level_text(level_of_text(text)) for text in statement["levels"])
+    answered = ", ".join(level_words(level_of_text(text)) for text in statement["levels"])
     cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"
     public = ", ".join(parts[1])
     rows = "the list of rows, which was fixed beforehand"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, exact, round_up
-from utmost.laws.exact.written_levels import level_name, level_of_text
+from utmost.laws.exact.written_levels import level_name, level_of_text, level_words
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.grid import reach
@@ -318,7 +318,7 @@ def in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, st
     if "name" not in said:
         return own, ("", "")
     total = level_of_text(said["together"]["epsilon"])
-    answered = ", ".join(said["levels"])
+    answered = ", ".join(level_words(level_of_text(text)) for text in said["levels"])
     adds = (
         f"The release is kept, and was answered at epsilon = {answered}: all answers put together cost the "
         f"largest level, {level_name(total)}, since they have one joint law (gradual release, Koufogiannis, Han and "
