@@ -114,15 +114,15 @@ def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> Non
 
 
 def _report(
-    release: Path, found: Mapping[str, Any], signature: str, promised: tuple[str, str, str], on_trust: Sequence[str]
+    release: Path, compared: Mapping[str, Any], signature: str, promised: tuple[str, str, str], on_trust: Sequence[str]
 ) -> dict[str, Any]:
     """What was found of a publication, once all of it was, and what no check can show.
 
     Args:
-        found: what was compared.
+        compared: what was compared, and what came of it.
         promised: the promise in one line, the guarantee, and the law.
     """
-    consistent = {"release": str(release), "statement": "consistent", **found, "signature": signature}
+    consistent = {"release": str(release), "statement": "consistent", **compared, "signature": signature}
     return {**consistent, **dict(zip(("promise", "guarantee", "law"), promised, strict=True)), "on_trust": [*on_trust]}
 
 
@@ -130,9 +130,9 @@ def _of_table(
     release: Path, facts: Mapping[str, Any], stated: Facts, path: Path, public_key: Path | None
 ) -> dict[str, Any]:
     """What was found of a table."""
-    found = {"format": facts["format"], "table": "unchanged", "sha256": facts["table"]["sha256"]}
+    compared = {"format": facts["format"], "table": "unchanged", "sha256": facts["table"]["sha256"]}
     promised = stated.line, stated.guarantee, stated.drawn
-    return _report(release, found, _signature(path, public_key), promised, stated.on_trust)
+    return _report(release, compared, _signature(path, public_key), promised, stated.on_trust)
 
 
 def _of_withheld(
@@ -164,9 +164,9 @@ def _of_clean(
         promise_line(stated_level(document), document["neighbours"]),
         "none of its own: a function of the release",
     )
-    found = {"table": "computed again", "made_of": str(of)}
+    compared = {"table": "computed again", "made_of": str(of)}
     promised = line, guarantee, f"{law}, which was checked"
-    return _report(table, found, _signature(path, public_key), promised, [*ON_TRUST_OF_SUMS, *given])
+    return _report(table, compared, _signature(path, public_key), promised, [*ON_TRUST_OF_SUMS, *given])
 
 
 def _of_detailed(release: Path, public_key: Path | None) -> dict[str, Any]:
@@ -185,10 +185,10 @@ def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
     """What was found of a release by a plan."""
     document = read_json(release, "a release must")
     whole, word = check_workload(document), margin_word(document)
-    found = {"format": document["format"], "sums": "unchanged", "sha256": document["measured"]["sha256"]}
+    compared = {"format": document["format"], "sums": "unchanged", "sha256": document["measured"]["sha256"]}
     law = "geometric noise on each sum that is measured"
     promised = promise_line(whole.level, whole.unit.neighbours), document["guarantee"], law
-    return _report(release, found, _signature(release, public_key), promised, ON_TRUST_OF_SUMS) | {
+    return _report(release, compared, _signature(release, public_key), promised, ON_TRUST_OF_SUMS) | {
         "epsilon": document["epsilon"],
         "families": [
             {"family": whole.strategy.family_words(family), "share": stated["share"], "margin": stated[word]}
