@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.doors.cli import share_command
-from utmost.doors.cli.file_options import readable
+from utmost.doors.cli.file_options import beside, readable
 from utmost.doors.cli.options import refuse
 from utmost.doors.cli.release_options import Measures, ReleaseOptions
 from utmost.doors.cli.workload_screens import check_document, document_writers, with_confidence
@@ -26,7 +26,7 @@ from utmost.publish.workloads import SharedLevel, share_level
 def publish_several(table: Path, told: ReleaseOptions) -> None:
     """Share the level, count or read the measures, and release all of them."""
     answer, plans = told.answer, _plans(told.measures)
-    paths = {} if answer.file is None else {name: path_beside(answer.file, name) for name in plans}
+    paths = {} if answer.file is None else {name: beside(answer.file, name) for name in plans}
     for path in paths.values():
         check_document(path, answer.sign)
     signer, sure = answer.signer, read_confidence(answer.confidence)
@@ -58,11 +58,6 @@ def publish_several(table: Path, told: ReleaseOptions) -> None:
     if not answer.as_json:
         report["files"] = {name: str(path) for name, path in paths.items()}
         share_command.show(report, plans)
-
-
-def path_beside(path: Path, name: str) -> Path:
-    """The file of one measure: counted-visits.json of counted.json."""
-    return path.with_name(f"{path.stem}-{name}{path.suffix}")
 
 
 def _plans(measures: Measures) -> dict[str, Path]:
@@ -103,5 +98,5 @@ def _tables(table: Path, told: ReleaseOptions, shared: SharedLevel) -> dict[str,
     if whole is None or table.suffix.lower() != ".json":
         remedy = "Name one of the files that utmost count --measures wrote, counted-visits.json; the others lie beside."
         raise OutOfRange("a counted table must bear the name of a measure", came=table.name, remedy=remedy)
-    files = {name: readable(str(path_beside(table.with_name(f"{whole}{table.suffix}"), name))) for name in names}
+    files = {name: readable(str(beside(table.with_name(f"{whole}{table.suffix}"), name))) for name in names}
     return {name: COUNTED_FORM.read(path) for name, path in files.items()}

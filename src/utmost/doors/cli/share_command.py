@@ -87,8 +87,7 @@ def share(
 
 def _counted_files(plans: list[Path], whole: Path | None) -> dict[str, Path]:
     """For each plan, the file of its measure, as `utmost count --measures FILE --out counted.json` names it."""
-    names = [] if whole is None else [plan.stem for plan in plans]
-    return {} if whole is None else {name: whole.with_name(f"{whole.stem}-{name}{whole.suffix}") for name in names}
+    return {} if whole is None else {plan.stem: file_options.beside(whole, plan.stem) for plan in plans}
 
 
 def weight_of(text: str) -> tuple[str, str]:
