@@ -275,6 +275,16 @@ def test_a_folder_that_is_not_there_is_named_before_anything_is_drawn(run, tmp_p
     assert f"{folder}: a file is written into a folder that is there. Make it first." in " ".join(err.split())
 
 
+def test_noise_of_any_sensitivity_on_the_reals_is_shown(run):
+    """It ended in an error of Python's own where the sensitivity is no whole number."""
+    for sensitivity, shown in (("0.3", "0.3"), ("1/3", "0.333333"), ("2", "2")):
+        options = ["--epsilon", "7/10", "--sensitivity", sensitivity, "--numbers", "reals"]
+        code, out, _ = run("noise", *options)
+        assert code == 0
+        assert re.search(rf"^sensitivity +{re.escape(shown)} *$", out, re.MULTILINE)
+        assert re.search(r"^level +epsilon = 0\.7 *$", out, re.MULTILINE)
+
+
 def test_noise_describes_the_optimal_law(run):
     code, out, _ = run("noise", "--epsilon", "1", "--sensitivity", "5")
     assert code == 0

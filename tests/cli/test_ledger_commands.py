@@ -209,7 +209,7 @@ def test_budgets(run, published):
     assert (report["limit"], report["remaining"]) == ("3", "5/2")
     code, out, _ = run("ledger", "budget", *published, "--dataset", "admissions")
     assert code == 0
-    assert "epsilon = 5/2" in out
+    assert "epsilon = 2.5" in out
 
 
 def test_status_verify_and_history(run, published):

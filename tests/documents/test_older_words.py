@@ -9,6 +9,7 @@ import pytest
 
 import utmost as ut
 from documents.test_every_statement import is_on_trust, leaves, others, put, refused
+from utmost.errors import BadTable
 from utmost.publish.ledger import Ledger, ResponseFolder
 from utmost.publish.promises.older_words import columns_of_today, margin_word
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
@@ -107,3 +108,27 @@ def test_a_level_called_margin_which_older_releases_may_have(tmp_path):
     assert read_release(tmp_path / "t.csv").strategy.shares == chosen.shares
     older = {"margin": ["low"], "estimate": [5], "radius": [3]}
     assert columns_of_today({"kind": WORKLOAD_KIND, "format": 1}, older) == older
+
+
+def test_sensitivities_are_said_as_decimals_and_older_sentences_with_fractions_are_read():
+    """Whole numbers in the format of before; other ones in a format of which earlier versions know nothing."""
+    columns, promise = {"a": [1.5, 2.0], "b": [0.5, 4.0]}, {"numbers": "reals", "cells": 2, "epsilon": "0.7"}
+    table = ut.release_table(columns, columns=["a", "b"], sensitivity="18074.46", **promise).sidecar
+    together = ut.publish.releases.release_together(
+        {"a": [1, 2], "b": [3, 4]}, columns=["a", "b"], sensitivity=2, epsilon=1
+    ).sidecar
+    assert "each by at most 18074.46" in table["guarantee"]
+    assert (table["format"], together["format"]) == (4, 2)
+    before = table["guarantee"].replace("at most 18074.46", "at most 903723/50")
+    stated_release(table)
+    stated_release(table | {"format": 3, "guarantee": before})
+    whole = ut.release_table(columns, columns=["a", "b"], sensitivity=3, **promise).sidecar
+    assert whole["format"] == 3
+    for forged in (
+        table | {"format": 3},
+        table | {"guarantee": before},
+        whole | {"format": 4},
+        together | {"format": 3},
+    ):
+        with pytest.raises(BadTable):
+            stated_release(forged)

@@ -243,7 +243,7 @@ def test_showing_spends_nothing(planted):
 def test_a_released_table_shows_its_error_bars(planted):
     page = planted[0]._repr_html_()
     assert page.count("±") == 3 + 1
-    assert "epsilon = 1/1000000000000 in all" in page
+    assert "epsilon = 0.000000000001 in all" in page
     bars = planted[0].plot().axes[0]
     assert [label.get_text() for label in bars.get_xticklabels()] == ["p", "q", "r"]
 
@@ -257,7 +257,7 @@ def test_a_card_says_more_than_a_line(planted):
     made.at("1/2000000000000")
     page = made._repr_html_()
     assert f"± {made.margin()} around each released cell" in page
-    assert "epsilon = 1/2000000000000, 1/1000000000000" in page
+    assert "epsilon = 0.0000000000005, 0.000000000001" in page
     assert "no result is more than 1.01 times as likely" in page
     assert made.levels == tuple(map(ut.level, ("1/2000000000000", "1/1000000000000")))
 

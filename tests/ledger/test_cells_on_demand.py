@@ -1,14 +1,17 @@
 """Cells of a universe that are answered when they are asked for: their law, for ever the same, what a thief sees."""
 
+import json
 import sqlite3
 from collections import Counter
+from datetime import date
 from math import cosh, exp
 
 import pytest
 
-from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, OutOfRange, UnknownRelease, WrongKind
+from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, NotPublished, OutOfRange, WrongKind
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger
+from utmost.publish.ledger.events import event_bytes
 from utmost.publish.promises.vast_domains import Tuples
 from utmost.publish.releases import Texts
 
@@ -97,7 +100,7 @@ def test_what_is_no_such_table_is_refused_before_anything_is_spent(tmp_path):
         ):
             with pytest.raises(wrong):
                 cells.publish("w", counts, WORDS, most=most, epsilon=1)
-        with pytest.raises(UnknownRelease):
+        with pytest.raises(NotPublished):
             cells.relax("w", COUNTS, WORDS, epsilon=1)
         asked = cells.publish("w", COUNTS, WORDS, most=3, epsilon=1)
         for other in (COUNTS | {"plague": 2}, {**COUNTS, "new": 1}, {"influenza": 900}, {}):
@@ -117,6 +120,63 @@ def test_what_is_no_such_table_is_refused_before_anything_is_spent(tmp_path):
         assert asked.answers([]) == {}
         assert ledger.spent("w") == level(1)
         assert "900" not in repr(asked)
+
+
+class Own:
+    """A universe of one's own, of which a ledger knows the size alone."""
+
+    def __init__(self, size):
+        self.size = size
+
+    def key(self, place):
+        return place
+
+    def place(self, key):
+        return key if key in range(self.size) else None
+
+
+def test_a_universe_is_a_promise_that_is_kept(tmp_path):
+    """Another one is refused also where the cells held have the same places: longer words, more values, other days."""
+    days = [date(2024, 1, 1), date(2024, 1, 2)]
+    pairs = [
+        ({"a": 5}, WORDS, Texts("abcdefghijklmnopqrstuvwxyz", most=21)),
+        ({"a": 5}, WORDS, Texts("abcdefghijklmnopqrstuvwxyü", most=20)),
+        ({(1, "f"): 5}, Tuples(range(9), ["f", "m"]), Tuples(range(10), ["f", "m"])),
+        ({(days[0],): 5}, Tuples(days), Tuples([days[0], date(2024, 1, 3)])),
+        ({(1,): 5}, Tuples([1, True]), Tuples([1, 1.0])),
+        ({3: 5}, Own(10), Own(11)),
+        ({"a": 5}, Texts("".join(map(chr, range(97, 3000))), most=1000), Own(10**10)),
+    ]
+    with opened(tmp_path) as ledger:
+        cells = ledger.cells_on_demand
+        for at, (counts, universe, other) in enumerate(pairs):
+            asked = cells.publish(str(at), counts, universe, most=3, epsilon=1)
+            assert (
+                cells.publish(str(at), counts, universe, most=3, epsilon=1)[next(iter(counts))]
+                == asked[next(iter(counts))]
+            )
+            for call in (cells.publish, cells.relax, cells.view):
+                options = {"most": 3} if call == cells.publish else {}
+                with pytest.raises(DataChanged, match="the universe of"):
+                    call(str(at), {} if at == 6 else counts, other, epsilon=1, **options)
+        assert "The universe has 18 cells" in cells.view("2", *pairs[2][:2], epsilon=1).guarantee
+        assert ledger.status().releases == 7
+        assert {json.loads(event_bytes(e))["format"] for e in ledger.history() if e.kind == "published"} == {8}
+
+
+def test_a_ledger_that_does_not_say_its_universe_goes_on(tmp_path, monkeypatch):
+    """As this version's predecessors wrote it: in format 6, without the universe."""
+    with opened(tmp_path) as ledger:
+        with monkeypatch.context() as before:
+            before.setattr("utmost.publish.ledger.cells_on_demand.universe_facts", lambda universe: None)
+            strict = ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=9, epsilon=1)["plague"]
+        event = ledger.history()[-1]
+        assert event.facts["items"] == {"identifiers": ["cell"], "tags": None}
+        assert json.loads(event_bytes(event))["format"] == 6
+    with opened(tmp_path) as ledger:
+        assert ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=9, epsilon=1)["plague"] == strict
+        ledger.cells_on_demand.relax("w", COUNTS, WORDS, epsilon=2)
+        ledger.verify()
 
 
 def test_the_same_counts_are_known_again_under_another_dataset(tmp_path):

@@ -41,7 +41,7 @@ def test_older_events_are_read_through_every_upgrade():
         read_event(1, body(format=4), upgrades)
 
 
-@pytest.mark.parametrize("changes", [{"format": 8}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
+@pytest.mark.parametrize("changes", [{"format": 9}, {"format": 0}, {"format": True}, {"format": "1"}, {"kind": "sold"}])
 def test_an_event_of_another_kind_or_format_is_refused(changes):
     with pytest.raises(Unsupported, match="later version"):
         read_event(1, body(**changes))

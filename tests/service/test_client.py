@@ -87,6 +87,26 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
         curator.relax("admissions", frame.assign(admitted=[1, 2, 3]), epsilon=2)
 
 
+def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeypatch):
+    """Another curator publishes the next version as soon as the first is there: it is not taken for the first."""
+    curator, other, posted = connected("curator"), connected("curator", drop=1), RemoteLedger._post
+    changed = TABLE | {"admitted": [1, 2, 3]}
+
+    def followed(remote, path, request, body):
+        answer = posted(remote, path, request, body)
+        if path == "/v1/releases" and remote is curator:
+            assert other.publish("admissions", changed, **PROMISE, epsilon=1, version=2).version == 2
+        return answer
+
+    monkeypatch.setattr(RemoteLedger, "_post", followed)
+    first = curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="mine")
+    monkeypatch.undo()
+    assert first.version == 1
+    assert first.table == curator.view("admissions", epsilon=1, version=1)
+    assert curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="mine").version == 1
+    assert curator._post("/v1/releases/admissions/relax", None, {"epsilon": "2", "table": changed})["version"] == 2
+
+
 def test_a_strategy_through_a_service(connected):
     """A counted table and a plan: the release comes back with its families, and the same at a view."""
     domain = Domain(sex=["men", "women"], outcome=["admitted", "rejected"])

@@ -17,7 +17,7 @@ from service.test_http import Caller
 from utmost.doors.service import Grant, Service
 from utmost.doors.service.tokens import ALLOWED, ROLES
 from utmost.doors.testing import seeded_ledger
-from utmost.errors import UnknownRelease
+from utmost.errors import NotPublished
 from utmost.laws.exact import level
 
 ONE_STORE = True
@@ -260,7 +260,7 @@ def test_a_guess_at_somebody_elses_values_is_not_confirmed(world):
         scoped = Caller(world.app, bearer(world.app, "curator", (Grant(f"mine {number}"),)))
         answer = scoped("POST", "/v1/releases", key="g", json=asked | {"name": f"mine {number}"})
         answers.append((answer.status_code, answer.json().keys()))
-    assert answers == [(200, {"columns"})] * 3
+    assert answers == [(200, {"version", "columns"})] * 3
     whole = Caller(world.app, bearer(world.app, "curator"))
     asked = {"name": "yours", "epsilon": "1/1000", "terms": TERMS.facts(), "table": table(1)}
     assert whole("POST", "/v1/releases", key="g", json=asked).json()["title"] == "AlreadyPublished"
@@ -284,7 +284,7 @@ def test_no_budget_is_split_without_a_declaration(world):
     ((status, content),) = said
     assert status == 403
     assert b"in another dataset" in content
-    with pytest.raises(UnknownRelease):
+    with pytest.raises(NotPublished):
         world.service.ledger.release("mine")
 
 
@@ -312,7 +312,7 @@ def test_a_refusal_does_not_list_what_is_there(world):
     """Whoever may ask for a release that is not there is not told the names of those that are."""
     bo = Caller(world.app, bearer(world.app, "recipient", (Grant("nothing"),)))
     answer = bo("GET", "/v1/releases/nothing/view?epsilon=1/4")
-    assert (answer.status_code, answer.json()["title"]) == (404, "UnknownRelease")
+    assert (answer.status_code, answer.json()["title"]) == (404, "NotPublished")
     assert "wages" not in answer.text
 
 

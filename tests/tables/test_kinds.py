@@ -268,3 +268,18 @@ def test_separators_encodings_and_pipes_are_known_by_their_names():
     contents = {b"": ".csv", b"a,b\n1,2": ".csv", b'{"n": 1}': ".json", b"[1]": ".json", LINES: ".jsonl"}
     contents |= {b"{\n}\n": ".json", gzip.compress(b"a"): ".gz", b"PAR1": ".parquet", b"ARROW1": ".feather"}
     assert {content: ending_of_content(content) for content in contents} == contents
+
+
+def test_a_separator_that_is_said_is_obeyed_whatever_the_header_says(tmp_path):
+    """A comma, too, which the ending says: a header that semicolons alone divide is one column then."""
+    for name, text in (("a.csv", "a;b\n1;2\n"), ("a.TXT", "a;b\n1;2\n"), ("b.csv", "a,b\n1,2\n"), ("c.tsv", "a\tb\n")):
+        place = tmp_path / name
+        place.write_text(text)
+        for separator in (",", ";", "\t", "|"):
+            (header, *_) = files.read(TextFile.of(place, separator)).header
+            assert header == (text[0] if text[1] == separator else text.partition("\n")[0])
+
+
+def test_endings_in_capitals_say_the_same(tmp_path):
+    (tmp_path / "a.TSV").write_text("a\tb\n1\t2\n")
+    assert files.read(tmp_path / "a.TSV").header == ("a", "b")

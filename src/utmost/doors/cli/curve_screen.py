@@ -56,11 +56,7 @@ def show_loss_curve(
 
 
 def check_no_level(level: options.AskedLevel, epsilon_at: str | None) -> None:
-    """A curve has its own levels.
-
-    Raises:
-        NotALevel: where another is asked for.
-    """
+    """A curve has its own levels."""
     if level.is_given or epsilon_at is not None:
         raise NotALevel("one of --curve and a level must be given", came="both")
 

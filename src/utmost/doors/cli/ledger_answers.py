@@ -16,7 +16,7 @@ from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.written_levels import level_facts, level_text
+from utmost.laws.exact.written_levels import level_facts, level_of_text, level_text, level_words
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
@@ -155,9 +155,6 @@ class Question:
         Args:
             source: what the table is released from.
             again: whether the table may be there, as the answer of a request that is made again.
-
-        Raises:
-            Unsupported: where one of the files exists, and for an ending of another kind than the table's.
         """
         answer, out = self.answer, self.answer.file
         if again and out is not None and out.is_file():
@@ -171,11 +168,7 @@ class Question:
         return answer.signer
 
     def check_kind(self, *, planned: bool) -> None:
-        """Check that the file has the ending of the release: .json of one by a plan, else that of a table.
-
-        Raises:
-            OutOfRange: where it has not.
-        """
+        """Check that the file has the ending of the release: .json of one by a plan, else that of a table."""
         out = self.answer.file
         if out is not None and planned != (out.suffix.lower() == ".json"):
             wanted = "one by a plan is written as .json" if planned else "one of columns is written as a table"
@@ -224,8 +217,8 @@ class Question:
         together = ledger.spent(self.name)
         return {
             "release": self.name,
-            "answered at": f"epsilon = {', '.join(map(level_text, ledger.levels(self.name, self.version)))}",
-            "together": f"epsilon = {level_text(together)}, whatever answers are put together" if together else "",
+            "answered at": f"epsilon = {', '.join(map(level_words, ledger.levels(self.name, self.version)))}",
+            "together": f"epsilon = {level_words(together)}, whatever answers are put together" if together else "",
         }
 
 
@@ -292,7 +285,7 @@ def _show_spending(question: Question, after: dict[str, Any], *, new: bool) -> N
     if question.answer.as_json:
         report = {"dry_run": True, "name": question.name, **level_facts(question.at)}
         return print_json(report | {"after": after, "new_ledger": new})
-    rows = {"release": question.name, "level": f"epsilon = {level_text(question.at)}", **budget_rows(after)}
+    rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **budget_rows(after)}
     if new:
         rows["ledger"] = "would be made"
     screen().print(Group(Text("Nothing was drawn. After this call it would be:", style="bold"), facts(rows)))
@@ -302,7 +295,12 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
     """A `budget_report` as people read it."""
     return {
         "dataset": report["dataset"] or "",
-        "limit": "none" if report["limit"] is None else f"epsilon = {report['limit']}",
-        "spent": f"epsilon = {report['spent']}",
-        "remaining": "no limit is set" if report["remaining"] is None else f"epsilon = {report['remaining']}",
+        "limit": "none" if report["limit"] is None else _spent_words(report["limit"]),
+        "spent": _spent_words(report["spent"]),
+        "remaining": "no limit is set" if report["remaining"] is None else _spent_words(report["remaining"]),
     }
+
+
+def _spent_words(spent: str | float) -> str:
+    """A level, or nothing, as a report has it: a float where it has been rounded."""
+    return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_of_text(spent))}"

@@ -54,9 +54,6 @@ class Place:
 
         Args:
             create: make a ledger where there is none.
-
-        Raises:
-            LedgerUnavailable: where there is none.
         """
         from utmost.publish.ledger import Ledger
 
@@ -115,9 +112,6 @@ def is_server(text: str) -> bool:
 
 def check_no_password(text: str) -> None:
     """Check that a place holds no password.
-
-    Raises:
-        OutOfRange: where it does.
 
     >>> check_no_password("postgresql://keeper@db.example/ledger?sslmode=require")
     >>> check_no_password("postgresql://keeper:secret@db.example/ledger")

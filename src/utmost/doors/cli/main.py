@@ -14,6 +14,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -161,6 +162,7 @@ class _Command(TyperCommand):
                     formatter.write_dl(records)
 
 
+@cache
 def command_named(name: str) -> Any:
     """The command as typer runs it, from the file of its name: one function, or ``PARTS`` with one for each part."""
     word = name.replace("-", "_")

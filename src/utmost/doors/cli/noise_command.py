@@ -1,5 +1,6 @@
 """`utmost noise`: the law, why it is the one, and its error bars drawn to scale."""
 
+from fractions import Fraction
 from typing import Any
 
 from rich.table import Table
@@ -9,8 +10,9 @@ from utmost.doors.cli import options
 from utmost.doors.cli.screen import facts, number, percent, screen
 from utmost.doors.documents.cost_files import cost_of
 from utmost.doors.documents.reports import law_report
+from utmost.laws.exact.written_levels import level_of_text, level_words
 from utmost.laws.noise import optimal_noise
-from utmost.publish.promises.lattice import read_numbers
+from utmost.publish.promises.declared_columns import read_numbers
 
 _HALF = 20
 
@@ -19,9 +21,9 @@ def show_noise(report: dict[str, Any]) -> None:
     """Print a `law_report`."""
     shown = {
         "why this law": report["theorem"],
-        "level": f"epsilon = {report['epsilon']}",
+        "level": f"epsilon = {level_words(level_of_text(report['epsilon']))}",
         "domain": report["domain"],
-        **{name: number(value) for name, value in report["parameters"].items()},
+        **{name: number(Fraction(value)) for name, value in report["parameters"].items()},
         "typical error": f"{number(report['mean_absolute_error'], 4)} in the mean of its size, "
         f"{number(report['variance'] ** 0.5, 4)} in root mean square",
     }

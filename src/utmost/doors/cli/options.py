@@ -91,21 +91,13 @@ class AskedLevel:
         return self.epsilon is not None or self.alpha is not None
 
     def read(self) -> "Level":
-        """The level.
-
-        Raises:
-            NotALevel: for none or both of them, and what is no level.
-        """
+        """The level."""
         from utmost.laws.exact import level
 
         return level(*self._one())
 
     def per_unit(self, unit: str | None) -> "Level":
-        """The level of one unit of distance, where it may be stated for another distance: "1 per 200 m".
-
-        Raises:
-            NotALevel: as for `read`. OutOfRange: for a distance in other units.
-        """
+        """The level of one unit of distance, where it may be stated for another distance: "1 per 200 m"."""
         from utmost.design.spaces import level_per
 
         return level_per(*self._one(), unit=unit)
@@ -275,13 +267,30 @@ def refuse(why: str, *families: Any) -> None:
             raise OutOfRange(f"{name} {why}")
 
 
+def named_value(text: str, written: str, where: str, example: str) -> tuple[str, str]:
+    """A name and what is said of it, as people write them.
+
+    >>> named_value("visits=3", "a weight is written NAME=NUMBER", "--weight", "visits=3")
+    ('visits', '3')
+    """
+    name, sign, value = text.rpartition("=")
+    if not (name and sign and value):
+        raise OutOfRange(written, came=repr(text), where=where, remedy=f"Write {example}.")
+    return name, value
+
+
+def named_values(texts: list[str] | None, written: str, where: str, example: str) -> dict[str, str]:
+    """`named_value` of each text; a name that is said twice is refused, since one of the two would be lost."""
+    pairs = [named_value(text, written, where, example) for text in texts or []]
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise OutOfRange(f"{written}, each name once", came="one twice", where=where, remedy=f"Write {example}.")
+    return values
+
+
 @contextmanager
 def protected(yes: bool) -> Iterator[None]:
-    """Refuse a level at which practically nobody is protected, unless the user said yes; before anything is drawn.
-
-    Raises:
-        OutOfRange: where the library warns of `LittleProtection`.
-    """
+    """Refuse a level at which practically nobody is protected, unless the user said yes; before anything is drawn."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RowsObserved)  # the statement says it, on the screen and in the file
         warnings.simplefilter("ignore" if yes else "error", LittleProtection)

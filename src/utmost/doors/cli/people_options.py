@@ -87,9 +87,6 @@ class People:
 
         Args:
             together: an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
-
-        Raises:
-            OutOfRange: where it is not said who the persons are, or how much one may change.
         """
         from utmost.laws.exact.long_work import long_work
         from utmost.publish.counting import count_table
@@ -139,9 +136,6 @@ class People:
 
         Args:
             bounds: "at-most=1,2,5", "per-cell=10,100", or "in-all=10,100".
-
-        Raises:
-            OutOfRange: for another text, no --person, and options of other counts.
         """
         from utmost.laws.exact.long_work import long_work
         from utmost.publish.counting import count_contributions
@@ -215,12 +209,7 @@ def _ends(text: str | None) -> Any:
 
 
 def _measures(path: Path) -> dict[str, Any]:
-    """The measures in a JSON file: by name the words of each.
-
-    Raises:
-        BadTable: for what is no JSON.
-        WrongKind: for another word.
-    """
+    """The measures in a JSON file: by name the words of each."""
     from utmost.laws.exact import wrong_kind
     from utmost.publish.counting.counted_measures import MeasureWords
     from utmost.publish.statements.codec import read_json

@@ -25,11 +25,7 @@ def _in_all(unit: Unit) -> str | None:
 
 
 def planned_table(table: Path, people: People, neighbours: str, strategy: Strategy) -> CountedTable:
-    """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said.
-
-    Raises:
-        OutOfRange: for a file that is no counted table, where nothing says how to count it.
-    """
+    """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said."""
     if people.measures is not None:
         raise OutOfRange("a plan is for one table", came="several measures", where="--measures")
     if people.are_given and strategy.unit.is_distinct and people.values is None:

@@ -217,11 +217,7 @@ class Promised:
         }
 
     def of(self, counted: "CountedTable | None" = None) -> "Promise":
-        """The promise; to options a counted table adds what it proved, a file must say it all.
-
-        Raises:
-            OutOfRange, NotANumber: for what can be promised of no table, or not of this one.
-        """
+        """The promise; to options a counted table adds what it proved, a file must say it all."""
         from utmost.publish.promises.promise import promise_of
 
         return promise_of(counted, self.stated, {} if self.stated is not None else self._words())

@@ -66,21 +66,13 @@ class Cells:
         )
 
     def check_unused(self) -> None:
-        """Check that nothing was asked of cells where counts are read for a prior.
-
-        Raises:
-            OutOfRange: where something was.
-        """
+        """Check that nothing was asked of cells where counts are read for a prior."""
         if self.ask_a_sum or self.at:
             remedy = "Leave out --response, --prior and --n."
             raise OutOfRange("sums of cells and levels are asked of a FILE alone", came="a prior or n", remedy=remedy)
 
     def check_one_question(self) -> None:
-        """Check that one sum, ratio or mean is asked for.
-
-        Raises:
-            OutOfRange: where the options ask for two.
-        """
+        """Check that one sum, ratio or mean is asked for."""
         divided = self.over is not None or self.over_column is not None
         questions = {"--minus": self.minus is not None, "--over": divided, "--mean": self.mean}
         names = [name for name, wanted in questions.items() if wanted]
@@ -158,11 +150,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
 
 
 def _check_whole(is_whole: bool) -> None:
-    """Check that no more is asked than what a table shows.
-
-    Raises:
-        OutOfRange: where a sum, a level, a picture or a file is.
-    """
+    """Check that no more is asked than what a table shows."""
     if not is_whole:
         remedy = "Ask the whole release, or leave out all but FILE: the table is shown, with what is said of it."
         required = "sums, levels and pictures are of a released table, or of a release by a plan"

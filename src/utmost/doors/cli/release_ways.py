@@ -99,7 +99,7 @@ def whole(table: Path, told: ReleaseOptions) -> None:
 def together(table: Path, told: ReleaseOptions) -> None:
     """Columns of which one individual changes the cells of one row, and no other cell."""
     from utmost.publish.promises import Promise
-    from utmost.publish.promises.planned_noise import once_together
+    from utmost.publish.promises.noise_together import once_together
 
     promised = told.promised
     cells = Protected(cells=promised.protected.cells)
@@ -214,11 +214,7 @@ def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> N
 
 
 def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> None:
-    """Check that nothing is asked for that only a ledger does, and that a promise in a file is one for the table.
-
-    Raises:
-        OutOfRange: for an option, and for a promise in a file, that needs a ledger; as `Promise.check`.
-    """
+    """Check that nothing is asked for that only a ledger does, and that a promise in a file is one for the table."""
     refuse("needs --ledger", told.memory, told.promised.lasting)
     promise = told.promised.stated
     if promise is None:

@@ -47,11 +47,7 @@ class Secrets:
     ] = None
 
     def read(self) -> tuple[str, "Space"]:
-        """The space as text, and as a space.
-
-        Raises:
-            OutOfRange: for none of them, or several.
-        """
+        """The space as text, and as a space."""
         from utmost.doors.documents.space_names import one_space
 
         return one_space({kind: text for kind, text in asdict(self).items() if kind != "epsilon_at"})

@@ -173,6 +173,7 @@ def serve(
             tokens = {"admin": new_admin(service)}
         _greet(tokens, settings.address or f"http://{settings.host}:{settings.port}", settings.approvals)
         _warn_of_admins(service.bearers.last_admin_until())
+    # Workers are processes of their own, which know the settings by the environment alone.
     os.environ.update(settings.environment())
     if settings.key_file:
         os.environ[FILE_VARIABLE] = settings.key_file
@@ -213,11 +214,7 @@ def _say_restored(what: str, restored: "Restored") -> None:
 
 
 def _check_secret(name: str, file: str, *, is_new: bool) -> None:
-    """Check that a file of a secret can be read; the key of a ledger that is yet to be made is made with it.
-
-    Raises:
-        OutOfRange: where not.
-    """
+    """Check that a file of a secret can be read; the key of a ledger that is yet to be made is made with it."""
     if not file or (is_new and name == "key_file"):
         return
     try:

@@ -52,11 +52,7 @@ class UnknownKeys:
     ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:
-        """Check that no promise is given where nothing is named.
-
-        Raises:
-            OutOfRange: where one is.
-        """
+        """Check that no promise is given where nothing is named."""
         told = {"--epsilon": level.epsilon, "--alpha": level.alpha, "--delta": self.delta, "--shares": self.shares}
         for name, value in told.items():
             if value is not None:
@@ -73,11 +69,7 @@ class UnknownKeys:
         as_json: bool,
         dry_run: bool,
     ) -> None:
-        """Name keys, and write the domain of them; other axes are taken from a domain's file.
-
-        Raises:
-            OutOfRange: where the promise is not whole, and for options that have no meaning here.
-        """
+        """Name keys, and write the domain of them; other axes are taken from a domain's file."""
         column = str(self.column)
         if self.delta is None or people.at_most is None or people.person is None or not level.is_given:
             needed = {"--person": people.person, "--at-most": people.at_most}
@@ -125,7 +117,7 @@ class UnknownKeys:
             declared = encoded(domain.facts())
             report = selection.said({"of": "file", "sha256": sha256(declared).hexdigest()}, column)
             statement = sidecar_path(out)
-            write_together({out: lambda file: _put(file, declared), statement: lambda file: write(report, file)})
+            write_together({out: lambda file: file.write(declared), statement: lambda file: write(report, file)})
         if as_json:
             return print_json(report | {"out": out and str(out)})
         if domain is not None and out is None:
@@ -142,10 +134,6 @@ class UnknownKeys:
         headline = Text("Nothing was drawn. This is what naming keys would promise.", style="bold")
         rows = {"threshold": f"{_of(shares)} and their noise together exceed {law.threshold}", "later": FIXED}
         screen().print(Group(headline, Padding(Text(report["statement"]), (0, 0, 1, 0)), facts(rows)))
-
-
-def _put(file: Any, content: bytes) -> None:
-    file.write(content)
 
 
 def _of(shares: int | None) -> str:

@@ -82,9 +82,6 @@ class SavedMechanism:
             ledger: where answers are kept.
             persons: person to secret, see `rows`; None for a person who has an answer.
             under: name, dataset, version and independent, as `Ledger.respond` takes them.
-
-        Raises:
-            UtmostError: as `Ledger.respond`.
         """
         texts = [text for text in persons.values() if text is not None]
         names, rows = drawing_of(self.mechanism).names, iter(self.rows(texts))

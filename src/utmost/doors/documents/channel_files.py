@@ -61,11 +61,7 @@ def read(path: Path) -> Channel:
 
 
 def write(channel: Channel, file: BinaryIO, path: Path) -> None:
-    """Write a channel into an open file that will have this name: CSV with both names, or JSON; exact numbers as text.
-
-    Raises:
-        OutOfRange: for another ending of the name.
-    """
+    """Write a channel into an open file that will have this name: CSV with both names, or JSON; exact as text."""
     if path.suffix.lower() == ".json":
         codec.write(document(channel), file)
     elif path.suffix.lower() in ENDINGS:
@@ -208,10 +204,6 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
     Args:
         first, second: channels on the same secrets.
         order: one of `ORDERS`.
-
-    Raises:
-        OutOfRange: for another order.
-        NotAChannel: for different numbers of secrets.
     """
     if order not in ORDERS:
         raise OutOfRange(f"the order must be one of {', '.join(ORDERS)}", came=order, where="--order")

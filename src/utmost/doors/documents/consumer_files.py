@@ -69,12 +69,7 @@ def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | 
 
 
 def loss_of(text: str, space: Space) -> Loss | Array:
-    """The loss that a name or a file gives; a name but "distance" regards the secrets' numbers 0, 1, ...
-
-    Raises:
-        OutOfRange: for a name that is none.
-        BadTable: for a file that is no table of numbers.
-    """
+    """The loss that a name or a file gives; a name but "distance" regards the secrets' numbers 0, 1, ..."""
     if is_file(text):
         return as_array(number_rows(Path(text)), "loss", ndim=2)
     return losses.distance(space) if text.strip().lower() == "distance" else loss_named(text)

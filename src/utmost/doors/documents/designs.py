@@ -27,9 +27,6 @@ def document(design: Any, loss: str | None) -> dict[str, Any]:
     Args:
         found: the `Optimum`.
         loss: the name of its loss, or None to write the matrix.
-
-    Raises:
-        Unsupported: for the optimum of a program with constraints, which no document is about.
     """
     if not isinstance(design.certificate, Certificate):
         raise Unsupported("a design without constraints can be written", came=design.method)

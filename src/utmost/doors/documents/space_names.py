@@ -71,9 +71,6 @@ def one_space(options: Mapping[str, str | None]) -> tuple[str, Space]:
     Args:
         given: what came with each option; the option ``space`` takes the whole text, every other is a kind.
 
-    Raises:
-        OutOfRange: for none of them, or several.
-
     >>> one_space({"line": None, "discrete": "3"})[0]
     'discrete:3'
     """
@@ -142,10 +139,6 @@ def _stated_places(facts: Mapping[str, Any], space: Space) -> Places:
 
 def stated_space(facts: Mapping[str, Any]) -> Space:
     """The space that `space_facts` wrote.
-
-    Raises:
-        BadTable: for what is none.
-        NotAMetric: for distances that are none.
 
     >>> stated_space({"kind": "grid", "sizes": [2, 2]}).size
     4

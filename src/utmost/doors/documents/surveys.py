@@ -66,9 +66,6 @@ def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
         survey: what is asked.
         to: "js": a module with the survey in it; "kotlin", "swift": a source, and the whole numbers that it draws by,
             ``survey_draws.json``.
-
-    Raises:
-        Unsupported: at a level of irrational alpha: `Survey.rounded` is at one that phones can draw.
     """
     if not survey.how.level.is_rational:
         remedy = "Take --round: a level that is stricter in the nineteenth digit."

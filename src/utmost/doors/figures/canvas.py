@@ -15,11 +15,7 @@ BY_TRUST = ("#12355b", "#1f6fb2", "#5aa5d8", "#94c8e8", "#c3e0f1", "#e8f2f9")
 
 
 def page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
-    """A figure of so many inches, and its axes.
-
-    Raises:
-        Unsupported: where matplotlib is not installed.
-    """
+    """A figure of so many inches, and its axes."""
     figure = extra("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(**subplots)
 
@@ -114,21 +110,13 @@ def _axis(xs: Sequence[float], width: int) -> str:
 
 
 def check_format(path: Path) -> None:
-    """Check that the file can be drawn.
-
-    Raises:
-        OutOfRange: for an ending other than those of `FORMATS`.
-    """
+    """Check that the file can be drawn."""
     if path.suffix.lower() not in FORMATS:
         raise OutOfRange(f"a figure must end in {', '.join(FORMATS)}", came=path.name)
 
 
 def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x: str, y: str) -> None:
-    """Draw the curves into a file of this kind ("svg", "png", "pdf"), each named at its end.
-
-    Raises:
-        Unsupported: where matplotlib is not installed.
-    """
+    """Draw the curves into a file of this kind ("svg", "png", "pdf"), each named at its end."""
     canvas, axes = page(7, 4.5)
     for name, ys in curves.items():
         (line,) = axes.plot(xs, ys, linewidth=1.8)
@@ -142,11 +130,7 @@ def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x:
 
 
 def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, path: Path) -> None:
-    """Draw what is believed of each count before and after a response, which a line marks.
-
-    Raises:
-        Unsupported: where matplotlib is not installed.
-    """
+    """Draw what is believed of each count before and after a response, which a line marks."""
     before, after = (np.array(belief, dtype=float) for belief in (prior, posterior))
     canvas, axes = page(7, 3.6)
     counts = np.arange(len(before))
@@ -179,9 +163,6 @@ def places_figure(
         marked: the place to draw a circle around.
         file: where to write. path: its name, for the format.
         caption: a line below the maps, such as what an attacker learns.
-
-    Raises:
-        Unsupported: where matplotlib is not installed.
     """
     canvas, panels = page(3.9 * len(maps), 4.2, nrows=1, ncols=len(maps), squeeze=False)
     for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):

@@ -18,10 +18,6 @@ def loss_figure(curve: LossCurve, file: BinaryIO, path: Path, *, unit: str | Non
         path: ends in .svg, .png or .pdf.
         unit: the unit of distance that the levels are for.
         loss: what a wrong answer costs.
-
-    Raises:
-        OutOfRange: for another ending.
-        Unsupported: where matplotlib is not installed.
     """
     check_format(path)
     levels = np.array([level.epsilon_float for level in curve.levels])

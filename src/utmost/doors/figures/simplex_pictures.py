@@ -30,11 +30,7 @@ from utmost.publish.tables.extra import extra
 
 
 def check_drawable(ptype: PrivacyType, path: Path) -> None:
-    """Check that the type can be drawn into a file with this name.
-
-    Raises:
-        OutOfRange: for another number of secrets than three or four, and for another ending.
-    """
+    """Check that the type can be drawn into a file with this name."""
     check_format(path)
     if ptype.space.size not in (3, 4):
         raise OutOfRange("only types on 3 or 4 secrets can be drawn", came=f"{ptype.space.size} secrets")

@@ -27,10 +27,6 @@ def strategy_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title:
         file: open for writing.
         path: ends in .svg, .png or .pdf.
         title: above the picture.
-
-    Raises:
-        OutOfRange: for another ending.
-        Unsupported: where matplotlib is not installed.
     """
     check_format(path)
     deviations = choices.deviations

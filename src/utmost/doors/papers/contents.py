@@ -144,9 +144,6 @@ PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in (GHOSH, GENG, KOUF
 def papers_named(name: str) -> tuple[Paper, ...]:
     """One paper, or with "all" every one.
 
-    Raises:
-        OutOfRange: for another name.
-
     >>> [paper.year for paper in papers_named("all")]
     [2009, 2012, 2015, 2022]
     """

@@ -40,7 +40,7 @@ from utmost.doors.service.tokens import Grant, Token
 from utmost.doors.service.written import RECORD_EXAMPLE, RECORD_NAME
 from utmost.errors import NotAuthenticated, OutOfRange
 from utmost.publish.ledger import Event, Published
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.statements.counted_files import COUNTED_FORM
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -228,7 +228,8 @@ def publish(service: Served, who: Who, key: Key, body: Publication) -> TableOrSu
     """Publish a table at a first level; repeated under its key it gives the same answer."""
     at, terms = read_level(body.epsilon), read_terms(body.terms)
     options: dict[str, Any] = {"version": body.version, "proposal": body.proposal}
-    return answers.table_found(service.releases.publish(who, key, body.name, _brought(body), at, terms, **options))
+    brought = {body.name: terms.brought(_brought(body), at, **options)}
+    return answers.table_found(*service.releases.publish_measures(who, key, brought)[body.name])
 
 
 @router.get("/releases/{name}", summary="A release: its promise and its levels")
@@ -260,7 +261,8 @@ def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> 
     """Relax a release; the values must be those that were published."""
     at = read_level(body.epsilon)
     options: dict[str, Any] = {"version": body.version, "proposal": body.proposal}
-    return answers.table_found(service.releases.relax(who, key, name, _brought(body), at, **options))
+    brought = {name: Brought(_brought(body), at, **options)}
+    return answers.table_found(*service.releases.relax_measures(who, key, brought)[name])
 
 
 @router.post("/publications", summary="Publish several tables of one dataset, all or none")
@@ -449,11 +451,7 @@ def read_terms(shape: TermsShape) -> Terms:
 
 
 def _bringing(measures: Sequence[Publication | NamedRelaxation]) -> dict[str, Brought]:
-    """What is brought, by the names of the releases.
-
-    Raises:
-        OutOfRange: for two of one name.
-    """
+    """What is brought, by the names of the releases."""
     if len({measure.name for measure in measures}) < len(measures):
         raise OutOfRange("measures must have names that differ", came="two alike", where="measures")
     brought = {}

@@ -76,11 +76,7 @@ class Proposal(Written):
         return token.is_of((self.proposer, *self.also))
 
     def decided_as(self, state: str, token: Token, now: float) -> "Proposal":
-        """The proposal as decided by a token's owner; deciding the same again changes nothing.
-
-        Raises:
-            NotAllowed: for the proposer's own decision, and for another one than was made.
-        """
+        """The proposal as decided by a token's owner; deciding the same again changes nothing."""
         return decided(self, state, token, now)
 
     def allows(self, verb: str, release: str, version: int, level: Level, facts: Mapping[str, Any]) -> bool:
@@ -135,9 +131,6 @@ def check_approved(
     Args:
         proposal, token, verb: which, who asks, and for what.
         about: the release, its version, the level and the facts of a publication, as `Saying.about`.
-
-    Raises:
-        NeedsApproval: where it does not, or there is none.
     """
     remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."
     if proposal is None:

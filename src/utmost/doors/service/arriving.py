@@ -20,15 +20,11 @@ _MOST_MEMBERS = 100
 _SLASH = "\x1f"
 
 
-class JsonRequest(Request):
+class StrictJson(Request):
     """A request whose body is strict JSON."""
 
     async def json(self) -> Any:
-        """The body.
-
-        Raises:
-            json.JSONDecodeError: for whatever is no JSON that this service could answer in.
-        """
+        """The body."""
         if not hasattr(self, "_json"):
             self._json = await run_in_threadpool(_parsed, await self.body())
         return self._json
@@ -45,7 +41,7 @@ class Arriving(APIRoute):
         handle = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
-            arrived = JsonRequest(request.scope, request.receive)
+            arrived = StrictJson(request.scope, request.receive)
             if self.body_field is not None:
                 await run_in_threadpool(request.app.state.arrived, arrived)
             return await handle(arrived)
@@ -66,9 +62,6 @@ def _parsed(body: bytes) -> Any:
 
 def strict_json(body: bytes) -> Any:
     """What JSON says.
-
-    Raises:
-        json.JSONDecodeError: for what is not JSON, or says more than can be answered.
 
     >>> strict_json(b'{"a": [1, 0.5, "x"]}')
     {'a': [1, 0.5, 'x']}

@@ -18,10 +18,6 @@ def read_level(written: str | int | float) -> Level:
 
     Text is exact, and a float is the decimal that it prints.
 
-    Raises:
-        UtmostError: for what is none.
-        NotALevel: for one of more than 200 digits, above or below.
-
     >>> read_level("1/4"), read_level(" 0.5 "), read_level("-log(1/3)")
     (level(epsilon='1/4'), level(epsilon='1/2'), level(alpha='1/3'))
     """

@@ -28,9 +28,6 @@ def check_axes(domain: Any) -> None:
 
     What is no domain is passed on, to be refused where it is read.
 
-    Raises:
-        OutOfRange: for longer axes, and more of them than an array has.
-
     >>> check_axes({"age": {"bins": [0, 100], "width": 5}})
     >>> check_axes({"age": {"bins": [0, "1e8"]}})
     Traceback (most recent call last):
@@ -54,9 +51,6 @@ def check_axes(domain: Any) -> None:
 def check_listed(strategy: Any) -> None:
     """Check that a strategy, as JSON, has no axis too long, names no more families than a server reads for whoever
     looks at it, and lists no more rows than it solves for.
-
-    Raises:
-        OutOfRange: for more.
 
     >>> check_listed({"domain": {"age": {"bins": [0, 4]}}, "rows": [{"level": "age", "parts": 2, "rows": [[1] * 4]}]})
     """

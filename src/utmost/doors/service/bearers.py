@@ -130,6 +130,7 @@ class Bearers:
         def work(shelf: Shelf) -> tuple[Token, str | None]:
             record = self._desk.again(shelf, "token", name, about)
             if record is not None:
+                # The secret is kept nowhere, so that it cannot be said again.
                 return Token.of_kept(name, record), None
             _check_told_apart(shelf, fresh)
             shelf.put("token", name, fresh.kept())
@@ -195,9 +196,6 @@ class Bearers:
         """Check that a token which can make others is left, if there is one now.
 
         Of tokens for whom a provider vouches that alone counts which comes: nobody may be able to present another.
-
-        Raises:
-            NotAllowed: where this is the last.
         """
         now, there = self._desk.clock(), tokens_of(shelf)
         comes = {
@@ -222,9 +220,6 @@ def _check_told_apart(shelf: Shelf, new: Token) -> None:
     """Check that an owner who is new does not read as another one, and that a subject is one owner's.
 
     Else they would be one person, who has two names, for good.
-
-    Raises:
-        OutOfRange: where they would.
     """
     owner, subject = new.owner, new.subject
     others = [token for token in tokens_of(shelf) if subject is not None and token.subject == subject]

@@ -55,11 +55,7 @@ class Desk:
         self._noted: set[tuple[Any, ...]] = set()  # so that what was read before costs no look at the store
 
     def name(self, kind: str, token: Token, key: object) -> str:
-        """The name of what a token makes under an idempotency key.
-
-        Raises:
-            OutOfRange: for what is no such key.
-        """
+        """The name of what a token makes under an idempotency key."""
         if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
             remedy = "Send Idempotency-Key: a fresh text for each request, and the same one when it is repeated."
             where = "Idempotency-Key"
@@ -68,11 +64,7 @@ class Desk:
         return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
 
     def again(self, shelf: Shelf, kind: str, name: str, facts: Any) -> dict[str, Any] | None:
-        """The record that this request made before; None where it comes for the first time, which is noted.
-
-        Raises:
-            RequestReused: where another request came under its key.
-        """
+        """The record that this request made before; None where it comes for the first time, which is noted."""
         fingerprint = hmac.digest(self._key, json.dumps(facts, sort_keys=True).encode(), sha256).hex()
         before = shelf.get("request", name)
         if before is None:
@@ -95,6 +87,7 @@ class Desk:
             return
         if len(self._noted) >= _MOST_NOTED:
             self._noted.clear()
+        # Looked up by a reader first: whoever writes waits for all others who do.
         if not self.records.read(lambda shelf: is_noted(shelf, token, now, done, **about)):
             self.records.write(lambda shelf: note_once_a_day(shelf, token, now, done, **about))
         self._noted.add(known)

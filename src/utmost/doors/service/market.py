@@ -67,11 +67,7 @@ class Offer(Written):
     is_open: bool = True
 
     def price(self, at: Level) -> Fraction:
-        """What a level costs from nothing.
-
-        Raises:
-            OutOfRange: for a level that is not offered.
-        """
+        """What a level costs from nothing."""
         for offered, price in self.prices:
             if offered == at:
                 return price
@@ -90,11 +86,7 @@ class Offer(Written):
 
 
 def read_offer(name: str, release: str, version: int, prices: Mapping[Any, Number], currency: str) -> Offer:
-    """An offer whose prices cannot be got around.
-
-    Raises:
-        OutOfRange: for no level, a negative price, or one that falls as the level grows.
-    """
+    """An offer whose prices cannot be got around."""
     read = read_prices(prices)
     if any(max(price.numerator, price.denominator) > _LARGEST for price in read.values()):
         raise OutOfRange("a price must be written in at most 100 digits", where="prices")
@@ -139,9 +131,5 @@ class Order(Written):
         return token.is_of((self.buyer, *self.also))
 
     def decided_as(self, state: str, token: Token, now: float) -> "Order":
-        """The order as decided by a token's owner; deciding the same again changes nothing.
-
-        Raises:
-            NotAllowed: for the buyer's own decision, and for another one than was made.
-        """
+        """The order as decided by a token's owner; deciding the same again changes nothing."""
         return decided(self, state, token, now)

@@ -96,11 +96,7 @@ class OpenId:
             raise _not_vouched() from None
 
     def place(self, name: str) -> str:
-        """An address of the provider, by its name in the discovery document: "token_endpoint", say.
-
-        Raises:
-            LedgerUnavailable: where it says none, or one that would be asked in the clear.
-        """
+        """An address of the provider, by its name in the discovery document: "token_endpoint", say."""
         if not self._about:
             self._ask()
         address = self._about.get(name)
@@ -119,11 +115,7 @@ class OpenId:
         return self._about.get(name)
 
     def _key(self, named: object) -> Any:
-        """The provider's key of a name, or its only key for a token that names none.
-
-        Raises:
-            KeyError: where there is none.
-        """
+        """The provider's key of a name, or its only key for a token that names none."""
         key = self._kept(named)
         if key is None:
             self._ask()
@@ -138,11 +130,7 @@ class OpenId:
         return self._keys.get(named) if isinstance(named, str) else None
 
     def _ask(self) -> None:
-        """Ask the provider for its keys, but not more often than once a minute, whatever tokens come.
-
-        Raises:
-            LedgerUnavailable: where it does not say them, now or a moment ago.
-        """
+        """Ask the provider for its keys, but not more often than once a minute, whatever tokens come."""
         with self._turn:
             if self._clock() < self._again:
                 if self._is_out:
@@ -188,11 +176,7 @@ def _fetched(address: str) -> Any:
 
 
 def check_provider_address(address: str) -> None:
-    """Check that an address is https, or http on this machine.
-
-    Raises:
-        OutOfRange: else.
-    """
+    """Check that an address is https, or http on this machine."""
     import httpx
 
     try:

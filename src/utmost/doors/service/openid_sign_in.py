@@ -66,9 +66,6 @@ class SignIn:
 
         Args:
             following: the page of this site that is wanted after the sign-in.
-
-        Raises:
-            LedgerUnavailable: where the provider cannot be asked where that is.
         """
         import httpx
 
@@ -171,11 +168,7 @@ class SignIn:
 
 
 def client_secret(path: str) -> str:
-    """The secret of a client in a file; empty where there is no file.
-
-    Raises:
-        KeyRefused: for a file that cannot be read, or holds nothing.
-    """
+    """The secret of a client in a file; empty where there is no file."""
     if not path:
         return ""
     try:

@@ -34,20 +34,12 @@ def brought_counted(content: bytes) -> CountedTable:
 
 
 def planned(content: bytes) -> Strategy:
-    """The strategy in a file that `utmost plan` wrote; it holds public facts alone.
-
-    Raises:
-        BadTable: for what is none.
-    """
+    """The strategy in a file that `utmost plan` wrote; it holds public facts alone."""
     return PLAN_FORM.of(document(content, "utmost plan"), "file")
 
 
 def document(content: bytes, command: str) -> Any:
-    """The JSON in a file that a command wrote, with axes that a server makes.
-
-    Raises:
-        BadTable: for what is none.
-    """
+    """The JSON in a file that a command wrote, with axes that a server makes."""
     try:
         document = strict_json(content)
         check_listed(document)
@@ -62,9 +54,6 @@ def plan_terms(chosen: Strategy, dataset: str | None, independent: bool, part: s
 
     Args:
         part: "partition = part", as people write it; empty for a whole.
-
-    Raises:
-        OutOfRange: for a part that is none.
     """
     names = of_part(part) if part else None
     return Terms.read({"strategy": chosen, "dataset": dataset, "independent": independent, "part": names})
@@ -72,9 +61,6 @@ def plan_terms(chosen: Strategy, dataset: str | None, independent: bool, part: s
 
 def of_part(text: str) -> list[str]:
     """A partition and its part, as people write them.
-
-    Raises:
-        OutOfRange: for what is none.
 
     >>> of_part("town = Bern")
     ['town', 'Bern']
@@ -136,11 +122,7 @@ def _measured_lines(text: str) -> list[tuple[str, str]]:
 
 
 def rule_asked(below: str) -> WithholdingRule | None:
-    """The rule by which a page leaves out small cells; None where none is asked for.
-
-    Raises:
-        OutOfRange, NotANumber: for what is no bound above 0.
-    """
+    """The rule by which a page leaves out small cells; None where none is asked for."""
     return WithholdingRule.of(below=below) if below.strip() else None
 
 

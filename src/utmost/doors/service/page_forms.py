@@ -23,7 +23,7 @@ from utmost.doors.service.workers import WORKERS
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.requests import Brought
 
 forms = APIRouter(include_in_schema=False)
 forms.include_router(sign_in)
@@ -88,8 +88,9 @@ def _publish(request: Request, service: Service, viewer: Token, sent: Filled, na
     table = brought_counted(content) if said.noise.needs_counted else brought_table(content, said.columns)
     if bringing.proposal is None and isinstance(table, CountedTable):
         said = said.of_part(table.part)  # nobody approves: the table itself says which part it is
-    service.releases.publish_measures(viewer, _key(sent), {name: replace(bringing, table=table, promise=said)})
-    return see(request, "/release", name=name, version=bringing.version, done="published")
+    brought = {name: replace(bringing, table=table, promise=said)}
+    version, _ = service.releases.publish_measures(viewer, _key(sent), brought)[name]
+    return see(request, "/release", name=name, version=version, done="published")
 
 
 @forms.post("/relax")
@@ -126,11 +127,7 @@ def offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
 
 
 def _prices(text: str) -> dict[Level, str]:
-    """Prices as people write them: a level and a price in each line.
-
-    Raises:
-        OutOfRange: for a line that is none.
-    """
+    """Prices as people write them: a level and a price in each line."""
     prices = {}
     for line in text.splitlines():
         level, _, price = line.partition("=")

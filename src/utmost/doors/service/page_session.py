@@ -147,11 +147,7 @@ class Filled:
         return self.text(name) or None
 
     def number(self, name: str) -> int | None:
-        """One field as a whole number, or None where it was not filled.
-
-        Raises:
-            OutOfRange: for what is none.
-        """
+        """One field as a whole number, or None where it was not filled."""
         return whole(self.text(name), name)
 
     def ticked(self, name: str) -> bool:
@@ -167,11 +163,7 @@ class Filled:
         return tuple(part.strip() for part in parts if part.strip())
 
     def file(self, name: str) -> bytes:
-        """The content of a file.
-
-        Raises:
-            OutOfRange: where none was chosen.
-        """
+        """The content of a file."""
         if name not in self.files:
             raise OutOfRange("a file must be chosen", came="none", where=name)
         return self.files[name]

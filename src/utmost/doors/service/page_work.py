@@ -190,9 +190,6 @@ def shape(kind: str, size: str) -> Space:
 def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
     """Capacities and the best mechanism of a small map, for somebody who thinks all places equally likely.
 
-    Raises:
-        OutOfRange: for no such shape or loss.
-
     >>> map_found("line", "2", read_level("1"), "binary")["names"]
     ['0', '1']
     """

@@ -26,9 +26,6 @@ def check_declared(token: Token, verb: str, terms: Terms) -> None:
     The ledger refuses the values of another dataset, so that what one person has spent adds up. To whoever is for some
     releases alone that refusal would confirm a guess of others' values: so it is not made, and nothing but a
     declaration stands between two budgets for one person. It must be made, and is among the facts that are approved.
-
-    Raises:
-        NotAllowed: where it is not made.
     """
     if token.may(verb) or terms.independent:
         return
@@ -162,11 +159,7 @@ class Proposals:
         )
 
     def decide(self, token: Token, name: str, state: str) -> Proposal:
-        """Approve or refuse a proposal; to decide the same again changes nothing.
-
-        Raises:
-            NotAllowed: for the proposer's own decision, and for another one than was made.
-        """
+        """Approve or refuse a proposal; to decide the same again changes nothing."""
 
         def work(shelf: Shelf) -> Proposal:
             proposal = Proposal.of_kept(name, self._desk.known(shelf, "proposal", name, token, "decide proposals"))
@@ -188,16 +181,13 @@ class Proposals:
         return version
 
     def begin(self, token: Token, key: str, verb: str, *sayings: Saying) -> None:
-        """Check that all that is about to be said is approved, and write down who says it, in one write.
-
-        Raises:
-            NeedsApproval: where any of it is not.
-        """
+        """Check that all that is about to be said is approved, and write down who says it, in one write."""
         name = self._desk.name(verb, token, key)
         wanted = [[verb, *saying.about[:2], level_text(saying.level), dict(saying.facts)] for saying in sayings]
 
         def work(shelf: Shelf) -> None:
             again = self._desk.again(shelf, "begun", name, wanted[0] if len(wanted) == 1 else wanted)
+            # Also where the request began before: an approval must hold when something is said.
             unapproved = [saying for saying in sayings if self.required and saying.is_new]
             person = self._desk.person(shelf, token) if unapproved else token
             for saying in unapproved:

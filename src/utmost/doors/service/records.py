@@ -65,11 +65,7 @@ class Shelf:
         self.told: list[str] = []
 
     def get(self, kind: str, name: str) -> Document | None:
-        """One document; None where there is none, as for whatever could be no name.
-
-        Raises:
-            LedgerDamaged: for one that this service did not write.
-        """
+        """One document; None where there is none, as for whatever could be no name."""
         if not name.isprintable():
             return None
         rows = self._table.ask(f"SELECT body, mac FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
@@ -168,11 +164,7 @@ class Records:
         return self._transact(lambda table: work(Shelf(table, self._key)), write=False)
 
     def write(self, work: Callable[[Shelf], T]) -> T:
-        """Do the work in one transaction, after those of all other writers: all of it durable, or nothing done.
-
-        Raises:
-            LedgerUnavailable: where the store is locked, full or out of reach.
-        """
+        """Do the work in one transaction, after those of all other writers: all of it durable, or nothing done."""
 
         def run(table: Table) -> tuple[T, list[str]]:
             shelf = Shelf(table, self._key)
@@ -184,11 +176,7 @@ class Records:
         return outcome
 
     def copy_to(self, other: "Records") -> None:
-        """Copy every record, sealed as it is, to where there is none yet.
-
-        Raises:
-            OutOfRange: where there are some.
-        """
+        """Copy every record, sealed as it is, to where there is none yet."""
         rows = self._transact(lambda table: table.ask(f"SELECT kind, name, body, mac FROM {_TABLE}"), write=False)
 
         def work(table: Table) -> None:

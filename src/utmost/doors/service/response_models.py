@@ -56,9 +56,6 @@ def _name(item: Any) -> str:
 def paged(listed: Sequence[T], after: str, most: int, name: Callable[[T], str] = _name) -> tuple[list[T], str | None]:
     """The items that follow the one of a name, and the name after which the next page begins.
 
-    Raises:
-        UnknownRecord: where none is of that name.
-
     >>> paged(["a", "b", "c"], "a", 1, str), paged(["a", "b", "c"], "b", 1, str)
     ((['b'], 'b'), (['c'], None))
     """
@@ -123,15 +120,17 @@ class ReleasesFound(Written):
 
 @dataclass(frozen=True, slots=True)
 class TableFound(Written):
-    """A released table, column by column."""
+    """A released table, column by column, and the version of the release that it is of."""
 
+    version: Count
     columns: Columns
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyFound(Written):
-    """What a strategy measured."""
+    """What a strategy measured, and the version of the release that it is of."""
 
+    version: Count
     release: Facts
 
 
@@ -327,14 +326,15 @@ class TrailFound(Written):
     next: Next
 
 
-def table_found(table: Any) -> TableFound | StrategyFound:
+def table_found(version: int, table: Any) -> TableFound | StrategyFound:
     """A released table, or what a strategy measured."""
-    return StrategyFound(table.facts()) if isinstance(table, WorkloadRelease) else TableFound(columns(table))
+    is_planned = isinstance(table, WorkloadRelease)
+    return StrategyFound(version, table.facts()) if is_planned else TableFound(version, columns(table))
 
 
-def measures_found(tables: Mapping[str, Any]) -> MeasuresFound:
-    """Released tables by name."""
-    return MeasuresFound({name: table_found(table) for name, table in tables.items()})
+def measures_found(tables: Mapping[str, tuple[int, Any]]) -> MeasuresFound:
+    """Released tables by name, each with its version."""
+    return MeasuresFound({name: table_found(*versioned) for name, versioned in tables.items()})
 
 
 def view_found(view: View) -> TableViewed | StrategyViewed:

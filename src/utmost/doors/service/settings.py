@@ -119,9 +119,6 @@ class Settings:
             file: of settings by name, as TOML; what it says goes before what is usual.
             options: settings that go before all others; None for those that are not given.
 
-        Raises:
-            OutOfRange: for what is no such setting.
-
         >>> Settings.of_environment(Settings(rate=5.0, approvals=False).environment()) == Settings(
         ...     rate=5.0, approvals=False
         ... )
@@ -136,11 +133,7 @@ class Settings:
 
 
 def _of_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings in a TOML file.
-
-    Raises:
-        OutOfRange: for a file that cannot be read, a name that is no setting, and a value of another kind.
-    """
+    """The settings in a TOML file."""
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from utmost.doors.service.axis_limits import check_listed
 from utmost.laws.exact import Level, checked, checked_parts
 from utmost.laws.exact.shown import Shown
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.promises.promise import Promise
 
 LONGEST_TERMS = 2 << 20
@@ -41,9 +41,6 @@ class Terms(Shown):
     @checked
     def read(cls, members: Mapping[str, Any]) -> "Terms":
         """Terms from JSON, as `facts` writes it, or from keyword arguments of `Ledger.publish`.
-
-        Raises:
-            OutOfRange: for an argument that is none, and for a noise that no service publishes.
 
         >>> Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1}).facts()["cells"]
         '1'

@@ -157,9 +157,6 @@ class Token(Written):
             verb: one of those in `ALLOWED`.
             release: which one; None for what concerns all of them.
             level: at which level; None where the request has none.
-
-        Raises:
-            NotAllowed: where it does not.
         """
         if self.may(verb, release, level):
             return
@@ -169,20 +166,12 @@ class Token(Written):
         raise NotAllowed(f"the token must allow to {verb} at this level", came=level, where=repr(release))
 
     def check_role(self, verb: str) -> None:
-        """Check that its role allows something, for whatever releases.
-
-        Raises:
-            NotAllowed: where it does not.
-        """
+        """Check that its role allows something, for whatever releases."""
         if not self.may_ever(verb):
             raise NotAllowed(f"the token must allow to {verb}", came=f"a {self.role}'s token")
 
     def check_any(self, *verbs: str) -> None:
-        """Check that it allows one of these things, for all releases.
-
-        Raises:
-            NotAllowed: where it allows none.
-        """
+        """Check that it allows one of these things, for all releases."""
         if not any(self.may(verb) for verb in verbs):
             self.check(verbs[0])
 
@@ -195,9 +184,6 @@ def claim_of(subject: str) -> tuple[str, str, str]:
     """The claim, its value and the issuer of a subject that everybody is of whom a provider says this.
 
     No name of one bearer is taken for one: that begins with the address of the issuer.
-
-    Raises:
-        OutOfRange: for a text that begins like one, and is none.
 
     >>> claim_of("claim groups=the statisticians https://id.example")
     ('groups', 'the statisticians', 'https://id.example')
@@ -248,6 +234,7 @@ def checked_token(token: Token | None, digest: str, now: float) -> Token:
     Raises:
         NotAuthenticated: else.
     """
+    # Digests are compared for a token that is not there, too: the time it takes tells nothing of names.
     stored = token.digest if token is not None and token.digest is not None else "0" * len(digest)
     same = hmac.compare_digest(stored.encode(), digest.encode())
     if token is None or not same or not token.is_valid(now):
@@ -256,11 +243,7 @@ def checked_token(token: Token | None, digest: str, now: float) -> Token:
 
 
 def check_subject(subject: str) -> None:
-    """Check that a subject is the name of somebody, or of all of whom a provider says something.
-
-    Raises:
-        OutOfRange: for what is neither.
-    """
+    """Check that a subject is the name of somebody, or of all of whom a provider says something."""
     if subject.startswith(_CLAIM):
         claim_of(subject)
         return
@@ -271,11 +254,7 @@ def check_subject(subject: str) -> None:
 
 
 def check_role(role: object) -> str:
-    """A role.
-
-    Raises:
-        OutOfRange: for what is none.
-    """
+    """A role."""
     if not isinstance(role, str) or role not in ROLES:
         raise OutOfRange(f"a role must be one of {', '.join(ROLES)}", came=role, where="role")
     return role

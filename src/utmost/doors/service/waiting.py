@@ -127,19 +127,12 @@ class WaitingRoom:
     def all(self, token: Token) -> list[Waiting]:
         """What waits for whoever holds a token, longest first: of the first thousand that wait for anybody.
 
-        Raises:
-            NotAllowed: for a role that nothing ever waits for.
-
         Cost: reads a thousand short records at most, and all tokens where any of those may be for this one.
         """
         return sorted(self._first(token, MOST_WAITING)[0], key=lambda waiting: (waiting.made, waiting.name))
 
     def count(self, token: Token) -> str:
-        """How much waits, for the menu of every page: of the first hundred, with a sign where there are more.
-
-        Raises:
-            NotAllowed: for a role that nothing ever waits for.
-        """
+        """How much waits, for the menu of every page: of the first hundred, with a sign where there are more."""
         mine, is_all = self._first(token, _MOST_COUNTED)
         return f"{len(mine)}{'' if is_all else '+'}" if mine or not is_all else ""
 

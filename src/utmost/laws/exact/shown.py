@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from math import floor
 from typing import Any, ClassVar
 
 import numpy as np
@@ -92,10 +93,14 @@ def _number(value: Any) -> str:
     text = str(value) if not isinstance(value, int) or abs(value) < 10**_OF_A_NUMBER else ""
     if text and len(text) <= _OF_A_NUMBER:
         return text
+    return f"~{_near(value)}"
+
+
+def _near(value: Any) -> str:
     try:
-        return f"~{float(value):.6g}"
-    except OverflowError:
-        return f"~2^{abs(int(value)).bit_length() - 1}"
+        return f"{float(value):.6g}"
+    except OverflowError:  # the value of a fraction that has none among floats is a power of two away from it
+        return f"{'-' if value < 0 else ''}2^{abs(int(value)).bit_length() - 1}"
 
 
 def _listed(items: list[str], length: int, ends: str) -> str:
@@ -110,3 +115,38 @@ def _thing(value: Any) -> str:
         return getattr(value, "__name__", name)
     text = repr(value)
     return text if len(text) <= _OF_ONE and "\n" not in text else f"{name}(...)"
+
+
+def decimal_text(value: int | Fraction) -> str:
+    """A number as a decimal where it has one that ends, else as a fraction.
+
+    >>> decimal_text(Fraction(-5, 4)), decimal_text(12), decimal_text(Fraction(1, 3))
+    ('-1.25', '12', '1/3')
+    """
+    number, places = Fraction(value), 0
+    rest = number.denominator
+    for prime in (2, 5):
+        times = 0
+        while rest % prime == 0:
+            rest, times = rest // prime, times + 1
+        places = max(places, times)
+    if rest != 1:
+        return str(number)
+    digits = str(abs(floor(number * 10**places))).rjust(places + 1, "0")
+    sign = "-" if number < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"
+
+
+def number_words(value: int | Fraction) -> str:
+    """A number for people: the decimal that it is; where it has none that is short, the fraction and about how much.
+
+    >>> number_words(Fraction(903723, 50)), number_words(Fraction(2, 3)), number_words(Fraction(3**70, 7))
+    ('18074.46', '2/3 (about 0.666667)', 'about 3.57594e+32')
+    """
+    if max(abs(value.numerator), value.denominator) < 10**_OF_A_NUMBER:
+        text, fraction = decimal_text(value), str(value)
+        if "/" not in text and len(text) <= _OF_A_NUMBER:
+            return text
+        if len(fraction) <= _OF_A_NUMBER:
+            return f"{fraction} (about {_near(value)})"
+    return f"about {_near(value)}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from utmost.errors import BadTable, NotALevel, NotANumber
 from utmost.laws.exact import Level, exact, level, round_down, round_up, settled
+from utmost.laws.exact.shown import number_words
 
 _FEW = 40  # below exp(40) the fraction itself is rounded up
 
@@ -87,6 +88,16 @@ def level_name(level: Level) -> str:
         exactly = Fraction(above) == level.power
         return f"epsilon = {above if exactly else level.power}"
     return f"epsilon = {level_text(level)}, below {above}"
+
+
+def level_words(level: Level) -> str:
+    """epsilon for people: the decimal that it is; where it has none, how it is written, and about how much it is.
+
+    >>> from utmost.laws.exact import level
+    >>> level_words(level("7/20")), level_words(level("1/3")), level_words(level(alpha="1/2"))
+    ('0.35', '1/3 (about 0.333333)', '-log(1/2) (about 0.693147)')
+    """
+    return number_words(level.power) if level.base is None else f"{level_text(level)} (about {level.epsilon_float:.6g})"
 
 
 def factor_text(level: Level) -> str:

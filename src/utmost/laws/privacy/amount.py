@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, exact, natural, round_up, wrong_kind
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import decimal_text
 
 _DECIMAL = re.compile(r"\d{1,30}(\.\d{1,30})?")
 _FITS = 1 << 62
@@ -51,7 +51,7 @@ class Amount(Rebuilt):
         if not isinstance(name, str) or not name:
             raise OutOfRange("amounts must have the name of a column", came=type(name).__name__)
         width = exact(step, "step")
-        if width <= 0 or not _DECIMAL.fullmatch(_decimal(width)):
+        if width <= 0 or not _DECIMAL.fullmatch(decimal_text(width)):
             remedy = 'Pass step="0.01", say, or 1.'
             raise OutOfRange("the step of amounts must be a positive decimal", came=step, where="step", remedy=remedy)
         object.__setattr__(self, "name", name)
@@ -69,9 +69,9 @@ class Amount(Rebuilt):
             object.__setattr__(self, "between", (low, high))
 
     def __repr__(self) -> str:
-        between = "" if self.between is None else f", between={tuple(map(_decimal, self.between))!r}"
+        between = "" if self.between is None else f", between={tuple(map(decimal_text, self.between))!r}"
         distinct = "" if self.distinct is None else f", distinct={self.distinct}"
-        return f"Amount({self.name!r}, step={_decimal(self.step)!r}{between}{distinct})"
+        return f"Amount({self.name!r}, step={decimal_text(self.step)!r}{between}{distinct})"
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -84,7 +84,7 @@ class Amount(Rebuilt):
     def labels(self) -> tuple[str, str]:
         """What stands along the axis of sums and counts that are noised together."""
         assert self.between is not None, "asked for shared sums alone"
-        low, high = map(_decimal, self.between)
+        low, high = map(decimal_text, self.between)
         return f"above {low}", f"below {high}"
 
     @classmethod
@@ -115,7 +115,7 @@ class Amount(Rebuilt):
 
     def text(self, steps: int | Fraction) -> str:
         """So many steps as a decimal; as a fraction where that does not end."""
-        return _decimal(steps * self.step)
+        return decimal_text(steps * self.step)
 
     def number(self, steps: int | Fraction) -> int | float:
         """So many steps as a number: an int where whole steps of a whole width are meant, else the nearest float."""
@@ -143,26 +143,6 @@ class Amount(Rebuilt):
 
     def facts(self) -> dict[str, Any]:
         """Name, step, ends and how many values may be distinct, as JSON values."""
-        ends = {} if self.between is None else {"between": list(map(_decimal, self.between))}
+        ends = {} if self.between is None else {"between": list(map(decimal_text, self.between))}
         distinct = {} if self.distinct is None else {"distinct": self.distinct}
         return {"name": self.name, "step": self.text(1), **ends, **distinct}
-
-
-def _decimal(value: int | Fraction) -> str:
-    """A number as a decimal where it has one that ends, else as a fraction.
-
-    >>> _decimal(Fraction(-5, 4)), _decimal(12), _decimal(Fraction(1, 3))
-    ('-1.25', '12', '1/3')
-    """
-    number, places = Fraction(value), 0
-    rest = number.denominator
-    for prime in (2, 5):
-        times = 0
-        while rest % prime == 0:
-            rest, times = rest // prime, times + 1
-        places = max(places, times)
-    if rest != 1:
-        return str(number)
-    digits = str(abs(floor(number * 10**places))).rjust(places + 1, "0")
-    sign = "-" if number < 0 else ""
-    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"

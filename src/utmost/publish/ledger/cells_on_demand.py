@@ -3,25 +3,27 @@
 Every cell has noise of its own, also the ones that nobody holds, and none of it is drawn before its cell is asked for:
 it is a function of the ledger's key and the cell, by item. So an answer is the same whoever asks, whenever, and in
 whatever order, a release is relaxed as any other by item, and nothing of the size of the universe is ever made. What
-the ledger keeps is an event and a commitment to a table that is padded to a declared number of cells: how many are
-held, it does not say.
+the ledger keeps is an event, which says the universe by its size and digest, and a commitment to a table that is
+padded to a declared number of cells: how many are held, it does not say.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, natural, wrong_kind
+from utmost.laws.exact.levels import level_in
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger.book import Book
-from utmost.publish.ledger.item_ledger import ItemLedger
+from utmost.publish.ledger.item_ledger import LedgerItems, check_universe, request_by_item
+from utmost.publish.ledger.requests import AtWords, Brought
 from utmost.publish.promises.keys import counted_keys, keys_of_one
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.vast_domains import Universe, check_places
+from utmost.publish.promises.vast_domains import Universe, check_places, size_text, universe_facts
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
-from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.item_release import ItemResponder
 
 _COUNT, _CELL, _MOST = "n", "cell", 10**8
 _AT_ONCE = 1 << 20
@@ -40,7 +42,7 @@ class AnsweredCells:
 
     universe: Universe
     noise: Noise
-    _release: ItemRelease = field(repr=False)
+    _release: ItemResponder = field(repr=False)
     _counts: Mapping[int, int] = field(repr=False)
 
     @property
@@ -51,7 +53,8 @@ class AnsweredCells:
     @property
     def guarantee(self) -> str:
         """The promise of all answers together, in plain words."""
-        return self.noise.guarantee(self.level, (_COUNT,))
+        cells = f"The universe has {size_text(self.universe)} cells and was declared beforehand."
+        return f"{self.noise.guarantee(self.level, (_COUNT,))} {cells}"
 
     def margin(self, confidence: Number = "0.95") -> int | float:
         """The distance within which an answer lies of its count."""
@@ -91,7 +94,7 @@ class AnsweredCells:
         return f"AnsweredCells(level={self.level!r})"
 
 
-class CellLedger:
+class LedgerCells:
     """The releases of a ledger whose cells are answered on demand; made by `Ledger.cells_on_demand`.
 
     >>> from tempfile import TemporaryDirectory
@@ -108,7 +111,7 @@ class CellLedger:
 
     __slots__ = ("_items",)
 
-    def __init__(self, items: ItemLedger) -> None:
+    def __init__(self, items: LedgerItems) -> None:
         self._items = items
 
     @checked
@@ -120,10 +123,8 @@ class CellLedger:
         *,
         most: int,
         keys: int = 1,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         dataset: str | None = None,
-        version: int | None = None,
+        **words: Unpack[AtWords],
     ) -> AnsweredCells:
         """Commit to a table of a universe at a first level; made again, it gives the same answers.
 
@@ -144,24 +145,15 @@ class CellLedger:
         Source: docs/theory/unknown-keys.md.
         """
         room, places = natural(most, "most", most=_MOST), check_places(counted_keys(counts), universe)
-        promise: dict[str, Any] = {"columns": _COUNT, "sensitivity": 1, "cells": Unit(1, keys_of_one(keys)).cells}
-        key = self._items.commitment_key(name, version=version, **promise)
-        about: dict[str, Any] = {"epsilon": epsilon, "alpha": alpha, "dataset": dataset, "version": version}
-        release = self._items.publish(name, _padded(key, places, room), id_column=_CELL, **promise, **about)
+        promise, version = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL), words.get("version")
+        request = request_by_item(name, Brought(None, level_in(words), promise, dataset, version=version))
+        commitment = _padded(self._items.key_of_request(request), places, room)
+        release = self._items.published(request, commitment, universe_facts(universe))
         return self._answered(name, version, universe, release, places)
 
     @checked
-    def relax(
-        self,
-        name: str,
-        counts: Any,
-        universe: Universe,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> AnsweredCells:
-        """The same table at another level, at the price of the larger one: see `ItemLedger.relax`.
+    def relax(self, name: str, counts: Any, universe: Universe, **words: Unpack[AtWords]) -> AnsweredCells:
+        """The same table at another level, at the price of the larger one: see `LedgerItems.relax`.
 
         Args:
             name, version: of the release; the newest version where left out.
@@ -169,45 +161,36 @@ class CellLedger:
             epsilon, alpha: of all answers together.
 
         Raises:
-            DataChanged: for other counts, or a universe in which the cells held have other places.
-            BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
+            DataChanged: for other counts, and another universe: see `universe_facts`.
+            BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
 
         Cost: as of `publish`.
         Source: docs/theory/unknown-keys.md.
         """
-        places, commitment = self._committed(name, counts, universe, version)
-        release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)
-        return self._answered(name, version, universe, release, places)
+        places, commitment = self._committed(name, counts, universe, words.get("version"))
+        release = self._items.relax(name, commitment, **words)
+        return self._answered(name, words.get("version"), universe, release, places)
 
     @checked
-    def view(
-        self,
-        name: str,
-        counts: Any,
-        universe: Universe,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> AnsweredCells:
+    def view(self, name: str, counts: Any, universe: Universe, **words: Unpack[AtWords]) -> AnsweredCells:
         """The same table at any level up to the loosest that was answered: nothing is spent.
 
         Args:
             name, counts, universe, epsilon, alpha, version: as for `relax`.
 
         Raises:
-            DataChanged: for other counts, or a universe in which the cells held have other places.
+            DataChanged: for other counts, and another universe: see `universe_facts`.
             NeedsTable: for a level beyond the loosest: call `relax`.
 
         Cost: as of `publish`.
         """
-        places, commitment = self._committed(name, counts, universe, version)
-        self._items.check_committed(name, commitment, version=version)
-        release = self._items.view(name, epsilon=epsilon, alpha=alpha, version=version)
-        return self._answered(name, version, universe, release, places)
+        places, commitment = self._committed(name, counts, universe, words.get("version"))
+        self._items.check_committed(name, commitment, version=words.get("version"))
+        release = self._items.view(name, **words)
+        return self._answered(name, words.get("version"), universe, release, places)
 
     def _answered(
-        self, name: str, version: int | None, universe: Universe, release: ItemRelease, counts: Mapping[int, int]
+        self, name: str, version: int | None, universe: Universe, release: ItemResponder, counts: Mapping[int, int]
     ) -> AnsweredCells:
         known = self._items.release(name, version)
         assert known is not None, "it was published"
@@ -219,16 +202,14 @@ class CellLedger:
         """The counts by place, and the commitment to them, padded as the release that is there."""
         places = check_places(counted_keys(counts), universe)
         known = self._items.release(name, version)
+        if known is not None:
+            check_universe(known, universe_facts(universe))
         key = self._items.commitment_key(name, version=version)
         return places, _padded(key, places, len(places) if known is None else known.rows)
 
 
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
-    """The commitment to the cells that are held, and to so many more that are none of any universe.
-
-    Raises:
-        OutOfRange: where more are held than there is room for.
-    """
+    """The commitment to the cells that are held, and to so many more that are none of any universe."""
     if len(places) > room:
         remedy = "Publish a version for more; declare the number by what there could be, not by what there is."
         raise OutOfRange("no more cells may be held than were declared", came="more", where="most", remedy=remedy)
@@ -241,16 +222,3 @@ def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCom
         padding = [f"-{number}" for number in range(start, min(start + _AT_ONCE, left + 1))]
         commitment = commitment + plain.committed([Identifiers.of(padding)], {_COUNT: [0] * len(padding)})
     return commitment
-
-
-class AnsweringCells:
-    """What a ledger offers for tables of a declared universe."""
-
-    __slots__ = ()
-
-    _book: Book
-
-    @property
-    def cells_on_demand(self) -> CellLedger:
-        """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
-        return CellLedger(ItemLedger(self._book))

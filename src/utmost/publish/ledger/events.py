@@ -34,9 +34,6 @@ _LONGEST = 200
 def check_name(name: object, what: str) -> str:
     """A name of a release, a dataset or a request: some text on one line.
 
-    Raises:
-        OutOfRange: for anything else.
-
     >>> check_name("admissions 1973", "name")
     'admissions 1973'
     """
@@ -49,9 +46,10 @@ def check_name(name: object, what: str) -> str:
     )
 
 
-FORMAT = 7
+FORMAT = 8
+_BOUNDED = 7
 _PLAIN = 6
-"""In what most events are written: the last format is for what an earlier version would take for something else."""
+"""In what most events are written: later formats are for what an earlier version would take for something else."""
 
 KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
@@ -103,6 +101,11 @@ def _seventh(facts: Facts) -> Facts:
     return facts
 
 
+def _eighth(facts: Facts) -> Facts:
+    """Format 8 is about cells on demand, whose universe stands with what is known of the items."""
+    return facts
+
+
 UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {
     1: _second,
     2: _third,
@@ -110,6 +113,7 @@ UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {
     4: _fifth,
     5: _sixth,
     6: _seventh,
+    7: _eighth,
 }
 """From a format to the next: the facts of an event as the next format would have written them."""
 
@@ -139,18 +143,14 @@ def event_bytes(event: Event) -> bytes:
     """
     # An older version reads all events that it can understand, and refuses the others: so the number is no higher than
     # it must be.
-    form = FORMAT if {"in_all", "noise"} & {*event.facts.get("promise", ())} else _PLAIN
+    form = _BOUNDED if {"in_all", "noise"} & {*event.facts.get("promise", ())} else _PLAIN
+    form = FORMAT if "universe" in (event.facts.get("items") or ()) else form
     body = {"format": form, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
 def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts], Facts]] = UPGRADES) -> Event:
-    """The event that was stored so.
-
-    Raises:
-        Unsupported: for an event of a later format, or of an unknown kind.
-        LedgerDamaged: for what is no event.
-    """
+    """The event that was stored so."""
     where = f"event {number}"
     try:
         event = json.loads(body)
@@ -196,9 +196,6 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[Row]) -> bytes:
 
     Args:
         number, before: of the event that the rows follow; 0 and `START` for a whole chain.
-
-    Raises:
-        LedgerDamaged: at the first event that was not written so.
     """
     for place, (stored_number, body, stored) in enumerate(rows, start=number + 1):
         if stored_number != place:
@@ -214,11 +211,7 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[Row]) -> bytes:
 
 
 def check_seal(key: Key, head: tuple[int, bytes] | None, number: int, mac: bytes) -> None:
-    """Check that the chain ends where its head says.
-
-    Raises:
-        LedgerDamaged: where it does not.
-    """
+    """Check that the chain ends where its head says."""
     # In constant time, as every mac: a store that may guess must learn nothing from how long it takes.
     if head is None or head[0] != number or not hmac.compare_digest(head[1], seal(key, number, mac)):
         raise LedgerDamaged(

@@ -31,9 +31,6 @@ STEPS: tuple[tuple[str, ...], ...] = (
 def missing_steps(version: int, steps: tuple[tuple[str, ...], ...] = STEPS) -> list[str]:
     """The statements that bring a store of this version up to date.
 
-    Raises:
-        Unsupported: for a store of a later version.
-
     >>> missing_steps(len(STEPS))
     []
     """
@@ -69,7 +66,6 @@ class Store(Protocol):
     @property
     def place(self) -> str:
         """Where it is, without any secret."""
-        ...
 
     def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
         """Do the work in one transaction: all of it durable when this returns, or nothing of it done.
@@ -81,16 +77,13 @@ class Store(Protocol):
             LedgerUnavailable: where the store is locked, full or out of reach.
             LedgerDamaged: where it is no longer a database, or has other tables, or anything that acts on them.
         """
-        ...
 
     def problems(self) -> list[str]:
         """What the database finds wrong with its files, and what is not as a ledger made it: tables, columns, indices;
         triggers, rules, views, row security, tables that are not logged or that hide others."""
-        ...
 
     def close(self) -> None:
         """Let go of connections."""
-        ...
 
 
 class Rows:
@@ -158,17 +151,14 @@ class Rows:
         return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
 
     def write(self, events: Sequence[Row], seal: bytes, parts: Iterable[Part]) -> None:
-        """Events more with their parts, and the head moved on; read back, since a store may swallow what it is given.
-
-        Raises:
-            LedgerDamaged: where the store does not hold what was just written.
-        """
+        """Events more with their parts, and the head moved on; read back, as a store may swallow what it is given."""
+        # Of parts that are streamed digests alone are kept: those of a large ledger are never in memory at once.
+        mark = (lambda content: content) if isinstance(parts, list) else (lambda content: sha256(content).digest())
         written = []
 
         def noted() -> Iterator[Part]:
             for event, part, content in parts:
-                # Digests alone are kept: the parts of a large release are streamed through, and never all in memory.
-                written.append((event, part, sha256(content).digest()))
+                written.append((event, part, mark(content)))
                 yield event, part, content
 
         # Parts first: the event that names them is there only if they are.
@@ -183,7 +173,7 @@ class Rows:
             wrong = "utmost_head"
         elif self.events(events[0][0] - 1) != list(events):
             wrong = "utmost_events"
-        elif any(sha256(self.part(event, part) or b"").digest() != digest for event, part, digest in written):
+        elif any(mark(self.part(event, part) or b"") != marked for event, part, marked in written):
             wrong = "utmost_parts"
         if wrong is not None:
             raise LedgerDamaged(

@@ -15,7 +15,15 @@ from utmost.publish.promises.keys import keys_of_one
 from utmost.publish.promises.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
 from utmost.publish.promises.promised_noise import Noise, said_of_noise
 from utmost.publish.promises.table_statements import promise_text
-from utmost.publish.promises.vast_domains import Texts, Tuples, check_places, false_wish, least_threshold, named_cells
+from utmost.publish.promises.vast_domains import (
+    Texts,
+    Tuples,
+    check_places,
+    false_wish,
+    least_threshold,
+    named_cells,
+    size_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,7 @@ class NamedCellNoise(NamingNoise):
         many = f"{self.unit.many('cell')} of the universe, each by at most 1"
         promised = promise_text(level, self.unit.neighbours, "the named cells and their counts", f"at most {many}")
         wish = f"At most {self.false_names} of the names belong to nobody, on average ({level_name(level)})."
-        return f"{promised} The universe has {self.universe.size} cells and was declared beforehand. {wish}"
+        return f"{promised} The universe has {size_text(self.universe)} cells and was declared beforehand. {wish}"
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""

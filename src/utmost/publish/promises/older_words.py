@@ -5,15 +5,21 @@ and compared with it. Statements of today pass through here unchanged.
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
-from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND, WORKLOAD_KIND
+from utmost.laws.exact import exact
+from utmost.laws.exact.shown import number_words
+from utmost.publish.promises.statement_kinds import FORMATS, PLACES_KIND, TABLE_KIND, TOGETHER_KIND, WORKLOAD_KIND
 
 _NEWEST_OLDER = {TABLE_KIND: 2, TOGETHER_KIND: 1, PLACES_KIND: 2, WORKLOAD_KIND: 1}
 _OLDER = {"margin": "radius", "margins": "radii", "domain_cells": "atoms"}
 _MARGIN, _OLDER_MARGIN = "margin", "radius"
 MARGIN_WORDS = (_MARGIN, _OLDER_MARGIN)
 """What margins of error have been called, today's word first."""
+
+_LAST_OF_FRACTIONS = {TABLE_KIND: 3, TOGETHER_KIND: 2}
+"""The last formats whose sentences have fractions where people read decimals."""
 
 _SENTENCES = (("a cell", "an atom"), ("cell", "atom"))
 
@@ -27,6 +33,15 @@ def is_older(kind: Any, form: Any) -> bool:
     return type(form) is int and form <= _NEWEST_OLDER.get(kind, 0)
 
 
+def format_of(kind: str, sensitivity: int | Fraction) -> int:
+    """The format in which a statement is written: no later one than it needs, so that earlier versions read it.
+
+    >>> format_of(TABLE_KIND, 1), format_of(TABLE_KIND, Fraction(3, 10))
+    (3, 4)
+    """
+    return _LAST_OF_FRACTIONS[kind] if number_words(sensitivity) == str(sensitivity) else FORMATS[kind][0]
+
+
 def margin_word(statement: Mapping[str, Any]) -> str:
     """What a statement calls the margin of error, with which the names of its columns end, too.
 
@@ -36,18 +51,25 @@ def margin_word(statement: Mapping[str, Any]) -> str:
     return _OLDER_MARGIN if is_older(statement.get("kind"), statement.get("format")) else _MARGIN
 
 
-def in_words_of(statement: Mapping[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+def in_words_of(statement: Mapping[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
     """What was made of a statement, with the words and the format of that statement.
 
-    >>> in_words_of({"kind": TABLE_KIND, "format": 2}, {"kind": TABLE_KIND, "format": 3, "margin": 4})
-    {'kind': 'utmost table release', 'format': 2, 'radius': 4}
+    >>> older = {"kind": TABLE_KIND, "format": 2, "sensitivity": "3/10"}
+    >>> in_words_of(older, {"format": 4, "margin": 4, "guarantee": "by at most 0.3"})
+    {'format': 2, 'radius': 4, 'guarantee': 'by at most 3/10'}
     """
-    form = statement.get("format")
-    if not is_older(statement.get("kind"), form):
-        return made
-    renamed = {_OLDER.get(name, name): fact for name, fact in made.items()} | {"format": form}
+    kind, form = statement.get("kind"), statement.get("format")
+    if type(form) is int and form <= _LAST_OF_FRACTIONS.get(str(kind), 0):
+        most = exact(statement["sensitivity"], "sensitivity")
+        spelled = expected["guarantee"].replace(f"by at most {number_words(most)}", f"by at most {most}", 1)
+        expected = expected | {"guarantee": spelled, "format": form}
+    if not is_older(kind, form):
+        return expected
+    renamed = {_OLDER.get(name, name): fact for name, fact in expected.items()} | {"format": form}
     if "families" in renamed:
-        renamed["families"] = [{_OLDER.get(name, name): fact for name, fact in of.items()} for of in made["families"]]
+        renamed["families"] = [
+            {_OLDER.get(name, name): fact for name, fact in of.items()} for of in expected["families"]
+        ]
     return renamed
 
 

@@ -5,15 +5,19 @@ universe is made: of the cells that nobody holds, only those that the noise name
 the long way: docs/theory/unknown-keys.md has the proof.
 """
 
+import json
+import numbers
 from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, time, timedelta
 from fractions import Fraction
+from hashlib import sha256
 from math import prod
 from typing import Any, Protocol
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import Interval, Level, Number, checked, exact, level, natural
+from utmost.laws.exact import Interval, Level, Number, checked, exact, exact_integer, level, natural
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Geometric
@@ -24,23 +28,25 @@ from utmost.publish.promises.keys import counted_keys, keys_of_one
 
 _MOST_LETTERS = 1000
 _MOST_FALSE = 10**7
+_MOST_BITS = 13_000  # Python prints integers of up to 4300 digits
 
 
 class Universe(Protocol):
-    """A finite list of keys that is never written out: how many there are, and the way from places to keys and back."""
+    """A finite list of keys that is never written out: how many there are, and the way from places to keys and back.
+
+    One that has ``facts``, JSON values that say all of it, as `Texts` and `Tuples` have, is known again by a ledger;
+    of any other one a ledger knows the size alone.
+    """
 
     @property
     def size(self) -> int:
         """How many keys there are."""
-        ...
 
     def key(self, place: int) -> Any:
         """The key in a place, 0 to size - 1."""
-        ...
 
     def place(self, key: Any) -> int | None:
         """The place of a key; None for what is no key of this universe."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,34 @@ class Texts:
             number = number * base + self.alphabet.index(letter)
         shorter: int = sum(base**length for length in range(self.least, len(key)))
         return number + shorter
+
+
+def universe_facts(universe: Universe) -> dict[str, str]:
+    """How a universe is known again: its size, and where it has facts, their kind and digest.
+
+    >>> universe_facts(Texts("ab", most=2))["size"], universe_facts(Tuples(range(10))) == universe_facts(Tuples([0]))
+    ('6', False)
+    """
+    size = {"size": size_text(universe)}
+    facts = getattr(universe, "facts", None)
+    if facts is None:
+        return size
+    text = json.dumps(facts(), sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_typed)
+    return {**size, "kind": type(universe).__name__, "digest": sha256(text.encode("ascii")).hexdigest()}
+
+
+def size_text(universe: Universe) -> str:
+    """How many keys a universe has, in digits; of more than Python prints, in hexadecimal ones."""
+    size = exact_integer(universe.size, "size of the universe")
+    return str(size) if size.bit_length() <= _MOST_BITS else hex(size)
+
+
+def _typed(value: object) -> list[str]:
+    """A value that JSON does not have: of a date or a fraction also its text, which is the same in every process."""
+    return [
+        type(value).__name__,
+        *([str(value)] if isinstance(value, date | time | timedelta | numbers.Number | bytes) else []),
+    ]
 
 
 def _check_facts(facts: Mapping[str, Any], *names: str) -> None:
@@ -265,11 +299,7 @@ def named_cells(
 
 
 def false_wish(false_names: Number) -> Fraction:
-    """How many names of nobody are wanted at most, on average.
-
-    Raises:
-        OutOfRange: for what is not positive, and more than 10^7.
-    """
+    """How many names of nobody are wanted at most, on average."""
     wish = exact(false_names, "false_names")
     if not 0 < wish <= _MOST_FALSE:
         raise OutOfRange("false_names must be above 0 and at most 10^7", came=false_names, where="name_cells")

@@ -13,7 +13,7 @@ from typing import Any
 
 from utmost.laws.exact import Level
 from utmost.laws.exact.shown import Shown
-from utmost.laws.exact.written_levels import level_text
+from utmost.laws.exact.written_levels import level_of_text, level_words, stated_level
 
 Bars = tuple[tuple[Fraction, int | float], ...]
 """Confidence, and the distance that a released value lies within with that confidence."""
@@ -160,8 +160,12 @@ class Facts(Shown):
         if self.delta is not None:
             yield Fact("delta", f"{self.delta}, what the bound of epsilon does not cover", is_first=True)
         if self.answered:
-            yield Fact("answered at", f"epsilon = {', '.join(self.answered)}", is_first=True)
-            cost = f"epsilon = {level_text(self.level)}{self.each}, whatever answers are put together"
+            yield Fact(
+                "answered at",
+                f"epsilon = {', '.join(level_words(level_of_text(text)) for text in self.answered)}",
+                is_first=True,
+            )
+            cost = f"epsilon = {level_words(self.level)}{self.each}, whatever answers are put together"
             yield Fact("together", cost, is_first=True)
         yield Fact("how it adds up", self.composition)
         yield Fact("noise" if self.noises else "how it was drawn", self.drawn, section=NOISE, is_first=True)
@@ -192,10 +196,10 @@ class Facts(Shown):
     @property
     def _at(self) -> str:
         if self.per is not None:
-            return f"epsilon = {level_text(self.own_level)}{self.each}"
+            return f"epsilon = {level_words(self.own_level)}{self.each}"
         cell = self.statement.get("per_cell")
-        shared = "" if cell is None else f", epsilon = {cell['epsilon']} for each cell"
-        return f"epsilon = {level_text(self.own_level)} in all{shared}"
+        shared = "" if cell is None else f", epsilon = {level_words(stated_level(cell))} for each cell"
+        return f"epsilon = {level_words(self.own_level)} in all{shared}"
 
     @property
     def _bars(self) -> str:

@@ -17,13 +17,21 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import checked, exact, objects
-from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.shown import Shown, number_words
 from utmost.laws.noise import Combination, Geometric
-from utmost.publish.promises.plan import Plan
-from utmost.publish.promises.statement_kinds import WITHHELD_KIND
+from utmost.publish.promises.plan import CellsAt
+from utmost.publish.promises.statement_kinds import WITHHELD_FORMAT, WITHHELD_KIND
 from utmost.publish.releases.complementary import complementary
 from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
-from utmost.publish.releases.withholding import SHOWN, NoiseTails, WithholdingRule, bias_words, shown_bias
+from utmost.publish.releases.withholding import (
+    SHOWN,
+    NoiseTails,
+    Spell,
+    WithholdingRule,
+    bias_words,
+    shown_bias,
+    spelled_before,
+)
 from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.tables.adapters import adapter_of, engine_door
 from utmost.publish.tables.saving import Digest, FileWords, SavedTable
@@ -48,6 +56,7 @@ class WithheldTable(SavedTable):
         release: the statement of the release, without any digest.
         family: of a release by a plan the levels of the table; None of any other.
         families: those of all tables that the rule was applied to together.
+        is_decimal: whether its words write numbers as decimals, as they do since format 2.
     """
 
     _shown = ("rule", "released", "cells", "shown")
@@ -61,18 +70,23 @@ class WithheldTable(SavedTable):
     release: Mapping[str, Any]
     family: str | None = None
     families: tuple[str, ...] = ()
+    is_decimal: bool = True
 
     @property
     def words(self) -> str:
         """What must be said beside the table."""
-        return f"{self.rule.words} {bias_words(self.bias, self.rule)}"
+        return self._in_words(number_words if self.is_decimal else spelled_before)
+
+    def _in_words(self, spell: Spell) -> str:
+        return f"{self.rule.in_words(spell)} {bias_words(self.bias, self.rule, spell)}"
 
     def said(self, digest: Digest | None) -> dict[str, Any]:
         """The statement: the promise of the release, the rule and what it does, in words and as facts."""
         of_plan = {} if self.family is None else {"family": self.family, "families": list(self.families)}
         return {
             "kind": WITHHELD_KIND,
-            "format": 1,
+            # An earlier version reads what it would have written itself.
+            "format": 1 if self.words == self._in_words(spelled_before) else WITHHELD_FORMAT,
             "utmost": __version__,
             "guarantee": self.release["guarantee"],
             "words": self.words,
@@ -92,13 +106,13 @@ def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
     return {name: None if name in ("table", "measured") else fact for name, fact in statement.items() if name != "sums"}
 
 
-def table_bias(rule: WithholdingRule, plan: Plan) -> list[dict[str, Any]]:
+def table_bias(rule: WithholdingRule, plan: CellsAt) -> list[dict[str, Any]]:
     """`shown_bias` for the cells of a table."""
     return shown_bias(rule, NoiseTails(plan.drawn, plan.width or Fraction(1)), plan.margin)
 
 
 def withheld_table(
-    table: Any, released: Sequence[str], plan: Plan, statement: Mapping[str, Any], rule: WithholdingRule
+    table: Any, released: Sequence[str], plan: CellsAt, statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTable:
     """The table of a release with the cells withheld that a rule names; each cell has noise of its own.
 

@@ -7,7 +7,7 @@ when its noise is positive.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -18,9 +18,12 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 from utmost.laws.exact import Level, Number, exact, round_up
-from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.shown import Shown, number_words
 from utmost.laws.noise import Combination, Geometric
 from utmost.laws.noise.integer_law import IntegerLaw
+
+Spell = Callable[[Fraction], str]
+"""How a sentence writes a number."""
 
 SHOWN = "shown"
 """The mark of a cell that satisfies the rule."""
@@ -122,9 +125,13 @@ class WithholdingRule(Shown):
     @property
     def words(self) -> str:
         """The rule in sentences."""
-        conditions = [] if self.below is None else [f"its noisy value is {_text(self.below)} or more"]
+        return self.in_words(number_words)
+
+    def in_words(self, spell: Spell) -> str:
+        """The rule in sentences, with its numbers in this spelling."""
+        conditions = [] if self.below is None else [f"its noisy value is {spell(self.below)} or more"]
         if self.relative_margin is not None:
-            margin = f"{_text(100 * self.relative_margin)} %"
+            margin = f"{spell(100 * self.relative_margin)} %"
             conditions.append(f"its error bar is at most {margin} of the size of its noisy value")
         which = "is withheld" if self.is_blank else f"is marked {UNRELIABLE!r}"
         further = (
@@ -150,11 +157,7 @@ class WithholdingRule(Shown):
 
     @classmethod
     def of_facts(cls, facts: Any) -> "WithholdingRule":
-        """The rule that JSON values describe.
-
-        Raises:
-            BadTable: for what describes none.
-        """
+        """The rule that JSON values describe."""
         names = ("below", "relative_margin", "complementary", "mark")
         try:
             if not isinstance(facts, Mapping) or set(facts) != set(names):
@@ -167,8 +170,8 @@ class WithholdingRule(Shown):
         return rule
 
 
-def _text(number: Fraction) -> str:
-    """A number as it is written in a sentence: a decimal where it is a short one."""
+def spelled_before(number: Fraction) -> str:
+    """A number as sentences of format 1 have it: a decimal where it is one of six digits, else a fraction."""
     decimal = f"{float(number):.6g}"
     return decimal if Fraction(decimal) == number and "e" not in decimal else str(number)
 
@@ -287,7 +290,7 @@ def _at(rule: WithholdingRule, tails: NoiseTails, bound: Fraction, truth: Fracti
     chance = min(1.0, sum(tails.reach(least) for least, _ in sides))
     moved = sum(sign * tails.mean_above(least) for least, sign in sides)
     return {
-        "true": _text(truth),
+        "true": spelled_before(truth),
         "chance_shown": _digits(chance),
         "bias": _digits(moved / chance) if chance > _NEGLIGIBLE else None,
     }
@@ -298,10 +301,11 @@ def _digits(number: float) -> float:
     return float(f"{number:.3g}")
 
 
-def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
+def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule, spell: Spell = number_words) -> str:
     """What the figures of `shown_bias` mean, in a sentence."""
     parts = [
-        f"a true {fact['true']} in {100 * fact['chance_shown']:.3g} % of releases, and then {fact['bias']:+.3g} off"
+        f"a true {spell(Fraction(fact['true']))} in {100 * fact['chance_shown']:.3g} % of releases, "
+        f"and then {fact['bias']:+.3g} off"
         for fact in bias
         if fact["bias"] is not None
     ]

@@ -14,7 +14,7 @@ from typing import Any
 from utmost.errors import OutOfRange
 from utmost.laws.exact import wrong_kind
 from utmost.laws.exact.shown import Shown
-from utmost.laws.exact.written_levels import level_name, level_text
+from utmost.laws.exact.written_levels import level_name, level_words
 from utmost.publish.releases.release_facts import NOISE, Fact, Facts, short_bar
 
 TO_FILL_IN = "To be filled in"
@@ -192,7 +192,7 @@ def _loss(stated: Facts) -> dict[str, Any]:
     epsilon = float(round_up(settled(stated.level.epsilon_interval)))
     if epsilon == float("inf"):
         raise OutOfRange("the registry's epsilon is a float", came="a level above all floats", where="epsilon")
-    details = f"Exactly, epsilon = {level_text(stated.level)}{stated.each}"
+    details = f"Exactly, epsilon = {level_words(stated.level)}{stated.each}"
     parameters: dict[str, float] = {"epsilon": epsilon}
     if stated.delta is not None:
         details += f", and delta = {stated.delta}"

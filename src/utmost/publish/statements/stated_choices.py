@@ -11,7 +11,7 @@ from typing import Any
 
 from utmost.errors import BadTable
 from utmost.laws.exact import Level, natural
-from utmost.laws.exact.written_levels import factor_text, level_name, level_of_text, level_text, stated_level
+from utmost.laws.exact.written_levels import factor_text, level_name, level_of_text, level_words, stated_level
 from utmost.laws.privacy import Unit
 from utmost.provided import provided
 from utmost.publish.promises.keys import key_columns, keys_held, keys_statement, shares_of_one
@@ -23,6 +23,7 @@ from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_check import (
     ON_TRUST_OF_DRAWS,
+    check_table,
     digest_of,
     does_not_follow,
     names_of,
@@ -143,9 +144,6 @@ def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> 
         statement: the statement.
         file: as it was written.
         spelled: the file with the way in which its text is to be read.
-
-    Raises:
-        BadTable: where it holds others.
     """
     keys, column = _stated_keys(statement), statement["column"]
     if file.suffix == ".json":
@@ -160,6 +158,25 @@ def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> 
         same = shown == {name: [*map(str, cells)] for name, cells in expected.items()}
     if not same:
         raise BadTable("the file must hold the keys that were stated", came="others", where=str(file))
+
+
+def check_answered(statement: Mapping[str, Any], table: Any) -> None:
+    """Check that a table has the columns and the rows of a checked statement of answers, where it says any.
+
+    Raises:
+        BadTable: where it has others.
+    """
+    if "column" in statement:
+        check_reading({"released": [statement["column"]], **statement}, table)
+
+
+def check_reading(statement: Mapping[str, Any], table: Any) -> None:
+    """Check that a table has the columns and the rows of a checked statement of a reading.
+
+    Raises:
+        BadTable: where it has others.
+    """
+    check_table(statement, table, {}, statement["public"], digested=False)
 
 
 def answers_in_words(statement: Mapping[str, Any]) -> Facts:
@@ -215,7 +232,7 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
     for name in codec.differing(statement, expected):
         raise does_not_follow(name)
     total: Level = stated_level(statement["together"])
-    answered = ", ".join(level_text(level_of_text(text)) for text in statement["levels"])
+    answered = ", ".join(level_words(level_of_text(text)) for text in statement["levels"])
     cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"
     public = ", ".join(parts[1])
     rows = "the list of rows, which was fixed beforehand"

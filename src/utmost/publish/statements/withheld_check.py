@@ -13,7 +13,7 @@ from typing import Any
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
 from utmost.publish.promises.older_words import columns_of_today, margin_word
-from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
+from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_FORMAT, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -45,7 +45,7 @@ def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
         BadTable: naming the first field that does not follow from the others.
         Unsupported: for a format that is not known.
     """
-    check_header(statement, WITHHELD_KIND, 1, "a statement of a withheld table")
+    check_header(statement, WITHHELD_KIND, WITHHELD_FORMAT, "a statement of a withheld table", oldest=1)
     rule = WithholdingRule.of_facts(statement.get("rule"))
     release = stated_field(statement, "release", dict)
     with promise_that_holds():
@@ -55,7 +55,7 @@ def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
     shown = stated_field(statement, "shown", int)
     if not 0 <= shown <= described.cells:
         raise does_not_follow("shown")
-    described = replace(described, rule=rule, shown=shown)
+    described = replace(described, rule=rule, shown=shown, is_decimal=statement["format"] > 1)
     expected = described.said(digest_of(statement)) | {"utmost": stated_field(statement, "utmost", str)}
     for name in differing(statement, json.loads(json.dumps(expected))):
         raise does_not_follow(name)
@@ -184,6 +184,7 @@ def _check_made_of(
         again = release.withheld(described.rule)
     if again is None:
         raise BadTable("a withheld table must be made of the release", came="one of another kind", where="release")
+    again = replace(again, is_decimal=described.is_decimal)
     expected = json.loads(json.dumps(again.said(digest_of(statement))))
     expected["utmost"], expected["release"]["utmost"] = statement["utmost"], statement["release"]["utmost"]
     for name in differing(statement, expected):

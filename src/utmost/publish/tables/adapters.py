@@ -129,11 +129,7 @@ def _load_dataframes() -> None:
 
 
 def adapter_of(table: Any) -> TableAdapter:
-    """The adapter of this kind of table.
-
-    Raises:
-        BadTable: for a table of no known kind.
-    """
+    """The adapter of this kind of table."""
     if not isinstance(table, Mapping):
         _load_dataframes()
     for adapter in _adapters:
@@ -201,11 +197,7 @@ def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
 
 
 def check_column(column: Any, name: str) -> None:
-    """Check that a column has rows in an order: a list, a tuple, an array or a series, and no text, set or iterator.
-
-    Raises:
-        BadTable: where it has not.
-    """
+    """Check that a column has rows in an order: a list, a tuple, an array or a series, and no text, set or iterator."""
     if isinstance(column, str | bytes | Mapping | Set) or not hasattr(column, "__len__"):
         raise BadTable("a column must be a list or an array", came=type(column).__name__, where=f"column {name!r}")
 
@@ -225,11 +217,7 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
 
 
 def check_there(wanted: Sequence[str], names: Sequence[str]) -> None:
-    """Check that a table has the columns that are wanted.
-
-    Raises:
-        BadTable: for the first that it has not.
-    """
+    """Check that a table has the columns that are wanted."""
     for name in wanted:
         if name not in names:
             raise no_column(name, names)

@@ -22,11 +22,7 @@ class WriteWords(TypedDict, total=False):
 
 
 def check_absent(path: Path) -> None:
-    """Check that a file may be written here.
-
-    Raises:
-        Unsupported: where something is there already, and without a folder that may be written into.
-    """
+    """Check that a file may be written here."""
     _check_folder(path.parent)
     if os.path.lexists(path):
         raise Unsupported(
@@ -76,11 +72,7 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
 
 
 def check_free_name(path: Path, *, overwrite: bool) -> None:
-    """Check that a file may be written here: nothing is there, or a file that may be written over.
-
-    Raises:
-        Unsupported: where it may not.
-    """
+    """Check that a file may be written here: nothing is there, or a file that may be written over."""
     if not overwrite:
         return check_absent(path)
     _check_folder(path.parent)

@@ -58,9 +58,6 @@ def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
     Numbers that are not floats (ints, Decimals, Fractions: among them every number read from text) are kept exactly,
     so that the difference of two cells is the one that was written.
 
-    Raises:
-        BadTable: at the first cell that is missing, NaN, infinite, text, boolean or anything else.
-
     >>> real_column([Decimal("0.1"), 2], "income", str).tolist()
     [Fraction(1, 10), Fraction(2, 1)]
     """
@@ -94,13 +91,24 @@ def check_distinct(column: Column, name: str, place: Place) -> None:
 
 def _is_plainly_distinct(column: Column) -> bool:
     """Whether these are integers or texts, none missing and no two alike, as a whole column is soonest known to be."""
-    if isinstance(column, np.ndarray):
-        ascending = np.sort(column) if column.dtype.kind in "iu" and column.ndim == 1 else None
-        return ascending is not None and not (ascending[1:] == ascending[:-1]).any()
-    kinds = set(map(type, column))
-    if kinds == {str} and not all(map(str.strip, column)):
+    if not is_plainly_there(column):
         return False
-    return kinds in ({str}, {int}) and len(set(column)) == len(column)
+    if isinstance(column, np.ndarray):
+        ascending = np.sort(column)
+        return not (ascending[1:] == ascending[:-1]).any()
+    return len(set(column)) == len(column)
+
+
+def is_plainly_there(column: Column) -> bool:
+    """Whether these are integers, or texts with letters, in every row; where it is not, a row may still have another.
+
+    >>> is_plainly_there(["a", "b"]), is_plainly_there(["a", " "]), is_plainly_there([1, True])
+    (True, False, False)
+    """
+    if isinstance(column, np.ndarray):
+        return column.dtype.kind in "iu" and column.ndim == 1 and not np.ma.isMaskedArray(column)
+    kinds = set(map(type, column))
+    return kinds == {int} or (kinds == {str} and all(map(str.strip, column)))
 
 
 def not_distinct(came: str, where: str) -> BadTable:

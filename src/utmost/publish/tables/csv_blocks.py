@@ -111,9 +111,6 @@ def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
         path: the file.
         width: how many cells its header has.
         delimiter: what separates them.
-
-    Raises:
-        Unlike: where the file is not written plainly, or is none.
     """
     heads = 1
     with path.open("rb") as file:

@@ -74,11 +74,7 @@ def read(path: Path | str) -> CsvTable:
 
 
 def write(table: CsvTable, file: BinaryIO, *, delimiter: str = ",") -> None:
-    """Write the table: the laid columns in their places, every other cell with the text it had.
-
-    Raises:
-        BadTable: where the file is no longer as long as it was.
-    """
+    """Write the table: the laid columns in their places, every other cell with the text it had."""
     for _, text in pieces(table, delimiter):
         file.write(text)
 
@@ -88,11 +84,7 @@ Piece = tuple[int, bytes]
 
 
 def pieces(table: CsvTable, delimiter: str = ",") -> Iterator[Piece]:
-    """The table as it is written, its header first.
-
-    Raises:
-        BadTable: where the file is no longer as long as it was.
-    """
+    """The table as it is written, its header first."""
     if not table.in_blocks or len(table.names) < 2:
         yield from pieces_of(table.names, rows(table), delimiter)
         return
@@ -371,7 +363,7 @@ def decimal_of(path: Path) -> str:
 def delimiter_of(path: Path) -> str:
     """What separates the cells of a file with this name."""
     stated = path.separator if isinstance(path, TextFile) else None
-    return stated or ("\t" if path.suffix == ".tsv" else ",")
+    return stated or ("\t" if path.suffix.lower() == ".tsv" else ",")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -409,11 +401,7 @@ class CsvPiece:
         return arrow.Array.from_buffers(arrow.large_string(), self.rows, buffers)
 
     def identifiers(self, name: str) -> Identifiers:
-        """The texts of one column.
-
-        Raises:
-            BadTable: where one is missing.
-        """
+        """The texts of one column."""
         texts = self.texts(name)
         if not all(map(str.strip, texts)):
             raise BadTable("every row must have an identifier", came="a row without one", where=f"column {name!r}")

@@ -51,6 +51,8 @@ def _arrow_numbers(column: Any) -> NDArray[Any]:
     """An Arrow column of numbers, none missing, as an array."""
     # Arrow's own conversion imports pandas where that is installed, which takes longer than the release.
     parts = [np.from_dlpack(part) for part in column.chunks if len(part)]
+    if len(parts) == 1:
+        return parts[0]
     return np.concatenate(parts) if parts else np.asarray(column.to_numpy())
 
 
@@ -180,12 +182,7 @@ def _eager(table: Any) -> Any:
 
 
 def through_narwhals(table: Any, **options: bool) -> Any:
-    """The table as narwhals sees it.
-
-    Raises:
-        BadTable: for two columns of one name.
-        Unsupported: where narwhals is not installed.
-    """
+    """The table as narwhals sees it."""
     nw = _narwhals()
     try:
         return nw.from_native(_as_frame(table), **options)
@@ -194,11 +191,7 @@ def through_narwhals(table: Any, **options: bool) -> Any:
 
 
 def _check_index(table: Any) -> None:
-    """Names of rows are published with them; of frames that only resemble those of pandas they must be a column.
-
-    Raises:
-        BadTable: for such a frame whose rows have names other than 0, 1, 2, ...
-    """
+    """Names of rows are published with them; of frames that only resemble those of pandas they must be a column."""
     index = getattr(table, "index", None)
     if index is None or not _eager(table).implementation.is_pandas_like():
         return

@@ -148,11 +148,7 @@ def _bytewise(name: str, kind: str) -> str:
 
 
 def lake_relation(files: Sequence[Path], folders: FolderColumns) -> DuckRelation:
-    """Parquet files and the columns in the names of their folders as one relation, on a connection of its own.
-
-    Raises:
-        Unsupported: for files that have a column "file_index", by which DuckDB calls the number of a file.
-    """
+    """Parquet files and the columns in the names of their folders as one relation, on a connection of its own."""
     duckdb = extra("duckdb", "duckdb")
     names = [escape(str(path)) for path in files]
     lake = duckdb.connect().read_parquet(names, hive_partitioning=False)

@@ -92,19 +92,11 @@ class EngineFrame(Protocol):
         ...
 
     def check_mapped(self) -> None:
-        """Check that rows can be mapped, before a level is spent for the frame that is made.
-
-        Raises:
-            Unsupported: for a frame that its engine can read in one place alone.
-        """
+        """Check that rows can be mapped, before a level is spent for the frame that is made."""
         ...
 
     def batches(self) -> Batches:
-        """All rows, in their order where they have one, a batch at a time.
-
-        Raises:
-            Unsupported: for an engine whose rows are on other machines.
-        """
+        """All rows, in their order where they have one, a batch at a time."""
         ...
 
     def written(self, folder: Path) -> None:
@@ -143,11 +135,7 @@ def is_engine_frame(table: Any) -> bool:
 
 
 def engine_frame(table: Any) -> EngineFrame:
-    """A frame as its engine sees it.
-
-    Raises:
-        Unsupported: for a frame of no engine that is known here.
-    """
+    """A frame as its engine sees it."""
     native = _bare(table)
     door = _door(native)
     if door is None:

@@ -32,9 +32,6 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount) -> NDAr
         before: how many rows came before these.
         amount: says the step.
 
-    Raises:
-        BadTable: at the first cell that is missing, not finite, or no number by its type.
-
     >>> rounded_amounts([0.125, 0.375, 2], "spent", 0, Amount("spent", "0.25")).tolist()
     [0, 2, 8]
     """

@@ -87,11 +87,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
 
 
 def any_column(names: Sequence[str]) -> list[str]:
-    """One column, where rows are counted and nothing of them is read.
-
-    Raises:
-        BadTable: for a table without columns.
-    """
+    """One column, where rows are counted and nothing of them is read."""
     if not names:
         raise BadTable("a table must have a column", came="none", remedy="Its rows are counted by any of them.")
     return [names[0]]
@@ -112,11 +108,7 @@ def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
 
 
 def _columns_of_rows(rows: list[Any]) -> dict[str, list[Any]]:
-    """A list of dicts as columns, in the order in which their names come; what a row does not name is missing there.
-
-    Raises:
-        BadTable: for a row that is none, and for no rows, which name no columns.
-    """
+    """A list of dicts as columns, in the order in which their names come; what a row does not name is missing there."""
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         came = "no rows, so no columns" if not rows else "a row of another type"
         remedy = 'Pass {"user": [...]}, which names its columns without rows, too.'

@@ -41,9 +41,6 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
         name: of the column, for the message.
         axis: whose values they are, see `check_type`.
 
-    Raises:
-        BadTable: for a cell that is no single value.
-
     >>> distinct_cells(["a", None, "a", 3], "user")
     (array([ 0, -1,  0,  1]), ['a', 3])
     """
@@ -73,9 +70,6 @@ def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
         column: an Arrow array, a NumPy array, or a sequence; or the field of an Arrow schema.
         name: of the column, for the message.
         axis: whose values they are; one of periods takes dates and times, one that lists truth values takes those.
-
-    Raises:
-        BadTable: where it does.
     """
     takes_time, takes_truth = axis is not None and axis.clock is not None, axis is not None and axis.truth
     kind: Any = getattr(column, "dtype", getattr(column, "type", None))
@@ -136,11 +130,7 @@ class Persons:
     _codes: dict[str, int] = field(default_factory=dict)
 
     def codes(self, column: Any) -> NDArray[np.int64]:
-        """The code of each event's person.
-
-        Raises:
-            BadTable: for an event without a person, and for a person that is neither text nor an integer.
-        """
+        """The code of each event's person."""
         codes, cells = distinct_cells(column, self.name)
         if len(codes) and codes.min() < 0:
             raise BadTable(
@@ -216,9 +206,6 @@ def amounts_in(column: Any, name: str, before: int) -> NDArray[Any]:
         column: an Arrow array, a NumPy array, or a sequence.
         name: of the column, for the message.
         before: how many rows came before these.
-
-    Raises:
-        BadTable: at the first cell that is missing or no integer.
     """
     if hasattr(column, "dictionary_encode"):
         import pyarrow

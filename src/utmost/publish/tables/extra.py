@@ -9,9 +9,6 @@ from utmost.errors import Unsupported
 def extra(module: str, name: str) -> ModuleType:
     """The module, which the extra ``name`` of this package installs.
 
-    Raises:
-        Unsupported: where it is not installed.
-
     >>> extra("json", "tables").__name__
     'json'
     """

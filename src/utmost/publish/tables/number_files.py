@@ -32,11 +32,7 @@ def number_rows(path: Path) -> list[list[Fraction]]:
 
 
 def number_in(cell: Any, where: str) -> Fraction:
-    """The number in a cell, exactly; ``where`` names the place in the message.
-
-    Raises:
-        BadTable: for what is no finite number.
-    """
+    """The number in a cell, exactly; ``where`` names the place in the message."""
     try:
         return exact(cell)
     except NotANumber:

@@ -40,11 +40,7 @@ class PandasShape:
 
     @classmethod
     def of(cls, frame: Any) -> "PandasShape":
-        """The names of a frame.
-
-        Raises:
-            BadTable: for two columns of one name.
-        """
+        """The names of a frame."""
         columns = [named(name) for name in frame.columns]
         levels = _levels(frame.index)
         if len({*columns, *levels}) < len(columns) + len(levels):

@@ -40,9 +40,6 @@ def opened(path: Path | str, shown_as: str | None = None) -> Any:
 
     Args:
         path, said: as for `read`.
-
-    Raises:
-        BadTable, Unsupported: as `read`.
     """
     reader, where = extra("pyarrow.parquet", "tables"), str(path) if shown_as is None else shown_as
     with well_formed(where):
@@ -76,11 +73,7 @@ def _readable(path: Path | str) -> Any:
 
 @contextmanager
 def well_formed(path: Path | str) -> Iterator[None]:
-    """Say of a file that Arrow cannot read that it is no Parquet, and nothing of what is in it.
-
-    Raises:
-        BadTable: where Arrow fails.
-    """
+    """Say of a file that Arrow cannot read that it is no Parquet, and nothing of what is in it."""
     arrow = extra("pyarrow", "tables")
     try:
         yield

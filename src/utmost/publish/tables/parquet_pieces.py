@@ -90,11 +90,7 @@ class ParquetPieces:
         return sum(int(self._opened(at).metadata.num_rows) for at in range(len(self.files)))
 
     def whole(self) -> Any:
-        """All rows as an Arrow table.
-
-        Raises:
-            BadTable: also for a file that inflates beyond all measure.
-        """
+        """All rows as an Arrow table."""
         batches: list[Any] = []
         for at, path in enumerate(self.files):
             read = parquet.read(path, self._said(at)).to_batches()

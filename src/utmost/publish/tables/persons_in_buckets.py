@@ -28,8 +28,8 @@ BUCKETS = 256
 _AS_THEY_ARE = 1 << 25
 """So many events lie on the disk uncompressed, in some 24 bytes each: to compress them takes a fifth of the time."""
 _PERSON, _CELL, _AMOUNT = "person", "cell", "amount"
-_AT_ONCE = 1 << 20
-_IN_MEMORY = 1 << 21
+_AT_ONCE = 1 << 19
+_IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
 _BEYOND_ASCII = 0x80
@@ -40,11 +40,7 @@ Counted = Iterator[tuple[Pairs, Sequence[str]]]
 
 
 def persons_of(reader: EventReader, read: Events, progress: Progress | None = None) -> Counted:
-    """The persons of a table of events: in columns of Arrow as by `PersonsInBuckets`, of lists all persons together.
-
-    Raises:
-        BadTable: for what cannot be counted.
-    """
+    """The persons of a table of events: in columns of Arrow as by `PersonsInBuckets`, of lists all persons together."""
     batches = read.watched(progress)
     first = next(batches, None)
     if first is not None and hasattr(first[reader.person], "dictionary_encode"):
@@ -83,9 +79,6 @@ class PersonsInBuckets:
         """The persons, those of some buckets at a time.
 
         Memory goes with the distinct pairs of person and cell in a 256th of the persons; the disk with the events.
-
-        Raises:
-            BadTable: for what cannot be counted.
         """
         laid, first, rows = self._laid(batches), [], 0
         for table in laid:
@@ -214,11 +207,7 @@ def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
 
 
 def _checked_persons(column: Any, name: str) -> Any:
-    """The persons of some events, as integers or text; for any other column what `Persons` says of it.
-
-    Raises:
-        BadTable: for an event without a person, and persons that are neither.
-    """
+    """The persons of some events, as integers or text; for any other column what `Persons` says of it."""
     arrow = extra("pyarrow", "tables")
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

@@ -102,9 +102,6 @@ def _check_order(column: Any, name: str, last: Any) -> Any:
     """Check that persons ascend, from those of the batch before on; returns the last one.
 
     Two runs of one person would be two persons, each with as many cells as one may have.
-
-    Raises:
-        Unsupported: where they do not.
     """
     arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
     if arrow.types.is_dictionary(column.type):
@@ -133,11 +130,7 @@ def cell_totals(pairs: Pairs) -> Any:
 
 
 def wide_integers(numbers: NDArray[Any]) -> Any:
-    """Integers as an Arrow array of the type in which engines add them up: decimals of 38 digits.
-
-    Raises:
-        Unsupported: for larger ones.
-    """
+    """Integers as an Arrow array of the type in which engines add them up: decimals of 38 digits."""
     arrow = extra("pyarrow", "tables")
     whole = arrow.decimal128(38, 0)
     if numbers.dtype != object:

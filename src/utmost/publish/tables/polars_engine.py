@@ -37,11 +37,7 @@ class LazyPolars:
             raise Unsupported(f"lazy frames are read by Polars {_LEAST} or later", came=version, remedy=remedy)
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows.
-
-        Raises:
-            Unsupported: for a column of a type that Arrow has not.
-        """
+        """The Arrow schema of the rows."""
         arrow, polars = extra("pyarrow", "tables"), extra("polars", "tables")
         fields = []
         for name, kind in self.native.collect_schema().items():

@@ -8,7 +8,7 @@ asked for.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import checked
@@ -44,6 +44,11 @@ class FileWords(TypedDict, total=False):
     overwrite: bool
 
 
+def file_words(words: Mapping[str, Any]) -> FileWords:
+    """How an answer is written, among the words of a save."""
+    return cast(FileWords, {name: word for name, word in words.items() if name in FileWords.__annotations__})
+
+
 def saved(publication: Publication, path: Path | str, **file: Unpack[FileWords]) -> dict[str, Any]:
     """Write a publication; every ``save`` is this.
 
@@ -72,9 +77,6 @@ def check_destination_free(path: Path | str, *, is_document: bool = False, **fil
     Args:
         path, format, sign, overwrite: as for `saved`.
         is_document: whether a file that ends in .json is the whole of what is written.
-
-    Raises:
-        Unsupported, OutOfRange, KeyRefused: as `saved`.
     """
     provided("publication").check_destination(path, is_document=is_document, **file)
 
@@ -99,9 +101,6 @@ class SavedTable(Shown):
 
         Returns:
             The statement, with the digest of the file.
-
-        Raises:
-            Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         publication = Publication(self.table, self.said)
         return saved(publication, path, **file)

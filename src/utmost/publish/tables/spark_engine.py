@@ -68,11 +68,7 @@ class SparkRows:
         return iter([_gathered(totals, schema)])
 
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
-        """The events of a person go to one partition, and pass by there in the order of the persons.
-
-        Raises:
-            Unsupported: for text in a collation under which different texts are equal.
-        """
+        """The events of a person go to one partition, and pass by there in the order of the persons."""
         names, weight, rows = self.native.columns, None, self.native
         self._check_binary(names)
         if not is_weighed:
@@ -134,11 +130,7 @@ def refusal_field() -> Any:
 
 
 def _gathered(frame: Any, schema: Any) -> Any:
-    """A small dataframe as one Arrow table.
-
-    Raises:
-        UtmostError: what the work on a worker has raised.
-    """
+    """A small dataframe as one Arrow table."""
     arrow = extra("pyarrow", "tables")
     rows = frame.collect()
     for refusal in sorted(row[REFUSAL] for row in rows if row[REFUSAL] is not None):

@@ -73,11 +73,7 @@ def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mappi
 
 
 def check_fits(columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
-    """Check, before anything is drawn, that a sheet can hold columns of text, and so many columns of numbers.
-
-    Raises:
-        BadTable: as `write`.
-    """
+    """Check, before anything is drawn, that a sheet can hold columns of text, and so many columns of numbers."""
     _check_width(len(columns) + numbers)
     for name, cells in columns.items():
         _text(name)

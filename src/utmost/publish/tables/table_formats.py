@@ -22,9 +22,6 @@ def read_json_lines(path: Path) -> dict[str, list[Any]]:
     """A table of which each line is an object: its columns in the order in which they first come, None where one lacks.
 
     Numbers with a point are read exactly.
-
-    Raises:
-        BadTable: for a line that is no object of plain cells, and a file without any.
     """
     rows: list[dict[str, Any]] = []
     names: dict[str, None] = {}

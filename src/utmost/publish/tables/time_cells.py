@@ -90,11 +90,7 @@ def _one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
 
 
 def _times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]] | None:
-    """Where each cell's time begins on the clock, how many seconds a cell says, and which are missing; None of others.
-
-    Raises:
-        BadTable: for instants where the axis has no zone.
-    """
+    """Where each cell's time begins on the clock, how many seconds it says, and which are missing; None of others."""
     check_type(column, name, axis)
     clock, edges = axis.clock, axis.edges
     assert edges is not None, "periods have edges"

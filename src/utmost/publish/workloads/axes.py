@@ -143,8 +143,7 @@ class Axis(Shown):
 
     def group_of(self, level: int) -> NDArray[np.intp]:
         """For each value, its group at a level."""
-        starts = self.group_starts(level)
-        return np.repeat(np.arange(len(starts), dtype=np.intp), np.diff(starts, append=self.size))
+        return np.searchsorted(self.group_starts(level), np.arange(self.size), side="right") - 1
 
     @property
     def extras(self) -> tuple[Label, ...]:
@@ -324,11 +323,7 @@ def hierarchy(
 def beside(
     labels: Sequence[Sequence[Label]], starts: Sequence[Iterable[int]], *extras: Label | None
 ) -> tuple[tuple[tuple[Label, ...], ...], tuple[NDArray[np.intp], ...]]:
-    """Labels and starts of levels, the finest first, with groups of one value behind them that each level has.
-
-    Raises:
-        OutOfRange: for labels of one level that are not distinct.
-    """
+    """Labels and starts of levels, the finest first, with groups of one value behind them that each level has."""
     added = [label for label in extras if label is not None]
     places = range(len(labels[0]), len(labels[0]) + len(added))
     shown = tuple(_distinct([*level, *added]) for level in labels)

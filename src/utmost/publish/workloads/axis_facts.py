@@ -104,9 +104,6 @@ def _edge(edge: Edge) -> int | str | None:
 def axis_of_facts(name: str, facts: Any) -> Any:
     """What `Domain` takes as the axis of this name; more than two bins are edges, as `bins` takes them.
 
-    Raises:
-        OutOfRange: for a mapping that describes none.
-
     >>> axis_of_facts("age", {"bins": [0, 18, 65, None]}).labels[0]
     ('0 to 17', '18 to 64', '65+')
     """

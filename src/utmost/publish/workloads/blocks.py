@@ -140,11 +140,7 @@ class Blocks(Shown):
 
 
 def chains_of(domain: Domain) -> tuple[Chain, ...]:
-    """For each axis, the sizes of its groups.
-
-    Raises:
-        Unsupported: where the groups of a level differ in size.
-    """
+    """For each axis, the sizes of its groups."""
     if not isinstance(domain, Domain):
         raise wrong_kind("domain", "a Domain", domain)
     chains = []

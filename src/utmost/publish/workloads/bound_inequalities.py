@@ -117,11 +117,7 @@ def answer_below(level: Level, sensitivity: Fraction, whole: bool) -> Fraction:
 
 
 def mixed(certificate: Directions | MixedDirections) -> list[tuple[Directions, Fraction]]:
-    """Changes with their weights.
-
-    Raises:
-        PromiseBroken: for weights that are not positive, or do not add up to 1.
-    """
+    """Changes with their weights."""
     if isinstance(certificate, Directions):
         return [(certificate, Fraction(1))]
     weights = certificate.weights
@@ -138,9 +134,6 @@ def directions_below(
     g_T is the eigenvalue of G on T: (up - down)^2/n on the total, ((up + down) - (up - down)^2/n)/(n - 1) elsewhere,
     in the mean over mixed directions. For up = 1, down = 0 all are 1/n, and this is the constant Gamma. Along an axis n
     is its size, the total is that along it, and the rows, which are alike, have such a factor of their own.
-
-    Raises:
-        PromiseBroken: for directions of more cells or rows than there are, and weights that are none.
     """
     changes = mixed(certificate)
     along = changes[0][0].along
@@ -156,11 +149,7 @@ def directions_below(
 
 
 def factors_of(change: Directions, blocks: Blocks) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-    """The eigenvalues of G on the total and elsewhere: of the cells of a row, and of the rows.
-
-    Raises:
-        PromiseBroken: for more cells or rows than there are.
-    """
+    """The eigenvalues of G on the total and elsewhere: of the cells of a row, and of the rows."""
     n = blocks.cells if change.along is None else blocks.chains[change.along][-1]
     return _eigenvalues(change.up, change.down, n), _eigenvalues(change.rows, change.rows_down, blocks.cells // n)
 
@@ -218,9 +207,6 @@ def chord_below(
     Args:
         total: of which family, if any, one is free beside z: then g.z' <= g_total + max g.
         weight: by how much the groups of this family count more; > 0.
-
-    Raises:
-        PromiseBroken: for shares that are negative or above 1 together, or determine not all answers.
     """
     z = certificate.shares
     if len(z) != len(blocks.families) or any(share < 0 for share in z) or sum(z) > 1:

@@ -47,11 +47,7 @@ def candidate_families(workload: Workload) -> dict[Family, int]:
 
 
 def named_candidates(workload: Workload, candidates: Iterable[object]) -> dict[Family, int]:
-    """The families that somebody named.
-
-    Raises:
-        OutOfRange: for none, one that the domain has not, and those that do not determine a wanted answer.
-    """
+    """The families that somebody named."""
     families = dict.fromkeys(sorted({workload.domain.family(name) for name in candidates}), 1)  # type: ignore[arg-type]
     if not families:
         raise OutOfRange("there must be candidates", came="none", where="candidates")
@@ -60,11 +56,7 @@ def named_candidates(workload: Workload, candidates: Iterable[object]) -> dict[F
 
 
 def check_determined(workload: Workload, families: Iterable[Family]) -> None:
-    """That the sums over these families determine every wanted answer.
-
-    Raises:
-        OutOfRange: for the first part of the workload that they do not determine.
-    """
+    """That the sums over these families determine every wanted answer."""
     measured = tuple(families)
     for part in workload.parts:
         alone = workload.reweighted({part.name: 1})

@@ -22,9 +22,6 @@ def rounded_inverse(matrix: Array, scale: int) -> Array:
     """scale M^-1, each entry rounded to the nearest integer, halves up; M of Python ints, symmetric and positive
     definite, (m, m).
 
-    Raises:
-        SolverFailed: for a matrix that is not positive definite, to many digits.
-
     >>> rounded_inverse(np.array([[2, 1], [1, 2]], dtype=object), 100).tolist()
     [[67, -33], [-33, 67]]
     """

@@ -107,10 +107,6 @@ def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], l
     """Whole numbers of which the facts hold, the nearest that branch and bound finds: cells to floor or ceiling.
 
     Where no such numbers are, to any.
-
-    Raises:
-        Infeasible: where there are none at all.
-        SolverFailed: where the program was not solved.
     """
     lower, upper = facts.box(floor)
     base = np.floor(up + _NEAR)

@@ -55,9 +55,6 @@ class Period:
     def named(cls, text: str) -> "Period":
         """The kind that a text names.
 
-        Raises:
-            OutOfRange: for another text.
-
         >>> Period.named("month"), Period.named("2 weeks")
         (Period(unit='month', times=1), Period(unit='week', times=2))
         """
@@ -71,11 +68,7 @@ class Period:
         return self.unit if self.times == 1 else f"{self.times} {self.unit}s"
 
     def edges(self, first: int, last: int) -> list[int]:
-        """The edges of such periods from a second on, as far as the first edge at or after another one.
-
-        Raises:
-            OutOfRange: where the first second does not begin a period, and for years after 9998.
-        """
+        """The edges of such periods from a second on, as far as the first edge at or after another one."""
         if self.starting(first) != first:
             remedy = f"Begin at {shown_time(self.starting(first))}."
             raise OutOfRange(
@@ -210,11 +203,7 @@ def _offsets(zone: str, first: int, last: int) -> tuple[NDArray[np.int64], NDArr
 
 
 def zone_named(name: str) -> tzinfo:
-    """A time zone of the IANA database.
-
-    Raises:
-        OutOfRange: for a name that it has not.
-    """
+    """A time zone of the IANA database."""
     from zoneinfo import ZoneInfo
 
     if name == "UTC":
@@ -228,9 +217,6 @@ def zone_named(name: str) -> tzinfo:
 
 def read_time(time: Any, where: str) -> int:
     """The second at which what a date, a time without a zone or a text says begins.
-
-    Raises:
-        OutOfRange: for what is none.
 
     >>> read_time("1970-01-02", "start"), read_time(date(1970, 2, 1), "stop") // DAY
     (86400, 31)

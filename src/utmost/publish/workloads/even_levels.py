@@ -59,11 +59,7 @@ class EvenLevels:
         )
 
     def reduced(self, family: Family) -> Family:
-        """A family of the whole domain over even levels.
-
-        Raises:
-            Unsupported: for a level whose groups differ in size.
-        """
+        """A family of the whole domain over even levels."""
         for axis, levels, level in zip(self.domain.axes, self.even_levels, family, strict=True):
             if level >= 0 and level not in levels:
                 raise Unsupported(

@@ -76,11 +76,7 @@ class FewCells:
         return cls(shape, places, numbers[order])
 
     def sums(self, axes: "Sequence[Axis]", family: Sequence[int]) -> NDArray[Any]:
-        """The sums over a family's groups in a row, int64 or Python integers where that could overflow.
-
-        Raises:
-            Unsupported: for tents, and for more than 2^28 groups.
-        """
+        """The sums over a family's groups in a row, int64 or Python integers where that could overflow."""
         own_axes = [at for at, (axis, level) in enumerate(zip(axes, family, strict=True)) if level < len(axis.levels)]
         size = prod(axes[at].groups(family[at]) for at in own_axes)
         check_laid(size)
@@ -99,11 +95,7 @@ class FewCells:
 
 
 def check_laid(size: int) -> None:
-    """Check that a table is one that can be laid out.
-
-    Raises:
-        Unsupported: for one of more than 2^28 cells.
-    """
+    """Check that a table is one that can be laid out."""
     if size > MOST_LAID:
         remedy = (
             "Ask for fewer columns together; plan the tables that are wanted with ut.strategy, and release by that."

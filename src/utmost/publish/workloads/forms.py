@@ -132,9 +132,6 @@ def numbers_of(axis: Axis, level: int, numbers: Any, name: str, taken: NDArray[A
         axis, level, name: the level, and what it is called.
         numbers: as ``along`` of `selected` has them.
         taken: for each value of the axis, whether it is selected; a group that is not needs no midpoint, and has 0.
-
-    Raises:
-        OutOfRange, NotANumber: for other than one number a group.
     """
     labels = axis.labels[level]
     if isinstance(numbers, str) and numbers == "midpoints":

@@ -51,9 +51,6 @@ class GroupSums:
     def inner_optimum(self, cost: Floats) -> tuple[Floats, Floats]:
         """The optimum x, far from all bounds that are not tight, and the prices of the groups, family by family.
 
-        Raises:
-            SolverFailed: for more groups than matrices hold, and where eighty steps do not come near.
-
         >>> pair = GroupSums([np.array([0, 0])], [np.array([1.0])], [np.array([1.0])])
         >>> pair.inner_optimum(np.array([1.0, 2]))[0].round(6).tolist()
         [1.0, 0.0]

@@ -47,9 +47,6 @@ def tangents_below(
         workload: over a domain of even levels.
         families: those that may be measured.
         level: at share 1; shares are as ``room`` says.
-
-    Raises:
-        PromiseBroken: for other than a positive level of each space, and a space that lies in no family.
     """
     weights, spaces = wanted_spaces(workload), MarginalSpaces.of(workload.domain, families)
     if len(certificate.levels) != len(weights) or any(own <= 0 for own in certificate.levels):

@@ -122,6 +122,7 @@ class MarginalSpaces:
         covers: dict[Space, list[int]] = {}
         pairs = 0
         for place, axes in enumerate(shown):
+            # Counted before they are made: those of one family alone may be more than fit.
             pairs += prod(1 if level is None else len(chains[axis].levels) - level + 1 for axis, level in axes)
             if pairs > _MOST_SPACES:
                 remedy = "Measure fewer tables, or of fewer columns each."
@@ -171,11 +172,7 @@ class MarginalErrors:
 
     @classmethod
     def of(cls, workload: Workload, families: Iterable[Family]) -> "MarginalErrors":
-        """The errors of a workload over a domain of even levels.
-
-        Raises:
-            Unsupported, OutOfRange: as `MarginalSpaces.of`.
-        """
+        """The errors of a workload over a domain of even levels."""
         spaces = MarginalSpaces.of(workload.domain, families)
         energies = [{space: float(mu) for space, mu in of.items()} for of in part_energies(workload)]
         places = {space: at for at, space in enumerate(dict.fromkeys(space for of in energies for space in of))}
@@ -201,6 +198,7 @@ class MarginalErrors:
 
     def slope(self, levels: Floats) -> tuple[float, Floats]:
         """The error, and its derivative in each level."""
+        # What is not determined yet pulls harder than all else, and divides by no zero.
         eigenvalues = np.maximum(self.eigenvalues(precision(levels)), 1e-300)
         terms = self.wanted / eigenvalues
         pulls = np.bincount(self.columns, weights=(terms / eigenvalues)[self.rows], minlength=len(self.sizes))
@@ -221,9 +219,6 @@ class MarginalErrors:
 
 def part_energies(workload: Workload) -> list[dict[Space, Fraction]]:
     """Of each part, mu_T of the spaces in which its answers lie: the mean over them of |Q_T w|^2 / N.
-
-    Raises:
-        Unsupported: where the groups of a level differ in size.
 
     >>> part_energies(Workload(Domain(sex=["men", "women"], age=range(5)), {"sex": 1}))
     [{(): Fraction(1, 4), ((0, 0),): Fraction(1, 4)}]

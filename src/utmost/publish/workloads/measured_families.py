@@ -15,9 +15,6 @@ _MOST_NAMES = 1000
 def measured_family(domain: Domain, name: Any) -> Family:
     """A family that may be measured, by the names of its levels, or of the tents on an axis.
 
-    Raises:
-        OutOfRange: for names that the domain has not, and a spacing below 2, or above 10^6.
-
     >>> domain = Domain(age=range(100), sex=["men", "women"])
     >>> measured_family(domain, "age~16 sex"), domain.family_name((-16, 0))
     ((-16, 0), 'age~16 sex')
@@ -85,11 +82,7 @@ def tents_in_words(domain: Domain, family: Family) -> str:
 
 
 def place_of_tents(families: Iterable[Family]) -> int | None:
-    """The axis on which these families measure tents; None where they measure none.
-
-    Raises:
-        Unsupported: for tents on two axes.
-    """
+    """The axis on which these families measure tents; None where they measure none."""
     places = {place for family in families for place, level in enumerate(family) if -WIDEST <= level < DIFFERENCE}
     if len(places) > 1:
         remedy = "Measure tents on one axis, and groups of the levels of the others."

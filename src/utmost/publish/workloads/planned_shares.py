@@ -152,11 +152,7 @@ def _error(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], le
 
 
 def check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction]) -> None:
-    """Check that the sums over the groups of these families determine every wanted answer.
-
-    Raises:
-        OutOfRange: where they do not.
-    """
+    """Check that the sums over the groups of these families determine every wanted answer."""
     if by_marginals(workload.domain, shares):
         even = EvenLevels.of(workload)
         missing = MarginalErrors.of(even.workload, even.reduced_shares(shares)).undetermined()

@@ -205,9 +205,6 @@ class ProductRows:
     def charge(self, shares: Mapping[Family, Fraction]) -> Fraction:
         """How much of the level that a cell's own noise would have these shares spend, at the most charged cell; where
         whole rows are changed, the part of what the cells of a row would have.
-
-        Raises:
-            OutOfRange: for shares of other families.
         """
         if set(shares) != set(self.shares):
             raise OutOfRange("the shares must be those of the listed rows' classes", came="others")
@@ -219,11 +216,7 @@ class ProductRows:
         return Fraction(max(spent.ravel().tolist()))
 
     def classes(self, family: Family) -> tuple[int, ...]:
-        """For each axis, the class that a measured family takes.
-
-        Raises:
-            OutOfRange: for a family that takes none.
-        """
+        """For each axis, the class that a measured family takes."""
         numbers = tuple(class_number(level) for level in family)
         if len(numbers) != len(self.axes) or None in numbers:
             raise OutOfRange("a measured family must take a class of listed rows on each axis", came=family)
@@ -266,11 +259,7 @@ class ProductRows:
     @classmethod
     @checked
     def of_facts(cls, domain: Domain, facts: Any) -> "ProductRows":
-        """The rows that JSON values describe.
-
-        Raises:
-            OutOfRange, WrongKind: for what describes none.
-        """
+        """The rows that JSON values describe."""
         if not isinstance(facts, Sequence) or len(facts) != len(domain.axes):
             raise wrong_kind("rows", "a list with the rows of each axis", facts)
         return cls(domain, tuple(_axis_rows(axis, listed) for axis, listed in zip(domain.axes, facts, strict=True)))

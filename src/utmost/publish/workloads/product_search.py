@@ -50,9 +50,6 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
         level: of the noise at share 1.
         together: the axis of which one individual changes whole rows, lowering none of their cells: it has signed rows.
 
-    Raises:
-        Unsupported: where no axis has more than one value, or one has more than 1100.
-
     >>> from utmost.publish.workloads import Domain, bins
     >>> rows, error = product_rows(Workload.prefixes(Domain(age=bins(16)), "age"), 0.1)
     >>> rows.charge(rows.shares), 1300 < error < 1330
@@ -75,11 +72,7 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
 def product_variances(
     workload: Workload, rows: ProductRows, shares: Mapping[Family, Fraction], level: float
 ) -> dict[str, float]:
-    """For each part, the mean variance of its answers.
-
-    Raises:
-        OutOfRange: where the rows do not determine some answer.
-    """
+    """For each part, the mean variance of its answers."""
     weighted = _Problem.of(workload, rows.base).weighted(rows, shares, level)
     return {part.name: error / float(part.weight) for part, error in zip(workload.parts, weighted, strict=True)}
 

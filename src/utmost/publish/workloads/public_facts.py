@@ -154,11 +154,7 @@ class PublicFacts:
     def of_facts(
         cls, domain: Domain, facts: Sequence[Mapping[str, Any]], amount: Amount | None = None
     ) -> "PublicFacts":
-        """The facts that JSON values describe.
-
-        Raises:
-            BadTable: for what describes none.
-        """
+        """The facts that JSON values describe."""
         rows: list[tuple[Family, int, Any]] = []
         try:
             for part in facts:
@@ -201,11 +197,7 @@ class PublicFacts:
 def with_sums(
     domain: Domain, facts: PublicFacts | None, family: Family, sums: Sequence[int], amount: Amount | None = None
 ) -> PublicFacts:
-    """What is known, and that the sums of a family are these.
-
-    Raises:
-        Infeasible: for a sum that the facts exclude.
-    """
+    """What is known, and that the sums of a family are these."""
     bounds = {} if facts is None else dict(facts.bounds)
     whole = np.array([*sums, None], dtype=object)[:-1].reshape(domain.group_shape(family))
     lower, upper = bounds.get(family, (whole, whole))

@@ -16,20 +16,12 @@ MOST_TENTS, MOST_WEIGHTS = 2000, 10**8
 
 
 def rows_of(axis: Axis, level: int) -> int:
-    """The rows that are measured: of a level its groups, by their size; of -s the tents of spacing s.
-
-    Raises:
-        Unsupported: for groups that differ in size.
-    """
+    """The rows that are measured: of a level its groups, by their size; of -s the tents of spacing s."""
     return level if level < 0 else even_block(axis, level)
 
 
 def base_of(sets: Iterable[int]) -> int:
-    """The size of the smallest groups that are measured, to which everything else is added; 0 where nothing is.
-
-    Raises:
-        Unsupported: for tents where the values themselves are not measured.
-    """
+    """The size of the smallest groups that are measured, to which everything else is added; 0 where nothing is."""
     listed = list(sets)
     groups = [size for size in listed if size > 0]
     if len(groups) < len(listed) and min(groups, default=0) != 1:
@@ -39,11 +31,7 @@ def base_of(sets: Iterable[int]) -> int:
 
 
 def check_tents_fit(size: int, sets: Iterable[int]) -> None:
-    """Refuse more tents than linear equations are solved for.
-
-    Raises:
-        Unsupported: for more than 2000 tents, or 10^8 weights.
-    """
+    """Refuse more tents than linear equations are solved for."""
     tents = sum(tent_count(size, -rows) for rows in sets if rows < 0)
     if tents > MOST_TENTS or tents * size > MOST_WEIGHTS:
         remedy = "Measure tents that are farther apart."

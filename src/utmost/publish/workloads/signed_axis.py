@@ -162,11 +162,7 @@ class SignedAxis:
 
 
 def signed_axis_of(axis: Axis, facts: Mapping[str, Any]) -> SignedAxis:
-    """The signed rows that JSON values describe.
-
-    Raises:
-        OutOfRange, WrongKind: for what describes none.
-    """
+    """The signed rows that JSON values describe."""
     if set(facts) != {"signed", "shares"} or not all(isinstance(facts[name], list) for name in facts):
         raise wrong_kind("rows", 'a mapping with "signed" and "shares"', facts)
     if not all(isinstance(row, list) and all(type(entry) is int for entry in row) for row in facts["signed"]):

@@ -57,9 +57,6 @@ def signed_rows(
         square: whether there must be as many rows as cells, so that what is read off tells the sums.
         gram: the weights of what is wanted, M of tr(M X^-1); each cell alike where it is left out.
 
-    Raises:
-        OutOfRange: for another number of cells.
-
     Cost: up to half a second.
 
     >>> rows, shares = signed_rows(3, 1.0)

@@ -53,9 +53,6 @@ class PairAxis:
     def of(cls, domain: Domain, name: str) -> "PairAxis":
         """The axis of this name.
 
-        Raises:
-            OutOfRange: for an axis that is not there, or has other than two values or coarser levels.
-
         >>> PairAxis.of(Domain(row=list("ABC"), column=["applied", "admitted"]), "column").words
         "'applied' and 'admitted'"
         """

@@ -61,9 +61,6 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
 def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
     """The levels of a family, and pairs of a level and a label where it is narrowed, from text.
 
-    Raises:
-        OutOfRange: for what the domain has not.
-
     >>> read_family(Domain({"age group": [1, 2], "sex": ["men", "women"]}), "age group, sex=men")
     ('age group', ('sex', 'men'))
     """
@@ -75,9 +72,6 @@ def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
 
 def read_wanted(domain: Domain, texts: Iterable[str], *, per_answer: bool = False) -> Workload:
     """The sums that are wanted, each text with the weight that it ends in, or 1; equal ones have their weights added.
-
-    Raises:
-        OutOfRange, NotANumber: for what is no sum of the domain or no weight, and for no text.
 
     >>> from utmost.publish.workloads import bins
     >>> domain = Domain(age=bins(0, 90, width=10), sex=["men", "women"])
@@ -94,9 +88,6 @@ ranges of age: 45 answers, weight 1/3; age=20..40 sex=men: 1 answer, weight 1)
 
 def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
     """A measured family and its share of the level, from text.
-
-    Raises:
-        OutOfRange, NotANumber: for a family that the domain has not, a part of one, and no share.
 
     >>> read_share(Domain(department=["A"], sex=["men", "women"]), "department sex=3/4")
     ((0, 0), Fraction(3, 4))

@@ -29,9 +29,6 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     each term certified by `bounds_of`. It takes a workload that treats both columns alike; None for others, where a
     side is not bounded, and where nothing is negative and no record replaced: then nobody changes a row by (1, -1).
 
-    Raises:
-        OutOfRange: for an odd number of cells.
-
     >>> from utmost.laws.exact import level
     >>> from utmost.publish.workloads import Domain
     >>> pair = PairAxis.of(Domain(row=range(3), column=["a", "b"]), "column")
@@ -67,9 +64,6 @@ def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
         rows: how many there are; more than one individual can change where None.
 
     Below 1, and much below at large levels; but such a draw is made once: it cannot be relaxed. See `JointCells`.
-
-    Raises:
-        OutOfRange: for an odd number of cells, and a sensitivity that is no integer.
 
     >>> from utmost.laws.exact import level
     >>> [round(joint_times(Unit(1, 2), level(epsilon)), 3) for epsilon in ("1/4", 1, 2, 3)]

@@ -58,9 +58,6 @@ class UnequalTree(Shown):
     def of(cls, domain: Domain) -> "UnequalTree":
         """The tree of a domain of one axis.
 
-        Raises:
-            Unsupported: for more axes than one.
-
         >>> from utmost.publish.workloads import hierarchy
         >>> states = hierarchy({"DE": ["Kent", "Sussex"], "HI": ["Kauai", "Maui", "Oahu"]}, names=["state", "county"])
         >>> UnequalTree.of(Domain(place=states)).groups
@@ -74,6 +71,7 @@ class UnequalTree(Shown):
             )
         axis = domain.axes[0]
         starts = [axis.group_starts(level) for level in range(len(axis.levels) + 1)]
+        # A coarse group begins where one of its finer groups begins.
         firsts = [np.searchsorted(finer, coarser) for finer, coarser in pairwise(starts)]
         parents = [
             np.repeat(np.arange(len(first)), np.diff(first, append=len(finer)))
@@ -122,17 +120,20 @@ def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array,
     finest = _finest(known)
     inside, spreads = _up(tree, known, finest)
     variances: list[Array] = [np.zeros(0)] * len(known)
+    # Nothing lies outside the whole: a zero of the numbers at hand, Fractions or floats.
     outside = known[-1] * 0
     variances[-1] = 1 / (inside[-1] + outside)
     for level in range(len(known) - 1, finest, -1):
         parents = tree.parents[level - 1]
         ratio = (known[level] + outside)[parents]
+        # Of all siblings but the group itself; two near floats may differ by less than nothing, which is then nothing.
         rest = spreads[level][parents] - 1 / inside[level - 1]
         if rest.dtype != object:
             rest = np.maximum(rest, 0.0)
         outside = ratio / (1 + ratio * rest)
         variances[level - 1] = 1 / (inside[level - 1] + outside)
     for level in range(finest):
+        # A finer level of as many groups has the same ones; of any other no more is known than the sums above it.
         same = tree.groups[level] == tree.groups[finest]
         variances[level] = variances[finest] if same else np.full(tree.groups[level], np.inf)
     return tuple(frozen(variance.copy()) for variance in variances)
@@ -206,11 +207,7 @@ class TreeError(Shown):
     @classmethod
     @checked
     def of(cls, workload: Workload, unit: Unit, epsilon: Number | Level, room: Room = PLAIN) -> "TreeError":
-        """The error of a workload of groups over a domain of one axis, by shares that add up to 1.
-
-        Raises:
-            Unsupported: for several axes, and for wanted sums that are no groups.
-        """
+        """The error of a workload of groups over a domain of one axis, by shares that add up to 1."""
         tree = UnequalTree.of(workload.domain)
         weights = [np.zeros(count) for count in tree.groups]
         for part in workload.parts:
@@ -250,9 +247,6 @@ def least_tree_shares(
     Searched, not proved to be the best: exchanges between two levels at a time, from each level alone, equal shares of
     the wanted ones and of all. Never worse than any of these starts.
 
-    Raises:
-        Unsupported: for a domain of several axes, and for wanted sums that are no groups.
-
     >>> from utmost.publish.workloads import hierarchy
     >>> domain = Domain(place=hierarchy({"A": [1], "B": [2, 3, 4, 5]}, names=["region", "district"]))
     >>> found = least_tree_shares(Workload(domain, {"district": 1, "region": 1}), Unit(1, 1), 1)
@@ -265,6 +259,7 @@ def least_tree_shares(
     wanted = np.array([float(bool(weights.any())) for weights in error.weights])
     starts = [*np.eye(count), wanted / wanted.sum(), np.full(count, 1 / count)]
     searched = min((_descended(error, start) for start in starts), key=lambda descent: descent[0])[1]
+    # The starts are rounded, too: what the search found may lose more by that than it had gained.
     options = [lattice_shares(error, shares, _LATTICE) / _LATTICE for shares in (searched, *starts)]
     best = min(options, key=lambda shares: float(error(shares)))
     steps = np.rint(best * _LATTICE).astype(int).tolist()
@@ -295,10 +290,12 @@ def _exchanged(error: TreeError, shares: Floats, level: int, finer_level: int) -
         moved[level], moved[finer_level] = part, total - part
         return float(error(moved)), moved
 
+    # The error may have several valleys along the line: the scan finds one, golden section its bottom.
     parts = np.linspace(0, total, _SCAN)
     scanned = [at(part) for part in parts]
     best = min(range(_SCAN), key=lambda place: scanned[place][0])
     low, high = parts[max(best - 1, 0)], parts[min(best + 1, _SCAN - 1)]
+    # Shares are rounded to thousandths in the end.
     while high - low > 1e-5:
         inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         if at(inner)[0] < at(outer)[0]:

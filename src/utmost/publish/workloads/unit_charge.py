@@ -113,9 +113,6 @@ def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
 
     Where the total is public it costs nothing, and has so many times the level (of share 1) as floats can tell.
 
-    Raises:
-        OutOfRange: where every individual is in every cell, so that all is public.
-
     >>> [(str(room.scale), str(room.free)) for room in rooms(Unit(1, 1, "change-one", nonnegative=True), 100)]
     [('1', '1')]
     >>> [str(room.scale) for room in rooms(Unit(1, 6), 1)]

@@ -118,12 +118,7 @@ class GroupSums:
     domain: Domain
 
     def check(self, unit: Unit, shares: Shares) -> None:
-        """Check that these are families of groups, and spend the level.
-
-        Raises:
-            OutOfRange: for classes of rows, and shares that do not.
-            Unsupported: for tents on two axes.
-        """
+        """Check that these are families of groups, and spend the level."""
         place_of_tents(shares)
         unit.check_adds(is_one_cell=all(map(self.domain.is_of_cells, shares)), came="a strategy that measures sums")
         if any(map(is_listed, shares)):
@@ -161,11 +156,7 @@ class GroupSums:
         return ((family, self.domain.sums(cells, family)) for family in families)
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
-        """Check that the families determine every wanted answer.
-
-        Raises:
-            OutOfRange: where they do not.
-        """
+        """Check that the families determine every wanted answer."""
         check_measured(workload, unit, shares)
 
     def variances(self, workload: Workload, unit: Unit, shares: Shares, level: Level) -> dict[str, float]:
@@ -244,20 +235,12 @@ class TurnedSums:
         return f"{'differences' if self.pair.is_difference(family) else 'sums'} of {self.pair.words}"
 
     def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
-        """Sums over groups of rows, and differences.
-
-        Raises:
-            Unsupported: for a domain that cannot be laid out.
-        """
+        """Sums over groups of rows, and differences."""
         laid = _laid(cells)
         return ((family, self.pair.turned(self.pair.domain.sums(laid, family), family)) for family in families)
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
-        """Check that both kinds determine every wanted answer.
-
-        Raises:
-            OutOfRange: where they do not.
-        """
+        """Check that both kinds determine every wanted answer."""
         for name, variance in self.variances(workload, unit, shares, level(1)).items():
             if isinf(variance):
                 raise undetermined(name)
@@ -288,11 +271,7 @@ class ListedSums:
     together: str | None
 
     def check(self, unit: Unit, shares: Shares) -> None:
-        """Check that the rows are of this domain and unit, and that their classes spend the level.
-
-        Raises:
-            OutOfRange, Unsupported: where they are not, or do not.
-        """
+        """Check that the rows are of this domain and unit, and that their classes spend the level."""
         unit.check_adds(is_one_cell=False, came="a strategy that measures sums")
         check_rows(self.domain, unit, self.together, self.rows)
         if self.rows.charge(shares) != 1:
@@ -321,19 +300,11 @@ class ListedSums:
         return self.words(family)
 
     def sums(self, cells: NDArray[Any] | FewCells, families: Iterable[Family]) -> Sums:
-        """All products of the rows.
-
-        Raises:
-            Unsupported: for a domain that cannot be laid out.
-        """
+        """All products of the rows."""
         return iter(self.rows.sums(_laid(cells), list(families)).items())
 
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
-        """Check that nothing finer is wanted than the values that have sums of their own.
-
-        Raises:
-            OutOfRange: where it is.
-        """
+        """Check that nothing finer is wanted than the values that have sums of their own."""
         for part in workload.parts:
             wanted = part.family(workload.domain)
             if any(level < base for level, base in zip(wanted, self.rows.base, strict=True)):
@@ -357,11 +328,7 @@ class ListedSums:
 
 
 def _laid(cells: NDArray[Any] | FewCells) -> NDArray[Any]:
-    """Every cell's number.
-
-    Raises:
-        Unsupported: for a domain of too many.
-    """
+    """Every cell's number."""
     if isinstance(cells, FewCells):
         remedy = "Plan without rows= and together=, or count over fewer axes."
         raise Unsupported("a domain of so many cells is measured by its tables", came="others", remedy=remedy)

@@ -29,9 +29,6 @@ class WholeRows:
     def of(cls, domain: Domain, name: str) -> "WholeRows":
         """The axis of this name.
 
-        Raises:
-            OutOfRange: for an axis that is not there, or has other than two to five values, or coarser levels.
-
         >>> WholeRows.of(Domain(row=list("ABC"), quarter=["q1", "q2", "q3"]), "quarter").words
         "'q1' and 'q2' and 'q3'"
         """
@@ -45,11 +42,7 @@ class WholeRows:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "WholeRows":
-        """The axis whose cells in a row one individual changes together.
-
-        Raises:
-            OutOfRange: for a unit whose cells are no whole rows; as `of`.
-        """
+        """The axis whose cells in a row one individual changes together."""
         rows = cls.of(domain, together)
         rows.check_whole(unit.cells)
         return rows
@@ -65,11 +58,7 @@ class WholeRows:
         return " and ".join(repr(label_text(label)) for label in self.domain.axes[self.place].labels[0])
 
     def check_whole(self, cells: int, where: str = "cells") -> None:
-        """Check that so many cells are whole rows.
-
-        Raises:
-            OutOfRange: where they are not.
-        """
+        """Check that so many cells are whole rows."""
         if cells % self.values:
             whole = -(-cells // self.values) * self.values
             remedy = f"Pass {where}={whole} for {whole // self.values} rows of {self.values} cells."

@@ -76,20 +76,12 @@ class Part(Shown):
         return dict(sorted(counts.items()))
 
     def matrix(self, domain: Domain) -> Floats:
-        """The answers as rows of 0 and 1; (answers, cells).
-
-        Raises:
-            OutOfRange: for more than 10^8 entries.
-        """
+        """The answers as rows of 0 and 1; (answers, cells)."""
         _check_entries(self.answers * domain.size)
         return _crossed([sums.matrix(axis) for sums, axis in zip(self.sums, domain.axes, strict=True)])
 
     def gram(self, domain: Domain) -> Floats:
-        """The mean over the answers w of w w'; (cells, cells).
-
-        Raises:
-            OutOfRange: for more than 10^8 entries.
-        """
+        """The mean over the answers w of w w'; (cells, cells)."""
         _check_entries(domain.size**2)
         return _crossed([sums.gram(axis) for sums, axis in zip(self.sums, domain.axes, strict=True)]) / self.answers
 
@@ -263,11 +255,7 @@ class Workload(Shown):
         return _workload(domain, parts)
 
     def __add__(self, other: "Workload") -> "Workload":
-        """Both workloads; what is wanted in both has the sum of its weights.
-
-        Raises:
-            OutOfRange: for workloads over different domains.
-        """
+        """Both workloads; what is wanted in both has the sum of its weights."""
         if not isinstance(other, Workload):
             return NotImplemented
         if not self.domain.same_as(other.domain):

@@ -149,9 +149,6 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
     Args:
         known: what matrix certificates of this workload were found to prove, by their identity; is added to.
         together: the axis along which one individual changes the cells of a row.
-
-    Raises:
-        PromiseBroken: for a certificate of another kind, or one that proves nothing.
     """
     workload, unit, level, families, together = problem
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):
@@ -240,11 +237,7 @@ def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[in
 
 
 def place_of(workload: Workload, unit: Unit, together: str | None) -> int | None:
-    """The place of the axis along which one individual changes the cells of whole rows; None where there is none.
-
-    Raises:
-        PromiseBroken: for an axis that is none, and a unit of other cells than those of whole rows.
-    """
+    """The place of the axis along which one individual changes the cells of whole rows; None where there is none."""
     if together is None:
         return None
     columns = workload.domain.columns

@@ -403,11 +403,7 @@ class Alternatives(Shown):
 
 
 def _check_shared(domain: Domain, unit: Unit, together: str | None) -> None:
-    """Check that a unit of sums and counts that are noised together is for a domain with their axis.
-
-    Raises:
-        OutOfRange: for a domain without it, and where sums and differences are to be measured.
-    """
+    """Check that a unit of sums and counts that are noised together is for a domain with their axis."""
     amount = unit.amount
     if amount is None or amount.between is None:
         return
@@ -419,11 +415,7 @@ def _check_shared(domain: Domain, unit: Unit, together: str | None) -> None:
 
 
 def _check_written(shares: Sequence[Fraction]) -> None:
-    """Check that shares can be added up and written down, before they are: hostile ones would take minutes.
-
-    Raises:
-        OutOfRange: where their common denominator has more digits than a level may have.
-    """
+    """Check that shares can be added up and written down, before they are: hostile ones would take minutes."""
     common = 1
     for share in shares:
         common = lcm(common, share.denominator)
