@@ -184,14 +184,14 @@ def exp_floats(exponents: Iterable[Fraction]) -> list[tuple[float, float] | None
     >>> low < Fraction(3678794411714423215955237701614608674458111310, 10**46) < high, high - low < 1e-16
     (True, True)
     """
-    found: list[tuple[float, float] | None] = []
+    floats: list[tuple[float, float] | None] = []
     with working_precision(128):
         for x in exponents:
             power = arb(_ratio(x)).exp()
             near = float(power.mid())
             ends = (near, math.nextafter(near, math.inf)) if arb(near) < power else (math.nextafter(near, 0), near)
-            found.append(ends if arb(ends[0]) < power < arb(ends[1]) else None)
-    return found
+            floats.append(ends if arb(ends[0]) < power < arb(ends[1]) else None)
+    return floats
 
 
 def log_interval(x: Fraction, bits: int) -> Interval:
