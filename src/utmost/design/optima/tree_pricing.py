@@ -200,9 +200,7 @@ def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, l
 
 
 @fast
-def most_negative_flow(
-    at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats
-) -> tuple[int, float]:
+def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats) -> tuple[int, float]:
     """The place above which the flow from sink to source is most negative, -1 where none is; and the least flow.
 
     Where no flow is large enough for a float, the most negative one in proportion to the sink's side is taken: that

@@ -111,7 +111,6 @@ class _Differences:
         own[self.left_out] = 0.0
         return np.asarray(own + (y[self.left_out] - own.sum()) * self.weights)
 
-
     def multipliers(self, prices: Floats) -> Floats:
         """What has these `prices`."""
         common = prices[self.left_out] / self.weights[self.left_out]
