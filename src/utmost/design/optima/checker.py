@@ -122,7 +122,10 @@ def _enclosed(level: Level, lengths: Sequence[Length]) -> list[_Ends]:
         return [_enclosed_by_itself(level, length) for length in lengths]
     floats = exp_floats(-level.power * length for length in lengths if not isinstance(length, Surd))
     pairs = zip(lengths, floats, strict=True)
-    return [(*map(Fraction, ends), *ends) if ends else _enclosed_by_itself(level, length) for length, ends in pairs]
+    return [
+        (Fraction(ends[0]), Fraction(ends[1]), *ends) if ends else _enclosed_by_itself(level, length)
+        for length, ends in pairs
+    ]
 
 
 def _enclosed_by_itself(level: Level, length: Length) -> _Ends:

@@ -40,11 +40,12 @@ def in_machine_code(function: F, *, inside: bool = False, **options: Any) -> F:
     from numba import njit
 
     _listen()
-    ways_in = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inside}
+    chosen: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inside, **options}
+    compiler: Callable[..., Any] = njit
     try:
-        return cast(F, njit(cache=True, **ways_in, **options)(function))
+        return cast(F, compiler(cache=True, **chosen)(function))
     except RuntimeError:  # numba finds no folder that it can write to
-        return cast(F, njit(**ways_in, **options)(function))
+        return cast(F, compiler(**chosen)(function))
 
 
 def is_compiled_already(function: Any) -> bool:

@@ -1,6 +1,6 @@
 """Exact linear algebra: matrix products by integers over common denominators; rational systems, dense and sparse."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from math import lcm
@@ -27,7 +27,8 @@ def by_integers(rows: Array) -> tuple[Array, Array]:
     >>> by_integers(as_array([["1/2", "1/3"]]))[0].tolist(), by_integers(np.array([[0.5, 0.25]]))[1].tolist()
     ([[3, 2]], [[4]])
     """
-    tops, below = np.frompyfunc(methodcaller("as_integer_ratio"), 1, 2)(rows)
+    ratio: Callable[[Array], tuple[Array, Array]] = np.frompyfunc(methodcaller("as_integer_ratio"), 1, 2)
+    tops, below = ratio(rows)
     scales = np.lcm.reduce(below, axis=1, keepdims=True, initial=1)
     return np.asarray(tops * (scales // below)), scales
 

@@ -199,7 +199,7 @@ def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:
 
 
 class _Normal:
-    """A D A' of positive D, factorised, with refinement by conjugate gradients."""
+    """A D A' of positive D, by a root of its inverse, with refinement by conjugate gradients."""
 
     def __init__(self, A: Floats, d: Floats) -> None:
         self.A, self.d = A, d
@@ -211,13 +211,13 @@ class _Normal:
         # Rows that depend on each other make M singular at the optimum; refinement takes the ridge back out.
         M.flat[:: len(M) + 1] += _RIDGE
         try:
-            self.inverse = _lower_inverse(np.linalg.cholesky(M))
-        except np.linalg.LinAlgError:  # by rounding alone: then the inverse itself is its own square root's product
+            self.root = _lower_inverse(np.asarray(np.linalg.cholesky(M), dtype=np.float64))
+        except np.linalg.LinAlgError:  # rounding has taken an eigenvalue below zero: it is raised to the ridge
             values, vectors = np.linalg.eigh(M)
-            self.inverse = vectors.T / np.sqrt(np.maximum(values, _RIDGE))[:, None]
+            self.root = vectors.T / np.sqrt(np.maximum(values, _RIDGE))[:, None]
 
     def _roughly(self, right: Floats) -> Floats:
-        return np.asarray(self.scale * (self.inverse.T @ (self.inverse @ (self.scale * right))))
+        return np.asarray(self.scale * (self.root.T @ (self.root @ (self.scale * right))))
 
     def solve(self, right: Floats) -> Floats:
         """The least residual on the way: where rows depend on each other, further steps lead astray."""
@@ -246,7 +246,7 @@ class _Normal:
 def _lower_inverse(L: Floats) -> Floats:
     """The inverse of a lower triangular matrix, by halves: as products, a fifth of the time of a general inverse."""
     if len(L) <= _HALVED:
-        return np.linalg.inv(L)
+        return np.asarray(np.linalg.inv(L), dtype=np.float64)
     half, inverse = len(L) // 2, np.zeros_like(L)
     top, bottom = _lower_inverse(L[:half, :half]), _lower_inverse(L[half:, half:])
     inverse[:half, :half], inverse[half:, half:] = top, bottom
