@@ -194,7 +194,8 @@ def solve_by_columns(
         # A basis has one variable a row: more of them at once are rarely needed.
         if added.size > m:
             added = np.sort(added[np.argsort(-gain[added], kind="stable")[:m]])
-    primal[columns] = np.abs(highs.getSolution().col_value)
+    ends = program.column_lower[columns], program.column_upper[columns]
+    primal[columns] = np.clip(highs.getSolution().col_value, *ends) + 0.0  # no zero with a sign
     return primal, duals
 
 
