@@ -177,6 +177,14 @@ def _note_refusal(request: Request, error: UtmostError) -> None:
 
 async def _misshapen(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
+    late = getattr(request.state, "late", None)
+    try:
+        if late is not None:
+            await to_thread.run_sync(late)  # who sends it comes before what is wrong with it
+    except UtmostError as unknown:
+        return await _refused(request, unknown)
+    except HTTPException as unknown:
+        return await _missing(request, unknown)
     return _problem(request, problem_of_shape(error.errors()), {})
 
 
