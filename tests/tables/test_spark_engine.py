@@ -198,7 +198,7 @@ CHANGED = {
     "a type of identifiers": ({"ward": list(range(1000))}, DataChanged, "must be those that were published"),
     "a column that is gone": ({"visits": None}, BadTable, "no column"),
     "a null in the last partition": (WRONG["a null in the last partition"][0], BadTable, "missing"),
-    "one identifier in two partitions": (WRONG["one identifier in two partitions"][0], BadTable, "distinct"),
+    "one identifier in two partitions": (WRONG["one identifier in two partitions"][0], DataChanged, "published"),
 }
 
 

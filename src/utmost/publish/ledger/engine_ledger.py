@@ -20,12 +20,12 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.promised_noise import CONFIDENCE
-from utmost.publish.releases.engine_release import PASSES, ReleasableFrame
+from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemRelease
 from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.engines import engine_frame
+from utmost.publish.tables.engines import EngineFrame, engine_frame
 
 
 def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tuple[int, Any]:
@@ -53,7 +53,8 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tup
         request = replace(request, version=again.version)
     checked = frame.checked_rows()
     check_size(noise.unit, checked.rows, len(frame.columns))
-    committed = _committed(frame, items.key_of_request(request), checked.rows).without(checked.flat(noise.by_item()))
+    committed = _committed_first(frame, items.key_of_request(request), checked.rows)
+    committed = committed.without(checked.flat(noise.by_item()))
     release = frame.noised(items.published(request, committed), noise.margin(request.level, CONFIDENCE))
     known = items.release(request.name, request.version, request.request)
     assert known is not None, "it was published"
@@ -169,14 +170,34 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     return ReleasableFrame.of(brought.select(names).native, again)
 
 
+def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> ItemCommitment:
+    """The commitment to rows that have not been published yet, each of which must be another item.
+
+    Rows on many machines are told apart on the way, by their tags, in one shuffle; where they pass by in one place, the
+    engine counts those that are distinct before. A table that comes again is compared with what was found distinct.
+    """
+    spread = _read(frame).by_item(frame.identifiers, rows)
+    if spread is None:
+        frame.check_distinct(rows)
+        return _committed(frame, key, rows)
+    return _added_up(spread, CommittingRows(key, frame.identifiers, apart=True), rows)
+
+
 def _committed(
     frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemRelease, Level] | None = None
 ) -> ItemCommitment:
     """The commitment to all rows, of which there must be as many as were counted."""
-    read = frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
-    work = CommittingRows(key, frame.identifiers, answered)
-    with long_work(f"Committing to all rows, {PASSES[2]}"):
-        commitment = gathered_commitment(read.added_up(work, commitment_schema()))
+    return _added_up(_read(frame), CommittingRows(key, frame.identifiers, answered), rows)
+
+
+def _read(frame: ReleasableFrame) -> EngineFrame:
+    """The columns that are committed to."""
+    return frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
+
+
+def _added_up(read: EngineFrame, work: CommittingRows, rows: int) -> ItemCommitment:
+    with long_work("Committing to all rows"):
+        commitment = gathered_commitment(read.added_up(work, commitment_schema()), work.identifiers)
     if commitment.rows != rows:
         raise BadTable(
             "a frame must have the same rows each time it is evaluated", came=f"{commitment.rows}, then {rows}"

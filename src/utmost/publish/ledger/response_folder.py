@@ -260,7 +260,9 @@ class ResponseFolder:
         answered = items.view(release.name, epsilon=at, version=release.version), at
         work = CommittingRows(key, release.items.identifiers, answered)
         batches = _batches(files, [*release.items.identifiers, *release.columns])
-        items.check_committed(release.name, gathered_commitment(work(batches)), version=release.version)
+        items.check_committed(
+            release.name, gathered_commitment(work(batches), work.identifiers), version=release.version
+        )
         _check_margins(files, release, at)
 
     def __repr__(self) -> str:

@@ -10,15 +10,19 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level
-from utmost.laws.sampling.item_words import Identifiers
+from utmost.laws.sampling.item_words import Identifiers, Tags, item_tags
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemRelease
 from utmost.publish.tables.arrow_identifiers import arrow_identifiers
+from utmost.publish.tables.columns import not_distinct
 from utmost.publish.tables.engines import UNDECLARED
 from utmost.publish.tables.extra import extra
 
 BLOCK, COUNT = "block", "count"
 _LIMBS = 8
+_TWICE = -1
+"""In the place of a block: how many rows have an identifier that another row has."""
+_HELD = 1 << 23
 
 
 def arrow_numbers(column: Any, name: str) -> Any:
@@ -132,27 +136,59 @@ class CommittingRows:
         key: of the commitment.
         identifiers: the columns that say which item a row is.
         answered: where the rows hold responses, by which release, and at which level; None for true values.
+        apart: whether all rows of an identifier come in these batches, and those that another row is like are counted.
     """
 
     key: CommitmentKey
     identifiers: tuple[str, ...]
     answered: tuple[ItemRelease, Level] | None = None
+    apart: bool = False
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """One batch for all that come: a row for each block that has any, 1024 at most, and for each column."""
         arrow = extra("pyarrow", "tables")
-        commitment = ItemCommitment.none()
+        commitment, seen = ItemCommitment.none(), _Seen()
         for batch in batches:
             items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]
             numbers = {name: arrow_numbers(batch.column(name), name) for name in self.key.columns}
+            if self.apart:
+                seen.add(item_tags(self.key.secret, items))
             if self.answered is None:
                 commitment += self.key.committed(items, numbers)
             else:
                 release, at = self.answered
                 commitment += self.key.committed_responses(release, items, numbers, at)
         blocks = np.flatnonzero(commitment.sums[:, 0])
-        sums = [arrow.array(np.ascontiguousarray(commitment.sums[blocks, at])) for at in range(1 + _LIMBS)]
-        yield arrow.record_batch([arrow.array(blocks.astype(np.int64)), *sums], schema=commitment_schema())
+        sums = np.zeros((1 + blocks.size, 1 + _LIMBS), np.int64)
+        sums[0, 0], sums[1:] = seen.twice(), commitment.sums[blocks]
+        columns = [np.r_[_TWICE, blocks], *np.ascontiguousarray(sums.T)]
+        yield arrow.record_batch([arrow.array(column) for column in columns], schema=commitment_schema())
+
+
+class _Seen:
+    """The tags of some rows, and how many of these another row has, too."""
+
+    def __init__(self) -> None:
+        self._parts: list[Tags] = []
+        self._rows, self._most, self._twice = 0, _HELD, 0
+
+    def add(self, tags: Tags) -> None:
+        self._parts.append(tags)
+        self._rows += len(tags)
+        if self._rows > self._most:  # of rows that are all alike, as they came, there may be any number in one part
+            self.twice()
+            self._most = 2 * self._rows + _HELD
+
+    def twice(self) -> int:
+        """So many rows more than distinct tags."""
+        tags = np.concatenate(self._parts) if self._parts else np.zeros((0, 2), np.uint64)
+        halves = np.sort(tags[:, 0])
+        if (halves[1:] == halves[:-1]).any():  # half a tag says that most are distinct, soonest
+            tags = tags[np.lexsort((tags[:, 1], tags[:, 0]))]
+            tags = tags[np.r_[True, (tags[1:] != tags[:-1]).any(axis=1)]]
+        self._twice += self._rows - len(tags)
+        self._parts, self._rows = [tags], len(tags)
+        return self._twice
 
 
 def commitment_schema() -> Any:
@@ -162,10 +198,28 @@ def commitment_schema() -> Any:
     return arrow.schema([(name, arrow.int64()) for name in names])
 
 
-def gathered_commitment(batches: Iterator[Any]) -> ItemCommitment:
-    """The commitment to all rows, from the sums of their parts."""
-    commitment = ItemCommitment.none()
+def gathered_commitment(batches: Iterator[Any], identifiers: Sequence[str]) -> ItemCommitment:
+    """The commitment to all rows, from the sums of their parts.
+
+    Raises:
+        BadTable: where rows have been found whose identifiers another row has.
+    """
+    commitment, twice = ItemCommitment.none(), 0
     for batch in batches:
         columns = [np.asarray(batch.column(name).to_numpy()) for name in commitment_schema().names]
-        commitment += ItemCommitment.of_sums(columns[0], np.stack(columns[1:], axis=1))
+        blocks, sums = columns[0], np.stack(columns[1:], axis=1)
+        twice += int(sums[blocks == _TWICE, 0].sum())
+        commitment += ItemCommitment.of_sums(blocks[blocks != _TWICE], sums[blocks != _TWICE])
+    check_none_twice(twice, commitment.rows, identifiers)
     return commitment
+
+
+def check_none_twice(twice: int, rows: int, identifiers: Sequence[str]) -> None:
+    """Check that no row has an identifier that another row has.
+
+    Raises:
+        BadTable: saying how many have.
+    """
+    if twice:
+        came = f"{twice} of {rows} rows with one that another row has"
+        raise not_distinct(came, f"column {', '.join(map(repr, identifiers))}")

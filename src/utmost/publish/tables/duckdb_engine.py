@@ -61,6 +61,9 @@ class DuckRelation:
         kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
         return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
 
+    def by_item(self, names: Sequence[str], rows: int) -> None:
+        """None: all rows pass by in one place."""
+
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The relation of the batches that are made; refused as by `check_mapped`."""
         self.check_mapped()

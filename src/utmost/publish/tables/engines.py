@@ -91,6 +91,18 @@ class EngineFrame(Protocol):
         """
         ...
 
+    def by_item(self, names: Sequence[str], rows: int) -> "EngineFrame | None":
+        """Of rows on many machines the frame with all that agree in these columns in one of its parts, few in each.
+
+        Args:
+            names: of the columns.
+            rows: how many there are in all.
+
+        Returns:
+            None where all rows pass by in one place: there the engine itself tells them apart.
+        """
+        ...
+
     def check_mapped(self) -> None:
         """Check that rows can be mapped, before a level is spent for the frame that is made."""
         ...

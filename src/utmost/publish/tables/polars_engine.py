@@ -60,6 +60,9 @@ class LazyPolars:
         wanted = (polars.col(name).cast(polars.String) if kinds[name] in coded else name for name in names)
         return LazyPolars(self.native.select(*wanted))
 
+    def by_item(self, names: Sequence[str], rows: int) -> None:
+        """None: all rows pass by in one place."""
+
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The lazy frame of the batches that are made."""
         polars = extra("polars", "tables")

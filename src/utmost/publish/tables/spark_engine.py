@@ -18,6 +18,7 @@ from utmost.publish.tables.extra import extra
 from utmost.publish.tables.persons_in_order import PersonsInOrder
 
 REFUSAL = "refusal"
+_ROWS_A_PART = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -37,6 +38,10 @@ class SparkRows:
     def select(self, names: Sequence[str]) -> "SparkRows":
         """The dataframe with these columns alone."""
         return SparkRows(self.native.select(*map(_ticked, names)))
+
+    def by_item(self, names: Sequence[str], rows: int) -> "SparkRows":
+        """A shuffle by the hash of these columns. So many parts that a worker can hold something of each row of one."""
+        return SparkRows(self.native.repartition(-(-max(rows, 1) // _ROWS_A_PART), *map(_ticked, names)))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The dataframe of the batches that are made; the constants are Spark's, and no worker writes them."""
