@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.design.capacities import capacity
@@ -58,7 +58,6 @@ def test_the_mechanism_attains_it_and_the_dual_proves_it(name, measure):
     assert not lowered.verify()
 
 
-@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1))
 def test_no_random_mechanism_leaks_more(seed):
     """Theorem 14: random mixtures of vertices, as mechanisms, stay below the capacity of every measure."""

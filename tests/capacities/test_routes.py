@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.design.capacities import capacity
@@ -111,7 +111,6 @@ def test_random_metrics_have_the_capacity_of_the_whole_program(space, alpha, kin
         assert found.value == by_edge_program(ptype, kind).upper
 
 
-@settings(max_examples=15)
 @given(metrics(4), st.sampled_from(["1/2", "4/5"]))
 def test_the_capacities_are_the_optima_of_the_binary_and_the_nib_consumer(space, alpha):
     """1 - capacity/n, and (1 - capacity)/n, are the least losses of the uniform consumers of theorems 4 and 5."""

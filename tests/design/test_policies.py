@@ -47,7 +47,6 @@ def test_what_binds_are_shortest_paths_and_zero_holds_both_ways(policy):
     assert sorted(x for some in policy.components for x in some) == list(range(n))
 
 
-@settings(max_examples=15)
 @given(st.data())
 def test_part_by_part_loses_what_the_whole_program_loses(data):
     """Classes, components and the theorems on each give the optimum of the program that knows of none of them."""

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parts import absolute, moment, read_cost, squared
@@ -43,7 +43,6 @@ def test_exponential_costs_have_closed_forms(c):
     assert Laplace(1).expected_cost(lambda x: np.exp(c * np.abs(x))) == pytest.approx(1 / (1 - c), rel=1e-12)
 
 
-@settings(max_examples=15)
 @given(st.sampled_from(["0.1", 1, 5]), st.sampled_from([1, 7, 10**6]), st.integers(0, 20))
 def test_an_indicator_costs_a_tail(epsilon, D, k):
     """E 1{|X| >= t} = 2 P(X > t - 1): jumps anywhere, also in the far tail."""

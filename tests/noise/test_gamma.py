@@ -118,15 +118,13 @@ def test_the_optimum_is_the_folded_cost_at_its_edge(epsilon, m):
 # Any cost
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1, 5, 20])
-@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize(("epsilon", "m"), [(0.1, 1), (0.1, 3), (1, 2), (5, 1), (20, 1), (20, 3)])
 def test_a_function_leads_to_the_gamma_of_the_moment_it_is(epsilon, m):
     found = optimal_gamma(epsilon, "2.5", lambda x: np.abs(x) ** float(m))
     assert found == pytest.approx(optimal_gamma(epsilon, cost=moment(m)), rel=1e-10)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 4])
-@pytest.mark.parametrize("D", ["1.5", "7"])
+@pytest.mark.parametrize(("epsilon", "D"), [(0.5, "7"), (4, "1.5")])
 @pytest.mark.parametrize("cost", [clipped, beyond_two, root, clipped_scalar])
 def test_the_search_finds_the_least_cost(epsilon, D, cost):
     """No gamma on a grid costs less, gamma lies in its certain bracket, and V = E L((G + gamma) D) unless M jumps."""

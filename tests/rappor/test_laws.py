@@ -6,7 +6,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from utmost.design.channels import randomized_response
@@ -160,7 +160,6 @@ def test_the_leak_of_the_reformulation():
     assert naive.loss() < naive.loose.rate, "the noise itself would lose 2 ln 4"
 
 
-@settings(max_examples=15)
 @given(st.tuples(shares, shares).filter(lambda pair: pair[0] != pair[1]))
 def test_every_relaxation_of_f_by_noise_leaks(pair):
     """q = (a2/4)(1 - ln a1/ln a2) by the closed form; the loss is above that of the looser bit and below the rate."""

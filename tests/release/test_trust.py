@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import BadTable, NotALevel, OutOfRange
@@ -38,7 +38,6 @@ TIES = {
 KARATE = [(one, other) for one, others in TIES.items() for other in others]
 
 
-@settings(max_examples=20)
 @given(st.lists(st.sampled_from(ALPHAS), min_size=1, max_size=4, unique=True))
 def test_a_coalition_learns_as_much_as_its_most_trusted_member(alphas):
     """The loss computed from the exact joint law of all its views is its largest level, in rationals."""

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from utmost.design.local import PermanentResponses
@@ -109,7 +109,6 @@ ON_INTEGERS = {
 
 
 @pytest.mark.parametrize("made", ON_INTEGERS.values(), ids=ON_INTEGERS)
-@settings(max_examples=15)
 @given(found=neighbours())
 @example(found=([2**63], [2**63 - 1], [10**40]))
 @example(found=([5, 6], [3, 4], [3, 4.0]))
@@ -129,7 +128,6 @@ ON_REALS = {
 
 
 @pytest.mark.parametrize("made", ON_REALS.values(), ids=ON_REALS)
-@settings(max_examples=15)
 @given(found=neighbours(), half=st.booleans())
 @example(found=([5, 6], [3, 4], [3, 4.0]), half=True)
 def test_one_response_on_the_reals_looks_the_same_whatever_was_noised_to_it(made, found, half):

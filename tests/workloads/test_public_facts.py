@@ -6,7 +6,7 @@ from itertools import product
 import highspy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
@@ -108,7 +108,6 @@ def test_the_least_squares_given_facts_are_those_of_an_outside_solver(kind, seed
         assert max(np.abs(domain.sums(rounded.cells - x, family)).max() for family in families) < 1 + 1e-5
 
 
-@settings(max_examples=15)
 @given(st.sampled_from([(2, 2), (2, 2, 2), (1, 3)]), st.integers(0, 10**6))
 def test_facts_are_refused_just_where_no_table_of_whole_numbers_is(shape, seed):
     """All tables of up to two a cell, one by one: facts of any kind, of which some exclude each other."""

@@ -6,7 +6,7 @@ from math import cosh, prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parts import ProductForm, group_of, selected
@@ -56,7 +56,6 @@ def dense(domain, weights):
     return np.vstack(parts), np.repeat([float(w) for w in weights.values()], [len(part) for part in parts])
 
 
-@settings(max_examples=20)
 @given(weighed(cells=True))
 def test_least_squares_of_sums_without_noise_is_the_sums_in_rationals(case):
     """B A = I in Fractions, with rounded weights: the estimate is exactly unbiased, for every cell and every family."""
@@ -71,7 +70,6 @@ def test_least_squares_of_sums_without_noise_is_the_sums_in_rationals(case):
             assert (found == divisor * domain.sums(cells, family)).all()
 
 
-@settings(max_examples=20)
 @given(weighed(), st.integers(0, 2**32))
 def test_estimates_are_those_of_dense_least_squares(case, seed):
     """W (A' P A)^+ A' P y, where the sums determine W; NotDetermined where they do not."""
@@ -95,7 +93,6 @@ def test_estimates_are_those_of_dense_least_squares(case, seed):
         assert np.allclose(reconstruction.floats(measured, family).ravel(), want, atol=1e-6)
 
 
-@settings(max_examples=20)
 @given(weighed(), st.data())
 def test_variance_by_eigenspaces_is_that_of_the_coefficients_and_of_dense_least_squares(case, data):
     """sum c_i^2 v_i = sum_T |Q_T w|^2 (sum m_S q_S^2 v_S) / lambda_T^2 = w' B diag(v) B' w."""

@@ -24,7 +24,6 @@ def error_over(wanted, families, level):
     return WeighedError.of(structure, [wanted.spectrum(structure)], level)
 
 
-@settings(max_examples=15)
 @given(workloads(most=40), LEVELS)
 def test_never_worse_than_what_anybody_would_try(wanted, level):
     """Against the cells alone, equal shares of the wanted families, and of all families of the domain."""
@@ -81,7 +80,6 @@ def test_no_point_of_a_fine_grid_is_better(wanted, level):
     assert error(found) > on_the_grid * 0.999
 
 
-@settings(max_examples=20)
 @given(workloads(most=40), LEVELS, st.data())
 def test_exchanges_never_lose_and_keep_the_sum(wanted, level, data):
     families = list(candidate_families(wanted))

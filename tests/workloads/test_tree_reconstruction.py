@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parts import group_of, selected
@@ -32,7 +32,6 @@ def matrix(domain, family):
     return (group == np.arange(group.max() + 1)[:, None]).astype(float)
 
 
-@settings(max_examples=20)
 @given(trees(), st.integers(0, 10**6))
 def test_estimates_and_coefficients_are_those_of_dense_least_squares(case, seed):
     """W (A'QA)^+ A'Q y of every level, and of an answer the coefficients Q A (A'QA)^+ w; unbiased in rationals."""
@@ -66,7 +65,6 @@ def test_estimates_and_coefficients_are_those_of_dense_least_squares(case, seed)
         assert np.allclose(sorted(listed), sorted(c[c > 1e-12]))
 
 
-@settings(max_examples=15)
 @given(trees())
 def test_groups_of_one_kind_have_errors_of_one_law(case):
     """Groups that the tree's symmetries exchange have equal coefficients, as multisets."""

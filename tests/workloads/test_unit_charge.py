@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import prod
 
@@ -45,6 +46,7 @@ UNITS += [
 ]
 
 
+@cache
 def contributions(unit, cells):
     """All that one individual may be counted with."""
     s = int(unit.sensitivity)
@@ -53,6 +55,7 @@ def contributions(unit, cells):
     return [c for c in all_values if sum(x != 0 for x in c) <= unit.cells and sum(map(abs, c)) <= unit.reach]
 
 
+@cache
 def changes(unit, cells):
     """All whole changes of the table between two neighbours, by the definition of the relation."""
     present = np.array(contributions(unit, cells))

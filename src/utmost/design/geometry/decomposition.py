@@ -232,6 +232,7 @@ class RationalCone:
         """The largest t for which column - t vertex lies in the cone."""
         c, v = np.array(column, dtype=object), np.array(vertex, dtype=object)
         room, use = c[None, :] - self.factors * c[:, None], v[None, :] - self.factors * v[:, None]
+        # A vertex that leaves no pair to bound it is a cone by itself: then the whole column is taken.
         bounds = [r / u for r, u in zip(room.ravel(), use.ravel(), strict=True) if u > 0]
         return min(bounds, default=column[0] / vertex[0])
 
@@ -243,6 +244,7 @@ def _peel(
     rest, peeled = dict(weights), []
     while rest:
         kernel = _kernel_within(rest, columns)
+        # The vertex that bounds the share is used up: there are no more rounds than vertices.
         share = min(rest[v] / scale for v, scale in kernel.items())
         peeled.append((kernel, share))
         rest = {v: left for v, w in rest.items() if (left := w - share * kernel.get(v, Fraction(0)))}
@@ -255,10 +257,12 @@ def _kernel_within(
     """A kernel among vertices whose positive combination is constant: dependent ones are dropped, keeping that so."""
     weights = dict(rest)
     while True:
+        # n + 1 vectors of n numbers are dependent, so that the first of them are enough to look at.
         some = list(weights)[: len(next(iter(columns.values()))) + 1]
         relation = null_vector([columns[v] for v in some])
         if relation is None:
             break
+        # A relation holds with either sign; a positive number in it is what ends the step.
         if max(relation) <= 0:
             relation = [-x for x in relation]
         step = min(weights[v] / x for v, x in zip(some, relation, strict=True) if x > 0)

@@ -11,7 +11,7 @@ from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.measure_options import AskedMeasure
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import facts, number, screen
+from utmost.doors.cli.screen import facts, number, screen, with_exact
 from utmost.doors.documents import capacities
 from utmost.doors.documents.channel_files import document as channel_document
 from utmost.doors.documents.measure_names import SAYS, prior_of
@@ -57,8 +57,7 @@ def _facts(capacity: dict[str, Any]) -> dict[str, str]:
 
 
 def _value(capacity: dict[str, Any]) -> str:
-    exactly, short = capacity["value_exact"], number(capacity["value"], 16)
-    return short + (f" = {exactly}" if exactly not in (None, short) and len(exactly or "") <= _LONGEST else "")
+    return with_exact(capacity["value"], capacity["value_exact"], 16, _LONGEST)
 
 
 Multiplicative = Annotated[bool, flag("Only the largest factor on anyone's gain; both when left out.")]

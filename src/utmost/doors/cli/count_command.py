@@ -1,6 +1,8 @@
 """`utmost count`: events of people into the true table of a declared domain, with the unit that the counting proved."""
 
 import re
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +18,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.statements.codec import write
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.tables import files
-from utmost.publish.tables.atomic import Writer, check_absent, write_together
+from utmost.publish.tables.atomic import check_absent, write_together
 from utmost.publish.workloads.whole_rows import WholeRows
 
 WARNING = "True counts: not to be published. They are for `utmost release`, and for their owner alone."
@@ -123,17 +125,10 @@ def _check_alone(part: str | None, together: str | None, neighbours: str, out: P
 
 def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *, as_json: bool, dry_run: bool) -> None:
     """A file for each part, all or none; each is released at a level of its own, and a person pays for one."""
-    if out is None and not dry_run:
-        remedy = f"With --out counted.json there is counted-LABEL.json for each label of {part}."
-        raise OutOfRange("parts are counted into files", came="no --out", where="--part", remedy=remedy)
-    paths = {} if out is None else {label: _path_of(out, label) for label in tables}
-    if len(set(paths.values())) < len(paths):
-        raise OutOfRange("labels of parts must give names of files that differ", came="two alike", where="--part")
-    if not dry_run:
-        write_together({path: _writer(tables[label], path) for label, path in paths.items()}, owner_only=True)
+    each = f"LABEL.json for each label of {part}"
+    written = _written_apart(tables, ("parts", each, "--part"), out, dry_run=dry_run)
     first = next(iter(tables.values()))
     unit = first.unit.facts()
-    written = {str(label): str(path) for label, path in paths.items()} if not dry_run else {}
     if as_json:
         return print_json({"part": part, "labels": list(map(str, tables)), "unit": unit, "out": written})
     rows = {
@@ -153,19 +148,12 @@ def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *,
 
 def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
     """A file for each measure, and for each part of it, all or none."""
-    if out is None and not dry_run:
-        remedy = "With --out counted.json there is counted-NAME.json for each measure."
-        raise OutOfRange("measures are counted into files", came="no --out", where="--measures", remedy=remedy)
     tables: dict[str, CountedTable] = {}
     for name, table in measured.items():
         inner = {f"{name}-{of}": part for of, part in table.items()} if isinstance(table, dict) else {str(name): table}
         tables |= inner
-    paths = {} if out is None else {name: _path_of(out, name) for name in tables}
-    if len(set(paths.values())) < len(paths):
-        raise OutOfRange("measures must give names of files that differ", came="two alike", where="--measures")
-    if not dry_run:
-        write_together({path: _writer(tables[name], path) for name, path in paths.items()}, owner_only=True)
-    written = {} if dry_run else {name: str(path) for name, path in paths.items()}
+    each = "NAME.json for each measure"
+    written = _written_apart(tables, ("measures", each, "--measures"), out, dry_run=dry_run)
     if as_json:
         return print_json({"measures": {name: table.unit.facts() for name, table in tables.items()}, "out": written})
     rows = {
@@ -180,13 +168,24 @@ def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool,
     screen(stderr=True).print(Text(WARNING, style="bold"))
 
 
-def _path_of(out: Path, label: object) -> Path:
-    name = re.sub(r"[^\w.]+", "-", str(label))
-    return out.with_name(f"{out.stem}-{name}{out.suffix}")
-
-
-def _writer(counted: CountedTable, path: Path) -> Writer:
-    return lambda file: _write(counted, file, path)
+def _written_apart(
+    tables: Mapping[Any, CountedTable], named: tuple[str, str, str], out: Path | None, *, dry_run: bool
+) -> dict[str, str]:
+    """The files of tables beside ``--out``, by name, all written or none; what they are called in a refusal."""
+    what, each, option = named
+    if out is None and not dry_run:
+        remedy = f"With --out counted.json there is counted-{each}."
+        raise OutOfRange(f"{what} are counted into files", came="no --out", where=option, remedy=remedy)
+    if out is None:
+        return {}
+    paths = {str(name): file_options.beside(out, re.sub(r"[^\w.]+", "-", str(name))) for name in tables}
+    if len(set(paths.values())) < len(tables):
+        raise OutOfRange(f"{what} must give names of files that differ", came="two alike", where=option)
+    if dry_run:
+        return {}
+    pairs = zip(paths.values(), tables.values(), strict=True)
+    write_together({path: partial(_write, table, out=path) for path, table in pairs}, owner_only=True)
+    return {name: str(path) for name, path in paths.items()}
 
 
 def _write(counted: CountedTable, file: Any, out: Path) -> None:

@@ -9,7 +9,7 @@ from utmost.design.spaces import counts
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import options, people_options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import facts, number, screen
+from utmost.doors.cli.screen import facts, screen, with_exact
 from utmost.doors.documents.consumer_files import consumer_of
 from utmost.doors.documents.reports import exact_text
 from utmost.errors import NotANumber, OutOfRange
@@ -48,9 +48,7 @@ def show_conflict(report: dict[str, Any]) -> None:
 
 
 def _both(report: dict[str, Any], name: str) -> str:
-    exactly = report[f"{name}_exact"]
-    short = number(report[name], 12)
-    return short + (f" = {exactly}" if exactly not in (None, short) else "")
+    return with_exact(report[name], report[f"{name}_exact"])
 
 
 Values = Annotated[int, option("K", "How many values a row may take.")]

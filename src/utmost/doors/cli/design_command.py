@@ -18,7 +18,7 @@ from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.curve_screen import asked_levels, check_no_level, show_loss_curve
 from utmost.doors.cli.labelled_screen import map_of_design, show_labelled_answers
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import facts, grid, narrowed, number, screen
+from utmost.doors.cli.screen import facts, grid, narrowed, number, screen, with_exact
 from utmost.doors.documents import designs
 from utmost.doors.documents.consumer_files import consumer_of
 from utmost.doors.documents.cost_files import is_file
@@ -34,8 +34,10 @@ _SHOWN = 24
 def show_design(report: dict[str, Any], out: Path | None) -> None:
     """Print a `design_report`."""
     shown = {
-        "expected loss": _value(report["expected_loss"], report["expected_loss_exact"]),
-        "no private mechanism loses less than": _value(report["lower_bound"], report["expected_loss_exact"]),
+        "expected loss": with_exact(report["expected_loss"], report["expected_loss_exact"], longest=29),
+        "no private mechanism loses less than": with_exact(
+            report["lower_bound"], report["expected_loss_exact"], longest=29
+        ),
         "checked": "yes, both bounds computed again without the solver" if report["verified"] else "NO",
         "found by": report["method"],
         "theorem": report["theorem"] or "none: the lower bound proves it",
@@ -138,11 +140,6 @@ def _show_remap(remap: list[dict[str, Any]]) -> None:
 
 def _face(report: dict[str, Any]) -> str:
     return f"the geometric mechanism without a remap loses {number(report['face_value_loss'])}"
-
-
-def _value(value: float, exactly: str | None) -> str:
-    short = number(value, 12)
-    return short + (f" = {exactly}" if exactly not in (None, short) and len(exactly or "") < 30 else "")
 
 
 Prior = Annotated[str | None, option("PRIOR", "As for read; uniform or a file except on counts.")]

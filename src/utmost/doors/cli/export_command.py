@@ -101,6 +101,7 @@ def _write(contents: Mapping[str, bytes], folder: Path) -> list[str]:
     try:
         write_together({folder / name: _writer(content) for name, content in contents.items()})
     except BaseException:
+        # After Ctrl-C, too: a folder that was made for these files is not left behind.
         if is_new:
             with suppress(OSError):
                 folder.rmdir()

@@ -90,6 +90,11 @@ DomainFile = Annotated[
 ]
 
 
+def beside(path: Path, name: str) -> Path:
+    """The file of one of several: counted-visits.json of counted.json."""
+    return path.with_name(f"{path.stem}-{name}{path.suffix}")
+
+
 def file_of(out: Path | None) -> Path | None:
     """The file to write; None where ``--out`` was left out, or is the pipe."""
     return None if out is None or str(out) == PIPE else out

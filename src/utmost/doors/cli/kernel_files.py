@@ -82,6 +82,7 @@ def search(
     if at.position is None:
         return at
     for block in kernel_blocks(ptype, start=None if at.position == Position() else at.position):
+        # First the list, then the state that counts it: what lies between is cut off when the search goes on.
         at = at.after(block, None if out is None else _appended(out, block))
         _write(ptype, state, at)
         watch(at.done)
@@ -137,6 +138,7 @@ def _write(ptype: PrivacyType, state: Path, at: Search) -> None:
         "done": at.done,
         "written": at.written,
     }
+    # Whole or not at all: half a state would lose the search.
     aside = state.with_name(f".{state.name}.part")
     with aside.open("wb") as file:
         file.write(encoded(facts))

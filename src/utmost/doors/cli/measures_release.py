@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from utmost.doors.cli import share_command
-from utmost.doors.cli.file_options import readable
-from utmost.doors.cli.options import refuse
+from utmost.doors.cli.file_options import beside, readable
+from utmost.doors.cli.options import named_values, refuse
 from utmost.doors.cli.release_options import Measures, ReleaseOptions
 from utmost.doors.cli.workload_screens import check_document, document_writers, with_confidence
 from utmost.doors.documents.reports import print_json
@@ -26,7 +26,7 @@ from utmost.publish.workloads import SharedLevel, share_level
 def publish_several(table: Path, told: ReleaseOptions) -> None:
     """Share the level, count or read the measures, and release all of them."""
     answer, plans = told.answer, _plans(told.measures)
-    paths = {} if answer.file is None else {name: path_beside(answer.file, name) for name in plans}
+    paths = {} if answer.file is None else {name: beside(answer.file, name) for name in plans}
     for path in paths.values():
         check_document(path, answer.sign)
     signer, sure = answer.signer, read_confidence(answer.confidence)
@@ -60,26 +60,16 @@ def publish_several(table: Path, told: ReleaseOptions) -> None:
         share_command.show(report, plans)
 
 
-def path_beside(path: Path, name: str) -> Path:
-    """The file of one measure: counted-visits.json of counted.json."""
-    return path.with_name(f"{path.stem}-{name}{path.suffix}")
-
-
 def _plans(measures: Measures) -> dict[str, Path]:
-    plans: dict[str, Path] = {}
-    for text in measures.measure or []:
-        name, sign, path = text.partition("=")
-        if not (name and sign and path) or name in plans:
-            remedy = "Write --measure visits=visits.json, each name once."
-            raise OutOfRange("a measure is written NAME=PLAN", came=repr(text), where="--measure", remedy=remedy)
-        plans[name] = readable(path)
-    return plans
+    written = "a measure is written NAME=PLAN"
+    paths = named_values(measures.measure, written, "--measure", "--measure visits=visits.json")
+    return {name: readable(path) for name, path in paths.items()}
 
 
 def _shared(told: ReleaseOptions, plans: dict[str, Path]) -> SharedLevel:
     measures = told.measures
     highest = None if measures.up_to is None else level_of(measures.up_to)
-    weights = dict(map(share_command.weight_of, measures.weight or []))
+    weights = share_command.weights_of(measures.weight)
     strategies = {name: PLAN_FORM.read(path) for name, path in plans.items()}
     with long_work("Searching for shares"):
         return share_level(strategies, epsilon=told.level.read(), weights=weights, up_to=highest)
@@ -103,5 +93,5 @@ def _tables(table: Path, told: ReleaseOptions, shared: SharedLevel) -> dict[str,
     if whole is None or table.suffix.lower() != ".json":
         remedy = "Name one of the files that utmost count --measures wrote, counted-visits.json; the others lie beside."
         raise OutOfRange("a counted table must bear the name of a measure", came=table.name, remedy=remedy)
-    files = {name: readable(str(path_beside(table.with_name(f"{whole}{table.suffix}"), name))) for name in names}
+    files = {name: readable(str(beside(table.with_name(f"{whole}{table.suffix}"), name))) for name in names}
     return {name: COUNTED_FORM.read(path) for name, path in files.items()}

@@ -10,7 +10,7 @@ from utmost.design.optima.minimax import MinimaxOptimum
 from utmost.design.spaces import Space
 from utmost.doors.cli import file_options, options, people_options, secret_options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import facts, grid, number, screen
+from utmost.doors.cli.screen import facts, grid, number, screen, with_exact
 from utmost.doors.documents import channel_files
 from utmost.doors.documents.consumer_files import loss_of
 from utmost.doors.documents.reports import exact_text
@@ -26,10 +26,8 @@ _SHOWN = 24
 
 def show_minimax(report: dict[str, Any], out: Path | None) -> None:
     """Print what `utmost minimax` reports."""
-    exactly = report["worst_loss_exact"]
-    short = number(report["worst_loss"], 12)
     shown = {
-        "worst expected loss": short + (f" = {exactly}" if exactly not in (None, short) else ""),
+        "worst expected loss": with_exact(report["worst_loss"], report["worst_loss_exact"]),
         "no private mechanism's worst is less than": number(report["lower_bound"], 12),
         "checked": "yes, mechanism and worst prior computed again without the solver" if report["verified"] else "NO",
         "secrets": report["space"].replace(":", " ", 1),

@@ -12,7 +12,7 @@ from utmost.design.spaces import Policy
 from utmost.design.types import PolicyType
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import entry_text, facts, grid, number, screen
+from utmost.doors.cli.screen import entry_text, facts, grid, number, screen, with_exact
 from utmost.doors.documents.policy_files import policy_consumer, policy_file
 from utmost.doors.documents.reports import exact_text
 from utmost.laws.exact.long_work import long_work
@@ -90,11 +90,11 @@ def _show(report: dict[str, Any], policy: Policy, best: PolicyOptimum) -> None:
         "hidden from each other": _listed(parts),
         **({"never told apart": _listed(report["never_told_apart"])} if report["never_told_apart"] else {}),
         "level": f"epsilon = {report['epsilon']} for one unit of distance",
-        "expected loss": _value(report["loss"], report["loss_exact"]),
+        "expected loss": with_exact(report["loss"], report["loss_exact"], 9, 39),
         "no mechanism below": number(report["no_mechanism_below"], 9),
         "checked": "yes, the promise and the bound" if report["verified"] else "NO",
         **{
-            f"{kind} capacity": _value(capacity["value"], capacity["value_exact"])
+            f"{kind} capacity": with_exact(capacity["value"], capacity["value_exact"], 9, 39)
             for kind, capacity in report["capacities"].items()
         },
     }
@@ -110,7 +110,3 @@ def _show(report: dict[str, Any], policy: Policy, best: PolicyOptimum) -> None:
 def _listed(groups: list[list[str]]) -> str:
     text = "; ".join(", ".join(group) for group in groups[:_LISTED])
     return text if len(groups) <= _LISTED else f"{text}; and {len(groups) - _LISTED} groups more"
-
-
-def _value(value: float, exactly: str | None) -> str:
-    return number(value, 9) + (f" = {exactly}" if exactly and len(exactly) < 40 else "")

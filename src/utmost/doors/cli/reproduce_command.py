@@ -151,13 +151,9 @@ def _write_report(
     write_together(
         {
             folder / "comparisons.json": lambda file: write(data, file),
-            folder / "index.html": lambda file: _as_text(page, file),
+            folder / "index.html": lambda file: file.write(page.encode()),
         }
     )
-
-
-def _as_text(text: str, file: BinaryIO) -> None:
-    file.write(text.encode())
 
 
 def _drawn(papers: Sequence["Paper"]) -> dict[str, dict[str, bytes]]:

@@ -12,6 +12,7 @@ from rich.text import Text
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.answers_in_ledger import AnswersMemory, KeptAnswers
 from utmost.doors.cli.option_kinds import option
+from utmost.doors.cli.people_options import split_names
 from utmost.doors.cli.screen import facts, screen
 from utmost.doors.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
 from utmost.doors.documents.reports import print_json
@@ -82,7 +83,7 @@ def respond(
         return _answer(saved, str(typed), as_json=as_json)
     if column is None:
         raise OutOfRange("a table needs the column of its secrets", came="none", where="--column")
-    columns = Asked(column, _names(public), _names(drop), id_column, kept)
+    columns = Asked(column, split_names(public or []), split_names(drop or []), id_column, kept)
     _answers(saved, spelling.of(table), columns, table_options.output(out, form), book, form=form, as_json=as_json)
 
 
@@ -99,10 +100,6 @@ def _check_ways(secret: str | None, table: Path | None, person: str | None, ledg
 def _typed(text: str) -> str:
     """A secret or a person; other users of the machine, and the shell's history, do not see standard input."""
     return sys.stdin.readline().strip() if text == file_options.PIPE else text
-
-
-def _names(columns: list[str] | None) -> list[str]:
-    return [name.strip() for text in columns or [] for name in text.split(",") if name.strip()]
 
 
 def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:

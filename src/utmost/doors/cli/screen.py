@@ -110,6 +110,16 @@ def number(value: Any, digits: int = 6) -> str:
     return f"{float(value):.{digits}g}"
 
 
+def with_exact(value: Any, exactly: str | None, digits: int = 12, longest: int = 1000) -> str:
+    """A number as people read it, and exactly where that says more in so many characters.
+
+    >>> with_exact(0.5, "1/2"), with_exact(3.0, "3"), with_exact(0.25, None)
+    ('0.5 = 1/2', '3', '0.25')
+    """
+    short = number(value, digits)
+    return short if exactly is None or exactly == short or len(exactly) > longest else f"{short} = {exactly}"
+
+
 def entry_text(value: Any) -> str:
     """An entry of a matrix as people read it: a short number or fraction as it is, a longer one to six digits.
 

@@ -102,6 +102,7 @@ def chi_square_chance(law: IntegerLaw, draws: np.ndarray) -> float:
     statistic = float(((seen - wanted) ** 2 / wanted).sum())
     free = wanted.size - 1
     share = statistic / free
+    # Chernoff: P(X >= share * free) <= (share exp(1 - share))^(free/2) above the mean.
     return 1.0 if share <= 1 else math.exp(free / 2 * (math.log(share) + 1 - share))
 
 

@@ -173,6 +173,7 @@ def serve(
             tokens = {"admin": new_admin(service)}
         _greet(tokens, settings.address or f"http://{settings.host}:{settings.port}", settings.approvals)
         _warn_of_admins(service.bearers.last_admin_until())
+    # Workers are processes of their own, which know the settings by the environment alone.
     os.environ.update(settings.environment())
     if settings.key_file:
         os.environ[FILE_VARIABLE] = settings.key_file

@@ -117,7 +117,7 @@ class UnknownKeys:
             declared = encoded(domain.facts())
             report = selection.said({"of": "file", "sha256": sha256(declared).hexdigest()}, column)
             statement = sidecar_path(out)
-            write_together({out: lambda file: _put(file, declared), statement: lambda file: write(report, file)})
+            write_together({out: lambda file: file.write(declared), statement: lambda file: write(report, file)})
         if as_json:
             return print_json(report | {"out": out and str(out)})
         if domain is not None and out is None:
@@ -134,10 +134,6 @@ class UnknownKeys:
         headline = Text("Nothing was drawn. This is what naming keys would promise.", style="bold")
         rows = {"threshold": f"{_of(shares)} and their noise together exceed {law.threshold}", "later": FIXED}
         screen().print(Group(headline, Padding(Text(report["statement"]), (0, 0, 1, 0)), facts(rows)))
-
-
-def _put(file: Any, content: bytes) -> None:
-    file.write(content)
 
 
 def _of(shares: int | None) -> str:

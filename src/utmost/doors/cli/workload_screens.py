@@ -180,8 +180,8 @@ def document_writers(release: WorkloadRelease, out: Path | None, signer: Signer 
     if out is None:
         return {}
     text = codec.encoded(release.facts())
-    writers: dict[Path, Writer] = {out: lambda file: _put(file, text)}
-    return writers if signer is None else writers | {signature_path(out): lambda file: _put(file, signer(text))}
+    writers: dict[Path, Writer] = {out: lambda file: file.write(text)}
+    return writers if signer is None else writers | {signature_path(out): lambda file: file.write(signer(text))}
 
 
 def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadRelease:
@@ -245,7 +245,3 @@ def _table_writers(
 
 def _named(name: str) -> str:
     return name or TOTAL
-
-
-def _put(file: Any, content: bytes) -> None:
-    file.write(content)

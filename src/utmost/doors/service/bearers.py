@@ -130,6 +130,7 @@ class Bearers:
         def work(shelf: Shelf) -> tuple[Token, str | None]:
             record = self._desk.again(shelf, "token", name, about)
             if record is not None:
+                # The secret is kept nowhere, so that it cannot be said again.
                 return Token.of_kept(name, record), None
             _check_told_apart(shelf, fresh)
             shelf.put("token", name, fresh.kept())

@@ -87,6 +87,7 @@ class Desk:
             return
         if len(self._noted) >= _MOST_NOTED:
             self._noted.clear()
+        # Looked up by a reader first: whoever writes waits for all others who do.
         if not self.records.read(lambda shelf: is_noted(shelf, token, now, done, **about)):
             self.records.write(lambda shelf: note_once_a_day(shelf, token, now, done, **about))
         self._noted.add(known)

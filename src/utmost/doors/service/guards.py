@@ -212,6 +212,7 @@ class Body:
         except TimeoutError:
             return self._cut(TOO_SLOW)
         size = len(message.get("body", b""))
+        # Counted before it is judged: what is forgotten later is what was counted.
         self._came += size
         self._held.now += size
         self._is_whole = not message.get("more_body", False)

@@ -76,6 +76,7 @@ class Market:
                 offered.noise.check_tightened(at, repr(release))
 
         def work(shelf: Shelf) -> Offer:
+            # As it was asked for: repeated, the request gives the same offer, also one that was closed since.
             record = self._desk.again(shelf, "offer", name, {**offer.kept(), "is_open": True})
             if record is not None:
                 return Offer.of_kept(name, record)
@@ -127,6 +128,7 @@ class Market:
                 return Order.of_kept(name, record)
             if not offered.is_open:
                 raise UnknownRecord("an offer must be open", came="one that is closed", where=offer)
+            # In the same write as the order: of two at once, the second must see the first.
             buyer = self._desk.person(shelf, token)
             has = held(shelf, buyer, offered.release, offered.version)
             holding = buyer.names, offered.release, offered.version
@@ -202,6 +204,7 @@ class Market:
                 if reaches(largest_bought(shelf, holding), order.level):
                     remedy = "Refuse it."
                     raise NotAllowed("a level is sold once to a buyer", came=order.level, where=name, remedy=remedy)
+                # Priced when it is approved: what was bought since it was ordered is credited.
                 offer = shelf.get("offer", order.offer)
                 if offer is not None:
                     due = Offer.of_kept(order.offer, offer).step(paid(shelf, holding, order.currency), order.level)

@@ -187,6 +187,7 @@ class Proposals:
 
         def work(shelf: Shelf) -> None:
             again = self._desk.again(shelf, "begun", name, wanted[0] if len(wanted) == 1 else wanted)
+            # Also where the request began before: an approval must hold when something is said.
             unapproved = [saying for saying in sayings if self.required and saying.is_new]
             person = self._desk.person(shelf, token) if unapproved else token
             for saying in unapproved:

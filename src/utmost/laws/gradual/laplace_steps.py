@@ -109,6 +109,7 @@ class LaplaceRelaxing:
         size, ratio, gap = np.abs(_reals(x)), float(_ratio(self.strict, self.loose)), self._gap
         half = gap / (2 * self.loose.epsilon_float)
         balls = np.exp(-gap * size)
+        # 1 - E by expm1: where the levels are near each other, E is all but 1.
         rows = (ratio * balls, half + 0 * balls, (1 + ratio) / 2 * -np.expm1(-gap * size), half * balls)
         return Pieces(*map(plain, rows))
 
@@ -140,6 +141,7 @@ class LaplaceRelaxing:
         gap, total = self._gap, self.strict.epsilon_float + self.loose.epsilon_float
         stay, across, _, outward = self.pieces(m)
         inside = total / (2 * self.loose.epsilon_float) * -np.expm1(-gap * np.clip(y, 0, m))
+        # A negative x is turned round, and with it "at most" into "less than": then the atom at x does not count.
         past = (y > m) | (at & (y == m))
         beyond = np.where(y > m, -np.expm1(-total * np.maximum(y - m, 0)), 0.0) * outward
         behind = across * np.exp(total * np.minimum(y, 0))
@@ -148,6 +150,7 @@ class LaplaceRelaxing:
     @property
     def _gap(self) -> float:
         """e_2 - e_1, without cancellation."""
+        # To as many digits as leave 64 of the difference.
         bits = 256
         while (gap := self.loose.epsilon_interval(bits) - self.strict.epsilon_interval(bits)).low >> 64 == 0:
             bits *= 2

@@ -79,6 +79,7 @@ class Tightening:
         return plain(self._above(kind, -1 - steps))
 
     def _above(self, kind: NumberKind, steps: Any) -> Any:
+        # The tail on the side of k is computed, by symmetry: a small number is never the difference of two large ones.
         tail = kind.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.loose, self.strict)))
         above = tail * kind.powers(self.strict, np.where(steps >= 0, steps + 1, -steps))
         return np.where(steps >= 0, above, 1 - above)
@@ -186,11 +187,13 @@ class Bridge:
         """P(K = k | W = w), for integers that broadcast: fractions for rational alphas where asked for, else floats."""
         kind, (end, apart) = NumberKind.of((self.strict, self.at, self.loose), k, w)
         ahead, size = end * np.where(apart < 0, -1, 1), np.abs(apart)
+        # Of the way to K, what lies between 0 and w falls by m/a a step, and all else by am.
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / a)
         density = kind.powers(self.fall, inward) * kind.powers(self.rise, np.abs(ahead - inward))
         density = kind.number(smooth) * density + kind.where(ahead == 0, kind.number(self.home))
         density = density + kind.where(ahead == size, kind.number(self.stay)) * kind.powers(self.fall, size)
+        # Only at w = 0 does an atom stand before the mixture.
         idle = kind.where(size == 0, kind.number(self.idle))
         return plain((1 - idle) * density + idle * (ahead == 0))
 
@@ -278,6 +281,7 @@ class Relaxing:
         """P(V_loose = y | V_strict = x), for integers that broadcast: fractions for rational alphas where asked for."""
         kind, (end, start) = self._number_kind(y, x)
         ahead, size = end * np.where(start < 0, -1, 1), np.abs(start)
+        # Of the way to y, what lies between 0 and x falls by b/a a step, and all else by ab.
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, b: (1 - a * b) * (a - b) / (a * (1 - b * b)))
         density = kind.powers(self._fall, inward) * kind.powers(self._rise, np.abs(ahead - inward))

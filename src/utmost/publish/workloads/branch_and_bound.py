@@ -99,10 +99,12 @@ class Box:
     def of(cls, low: Floats, high: Floats, spent: Floats) -> "Box | None":
         """The box; None where all shares in it spend too much, or could all be larger."""
         left = 1 - spent @ low
+        # Shares are floats: what spends too much by their rounding still keeps the level.
         if left.min() < -1e-12 or (spent @ high).max() < 1 - 1e-12:
             return None
         with np.errstate(divide="ignore", invalid="ignore"):
             most = np.where(spent > 0, left[:, None] / spent, np.inf).min(axis=0)
+        # Rounded outward: a box may hold shares too many, and none too few, or its bound would be none.
         return cls(low, np.maximum(low, np.minimum(high, low + most + 1e-12)), spent)
 
     def middle(self) -> Floats:
@@ -133,6 +135,7 @@ class Box:
         bounds = {"column_lower": self.low, "column_upper": self.high}
         ends = {"lower": np.full(len(self.spent), -np.inf), "upper": np.maximum(1.0, self.spent @ self.low)}
         solution = solve(LinearProgram.of_triplets(slopes, rows, columns, self.spent[rows, columns], **ends, **bounds))
+        # Any y >= 0 proves a bound: the solver guesses it, and is not believed.
         y = np.maximum(-solution.duals, 0)
         reduced = slopes + y @ self.spent
         proven = float(np.where(reduced > 0, reduced * self.low, reduced * self.high).sum() - y @ ends["upper"])

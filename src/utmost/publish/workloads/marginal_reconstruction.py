@@ -71,9 +71,6 @@ class MarginalReconstruction:
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """Least squares of all sums over a family, see `Reconstruction.estimates`; the sums in a row.
 
-        Raises:
-            NotDetermined: where the measured sums do not determine these.
-
         >>> domain = Domain(sex=["men", "women"], age=range(3))
         >>> reconstruction = MarginalReconstruction(domain, {(0, 1): 1, (-1, 0): 1, (1, 0): 1})
         >>> tables = {(0, 1): np.array([7, 4]), (-1, 0): np.array([3, 0, 0]), (1, 0): np.array([5, 4, 2])}
@@ -109,11 +106,7 @@ class MarginalReconstruction:
         return np.asarray((sums / divisor).astype(np.float64))
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine it.
-        """
+        """Least squares of one answer."""
         self.check_determined(form)
         means, total = _Means.of(self._spaces, form), Fraction(0)
         for space in means.spaces:
@@ -125,20 +118,12 @@ class MarginalReconstruction:
         return total / (form.denominator << _BITS)
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that the measured sums determine every sum over a family.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums determine every sum over a family."""
         if any(space not in self._spaces.covers for space in self._spaces.below(self._spaces.base(family))):
             raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums determine an answer."""
         if any(space not in self._spaces.covers for space in _Means.of(self._spaces, form).spaces):
             raise not_determined(self.domain, form.family, self.weights)
 

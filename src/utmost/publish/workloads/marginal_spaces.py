@@ -122,6 +122,7 @@ class MarginalSpaces:
         covers: dict[Space, list[int]] = {}
         pairs = 0
         for place, axes in enumerate(shown):
+            # Counted before they are made: those of one family alone may be more than fit.
             pairs += prod(1 if level is None else len(chains[axis].levels) - level + 1 for axis, level in axes)
             if pairs > _MOST_SPACES:
                 remedy = "Measure fewer tables, or of fewer columns each."
@@ -197,6 +198,7 @@ class MarginalErrors:
 
     def slope(self, levels: Floats) -> tuple[float, Floats]:
         """The error, and its derivative in each level."""
+        # What is not determined yet pulls harder than all else, and divides by no zero.
         eigenvalues = np.maximum(self.eigenvalues(precision(levels)), 1e-300)
         terms = self.wanted / eigenvalues
         pulls = np.bincount(self.columns, weights=(terms / eigenvalues)[self.rows], minlength=len(self.sizes))

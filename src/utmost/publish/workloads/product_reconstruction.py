@@ -86,9 +86,6 @@ class ProductReconstruction:
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """Least squares of all sums over a family, see `Reconstruction.estimates`.
 
-        Raises:
-            NotDetermined: where the measured sums do not determine these.
-
         >>> from utmost.publish.workloads.product_rows import AxisRows
         >>> rows = ProductRows(Domain(age=range(3)), (AxisRows(0, np.array([[1, 1, 0]]), 2),))
         >>> reconstruction = ProductReconstruction(rows, dict.fromkeys(rows.shares, 1))
@@ -110,11 +107,7 @@ class ProductReconstruction:
         return np.asarray((sums / divisor).astype(np.float64))
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine it.
-        """
+        """Least squares of one answer."""
         self.check_determined(form)
         sums, divisor = self.rows.joined(measured), form.denominator
         for coefficients, squares in zip(self._coefficients(form), self._along, strict=True):
@@ -123,20 +116,12 @@ class ProductReconstruction:
         return Fraction(int(sums), divisor)
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that the measured sums determine every sum over a family.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums determine every sum over a family."""
         if any(level < base for level, base in zip(family, self.rows.base, strict=True)):
             raise not_determined(self.domain, family, [self.rows.base])
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums determine an answer."""
         is_something = all(any(factor.tolist()) for factor in form.factors)
         if is_something and any(level < base for level, base in zip(form.family, self.rows.base, strict=True)):
             raise not_determined(self.domain, form.family, [self.rows.base])
@@ -186,6 +171,7 @@ class ProductReconstruction:
         for measured in self.weights:
             total = np.ones((1, 1))
             for chosen, factor in zip(self.rows.places(measured), factors, strict=True):
+                # One axis has a row for each sum, the others one row: products are taken row by row.
                 part = factor[:, chosen]
                 total = (total[:, :, None] * part[:, None, :]).reshape(max(len(total), len(part)), -1)
             entering.append((measured, total, 1))
@@ -221,9 +207,11 @@ class _AxisSquares:
             return cls(listed, np.zeros((values, 0), dtype=object), 0)
         *own, of_rows = classes
         least = min(own)
+        # A weight far above the least would be left with few digits: they get as many more as the two are apart.
         digits = _DIGITS + max(0, max([*own, of_rows]).bit_length() - least.bit_length())
         inverse = np.zeros(values, dtype=object)
         for places, weight in zip(listed.places, own, strict=False):
+            # Half up, in integers: the same on every machine, and unbiased however it is rounded.
             inverse[places] = ((least << digits) + weight // 2) // weight
         H = listed.rows.astype(object)
         weighed = H * inverse

@@ -156,9 +156,6 @@ class Reconstruction:
             measured: for each measured family, its sums, integers of shape ``domain.group_shape``.
             family: which sums are asked for.
 
-        Raises:
-            NotDetermined: where the measured sums do not determine these.
-
         >>> domain = Domain(sex=["men", "women"])
         >>> reconstruction = Reconstruction(domain, {(0,): 1, (1,): 2})
         >>> sums, divisor = reconstruction.estimates({(0,): np.array([3, 4]), (1,): np.array([12])}, (0,))
@@ -177,22 +174,14 @@ class Reconstruction:
         return self._regrouped(smoothed, base, family)
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine it.
-        """
+        """Least squares of one answer."""
         self.check_determined(form)
         base = self.base_of(form.family)
         sums, divisor = self._estimates(measured, base, base)
         return form.of(sums, base) / divisor
 
     def values(self, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
-        """Least squares of several answers, from one estimate of what they are sums of.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine one of them.
-        """
+        """Least squares of several answers, from one estimate of what they are sums of."""
         if len(forms) < 2:
             return [self.value(measured, form) for form in forms]
         self.variances(forms, dict.fromkeys(self.weights, 0.0))
@@ -202,11 +191,7 @@ class Reconstruction:
         return [value / divisor for value in values_of(forms, sums, base)]
 
     def variances(self, forms: Sequence[ProductForm], variances: Mapping[Family, float]) -> NDArray[np.float64]:
-        """`variance` of several answers, within 10^-12 relative.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine one of them.
-        """
+        """`variance` of several answers, within 10^-12 relative."""
         parts = [self._parts(forms, axis) for axis in range(len(self._chains))]
         scales = [form.denominator**2 * math.prod(axis.size for axis in self.domain.axes) for form in forms]
         of_forms = np.zeros(len(forms))
@@ -239,21 +224,13 @@ class Reconstruction:
         return [(fine - coarse).tolist() for fine, coarse in pairwise(lengths)]
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that the measured sums determine every sum over a family.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums determine every sum over a family."""
         base = self.base_of(family)
         if any(total == 0 and is_finer(base, space) for space, total in self._totals.items()):
             raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums determine an answer."""
         if any(energy and self._totals[space] == 0 for space, energy in self.energies(form).items()):
             raise not_determined(self.domain, form.family, self.weights)
 

@@ -131,6 +131,7 @@ def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int
     exact_steps = shares / shares.sum() * steps
     counts: NDArray[np.int64] = np.floor(exact_steps).astype(np.int64)
     short = steps - int(counts.sum())
+    # The largest remainders go up, ties by their place, so that everybody gets the same shares.
     counts[np.argsort(counts - exact_steps, kind="stable")[:short]] += 1
     wanting = np.flatnonzero(shares > 1e-9)
     value = float(error(counts / steps))
@@ -144,6 +145,7 @@ def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int
         moved[rows, takers] += 1
         values = error(moved / steps)
         best = int(values.argmin())
+        # A gain below the rounding of floats could go round in circles.
         if not values[best] < value * (1 - 1e-13):
             break
         counts, value = moved[best], float(values[best])
@@ -199,6 +201,7 @@ def _without(error: WeighedError, shares: Floats, family: int, others: Array) ->
     precisions = error.precisions(shares)
     precisions[:, family] = 0
     rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
+    # Whether anybody else measures is counted: the difference of floats would leave a little of nothing.
     measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
     left = (measured @ loaded)[:, None] - measured[:, others, None] * loaded[others]
     return np.where(left > 0, np.maximum(rest, 0), 0.0)
@@ -209,6 +212,7 @@ def _golden(along: Callable[[Floats], Floats], low: Floats, high: Floats) -> tup
     inner = high - _GOLDEN * (high - low)
     outer = low + _GOLDEN * (high - low)
     at_inner, at_outer = along(inner), along(outer)
+    # To a fifteen-thousandth of the line: shares are rounded to thousandths in the end.
     for _ in range(20):
         left = at_inner < at_outer
         low, high = np.where(left, low, inner), np.where(left, outer, high)

@@ -138,6 +138,7 @@ class _Problem:
         known = self.member @ precisions
         if not len(self.counts):
             return self.trace / float(known[0])
+        # Rows that nobody measures get an infinite entry, and with it no part in the solution.
         with np.errstate(divide="ignore"):
             inner = self.products + np.diag(np.repeat(known[0] / known[1:], self.counts))
         gained = float(np.trace(np.linalg.solve(inner, self.weighted)))

@@ -83,9 +83,6 @@ class TentReconstruction:
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """Least squares of all sums over a family, see `Reconstruction.estimates`.
 
-        Raises:
-            NotDetermined: where the measured sums do not determine these.
-
         >>> reconstruction = TentReconstruction(Domain(age=range(4)), {(0,): 3, (-2,): 1})
         >>> truly = np.array([5, 0, 2, 1])
         >>> measured = {family: reconstruction.domain.sums(truly, family) for family in reconstruction.weights}
@@ -102,32 +99,20 @@ class TentReconstruction:
         return np.asarray((sums / divisor).astype(np.float64))
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine it.
-        """
+        """Least squares of one answer."""
         self.check_determined(form)
         sums, divisor = self._estimates(measured, form.family)
         return form.of(sums, form.family) / divisor
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that the measured sums determine every sum over a family.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums determine every sum over a family."""
         starts = self.domain.axes[self._frame.place].group_starts(family[self._frame.place])
         for space in self._frame.above(family):
             if space.base == 0 or (starts % space.base).any():
                 raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums determine an answer."""
         factor = form.factors[self._frame.place]
         for space in self._frame.spaces:
             known = space.base and (np.repeat(factor[:: space.base], space.base) == factor).all()

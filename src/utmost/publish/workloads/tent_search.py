@@ -152,6 +152,7 @@ def _beside(workload: Workload, place: int, *, with_total: bool) -> tuple[list[F
     values = _on(place, 0, finest_common(needed))
     others = [family for family in dict.fromkeys([*wanted, *ordered]) if family[place] > 0]
     crossings = list(dict.fromkeys([*ordered, values]))
+    # Each family is a direction to move in at every trial: beyond a dozen, only the finest are tried.
     if len(crossings) * 2 + len(others) + 1 > _FAMILIES:
         crossings, others = [values], others[: _FAMILIES - 3]
         values = _on(place, 0, finest_common(wanted))

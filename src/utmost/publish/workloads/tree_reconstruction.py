@@ -29,6 +29,7 @@ def reconstruction_of(domain: Domain, weights: Mapping[Family, int]) -> "LeastSq
     try:
         return Reconstruction(domain, weights)
     except Unsupported:
+        # Groups of several sizes: of one axis two passes over its tree take them, of crossed axes nothing does.
         if len(domain.axes) > 1:
             raise
         return TreeReconstruction(domain, weights)
@@ -64,48 +65,28 @@ class TreeReconstruction:
         return self.weights.get((0,), 0), largest
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """Least squares of the sums over a level: rationals, and the divisor 1; see `Reconstruction.estimates`.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine these.
-        """
+        """Least squares of the sums over a level: rationals, and the divisor 1; see `Reconstruction.estimates`."""
         self.check_family_determined(family)
         return self._estimated(measured, Fraction)[family[0]], 1
 
     def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
-        """The same in float64.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine these.
-        """
+        """The same in float64."""
         self.check_family_determined(family)
         return self._estimated(measured, float)[family[0]].astype(np.float64)
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine it.
-        """
+        """Least squares of one answer."""
         self.check_determined(form)
         estimates = self._estimated(measured, Fraction)[self._finest]
         return Fraction(sum(estimate * of for estimate, of in zip(estimates, self._coefficients(form), strict=True)))
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that a level is no finer than the finest measured one.
-
-        Raises:
-            NotDetermined: where it is.
-        """
+        """Check that a level is no finer than the finest measured one."""
         if self._tree.groups[family[0]] > self._tree.groups[self._finest]:
             raise not_determined(self.domain, family, self.weights)
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums determine an answer.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums determine an answer."""
         self.check_family_determined(form.family)
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
@@ -120,6 +101,7 @@ class TreeReconstruction:
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
         """For each group of a level, a number, equal for groups that some symmetry of the tree exchanges."""
+        # From below, groups are alike whose children are, in any order; then, from above, those whose parents are, too.
         shapes: list[list[int]] = [[0] * self._tree.groups[0]]
         for level in range(1, len(self._tree.groups)):
             children: list[list[int]] = [[] for _ in range(self._tree.groups[level])]
@@ -177,7 +159,11 @@ SumSquares = Reconstruction | TreeReconstruction | TentReconstruction
 
 
 class LeastSquares(Protocol):
-    """Estimates from measured families, whatever these are: what a release, its bars and its documents need of them."""
+    """Estimates from measured families, whatever these are: what a release, its bars and its documents need of them.
+
+    Raises:
+        NotDetermined: from every method, where the measured sums do not determine what is asked for.
+    """
 
     @property
     def domain(self) -> Domain:

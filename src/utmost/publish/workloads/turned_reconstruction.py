@@ -48,11 +48,7 @@ class TurnedReconstruction:
         return self.pair.domain
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
-        """Least squares of the sums over a family, see `Reconstruction.estimates`.
-
-        Raises:
-            NotDetermined: where the measured sums and differences do not determine these.
-        """
+        """Least squares of the sums over a family, see `Reconstruction.estimates`."""
         self.check_family_determined(family)
         row, split_sums = self.pair.of_rows(family), self.pair.split(measured)
         halves = [
@@ -73,11 +69,7 @@ class TurnedReconstruction:
         return np.asarray(sums.astype(np.float64) / divisor)
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
-        """Least squares of one answer.
-
-        Raises:
-            NotDetermined: where the measured sums do not determine it.
-        """
+        """Least squares of one answer."""
         self.check_determined(form)
         split_sums, value = self.pair.split(measured), Fraction(0)
         for side, of, half in zip(self._sides, split_sums, self._halves(form), strict=True):
@@ -86,22 +78,14 @@ class TurnedReconstruction:
         return value
 
     def check_family_determined(self, family: Family) -> None:
-        """Check that the measured sums and differences determine every sum over a family.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums and differences determine every sum over a family."""
         for side in self._sides[: self._needed(family)]:
             if side is None:
                 raise not_determined(self.domain, family, self.weights)
             side.check_family_determined(self.pair.of_rows(family))
 
     def check_determined(self, form: ProductForm) -> None:
-        """Check that the measured sums and differences determine an answer.
-
-        Raises:
-            NotDetermined: where they do not.
-        """
+        """Check that the measured sums and differences determine an answer."""
         for side, half in zip(self._sides, self._halves(form), strict=True):
             if side is None and _is_wanted(half):
                 raise not_determined(self.domain, form.family, self.weights)

@@ -71,6 +71,7 @@ class UnequalTree(Shown):
             )
         axis = domain.axes[0]
         starts = [axis.group_starts(level) for level in range(len(axis.levels) + 1)]
+        # A coarse group begins where one of its finer groups begins.
         firsts = [np.searchsorted(finer, coarser) for finer, coarser in pairwise(starts)]
         parents = [
             np.repeat(np.arange(len(first)), np.diff(first, append=len(finer)))
@@ -119,17 +120,20 @@ def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array,
     finest = _finest(known)
     inside, spreads = _up(tree, known, finest)
     variances: list[Array] = [np.zeros(0)] * len(known)
+    # Nothing lies outside the whole: a zero of the numbers at hand, Fractions or floats.
     outside = known[-1] * 0
     variances[-1] = 1 / (inside[-1] + outside)
     for level in range(len(known) - 1, finest, -1):
         parents = tree.parents[level - 1]
         ratio = (known[level] + outside)[parents]
+        # Of all siblings but the group itself; two near floats may differ by less than nothing, which is then nothing.
         rest = spreads[level][parents] - 1 / inside[level - 1]
         if rest.dtype != object:
             rest = np.maximum(rest, 0.0)
         outside = ratio / (1 + ratio * rest)
         variances[level - 1] = 1 / (inside[level - 1] + outside)
     for level in range(finest):
+        # A finer level of as many groups has the same ones; of any other no more is known than the sums above it.
         same = tree.groups[level] == tree.groups[finest]
         variances[level] = variances[finest] if same else np.full(tree.groups[level], np.inf)
     return tuple(frozen(variance.copy()) for variance in variances)
@@ -255,6 +259,7 @@ def least_tree_shares(
     wanted = np.array([float(bool(weights.any())) for weights in error.weights])
     starts = [*np.eye(count), wanted / wanted.sum(), np.full(count, 1 / count)]
     searched = min((_descended(error, start) for start in starts), key=lambda descent: descent[0])[1]
+    # The starts are rounded, too: what the search found may lose more by that than it had gained.
     options = [lattice_shares(error, shares, _LATTICE) / _LATTICE for shares in (searched, *starts)]
     best = min(options, key=lambda shares: float(error(shares)))
     steps = np.rint(best * _LATTICE).astype(int).tolist()
@@ -285,10 +290,12 @@ def _exchanged(error: TreeError, shares: Floats, level: int, finer_level: int) -
         moved[level], moved[finer_level] = part, total - part
         return float(error(moved)), moved
 
+    # The error may have several valleys along the line: the scan finds one, golden section its bottom.
     parts = np.linspace(0, total, _SCAN)
     scanned = [at(part) for part in parts]
     best = min(range(_SCAN), key=lambda place: scanned[place][0])
     low, high = parts[max(best - 1, 0)], parts[min(best + 1, _SCAN - 1)]
+    # Shares are rounded to thousandths in the end.
     while high - low > 1e-5:
         inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         if at(inner)[0] < at(outer)[0]:
