@@ -60,3 +60,20 @@ def test_half_a_tag_is_no_identifier():
 def test_rows_that_come_again_are_not_told_apart():
     """What is compared with a release is known to be distinct if it is equal; so nothing is held of its rows."""
     assert gathered([["a", "a"]], apart=False).rows == 2
+
+
+@pytest.mark.parametrize("first", [(1, 0, 0, 0), (1, 1, 0, 0), (1, 1, 1, 0), (1, 1, 1, 1)])
+def test_another_table_has_the_same_sum_for_one_digest_in_all(first):
+    """The theorem of docs/theory/item-noise.md, enumerated: digests of 3 bits, every table of as many rows.
+
+    The rows of the first are distinct; the other may have any of them any number of times. A first table with a row
+    twice would have one that agrees more often, which shows what the hypothesis is for.
+    """
+    digests = np.stack(np.meshgrid(*[np.arange(8)] * 4), -1).reshape(-1, 4)
+
+    def agree(one, other):
+        return int((digests @ np.subtract(one, other) % 8 == 0).sum())
+
+    others = [m for m in np.ndindex(*[5] * 4) if sum(m) == sum(first) and m != first]
+    assert {agree(first, other) for other in others} <= {len(digests) // 8}
+    assert agree((2, 0, 0, 0), (0, 2, 0, 0)) == len(digests) // 4

@@ -111,7 +111,7 @@ def checked_responses(items: LedgerItems, known: Published, table: Any, table_at
     Raises:
         as `view_frame`.
 
-    Cost: the aggregates of `ReleasableFrame.checked_rows`, and one pass that takes the noise off and commits.
+    Cost: the aggregate of `ReleasableFrame.checked_rows`, and one pass that takes the noise off and commits.
     """
     frame = _frame_again(known, table)
     committed = _committed_again(items, known, frame, table_at)

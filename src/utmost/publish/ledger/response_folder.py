@@ -54,7 +54,7 @@ def check_responses(ledger: "Ledger", name: str, table: Any, **words: Unpack[AtW
         DataChanged: for a frame of anything else.
         NotPublished, Unsupported: where nothing was answered so, and for a release whose noise goes by rows.
 
-    Cost: two aggregates of the engine and one pass; nothing is gathered.
+    Cost: an aggregate of the engine and one pass; nothing is gathered.
     """
     from utmost.publish.ledger.engine_ledger import checked_responses, known_by_item
 
