@@ -21,11 +21,17 @@ from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.engine_release import ReleasableFrame
-from utmost.publish.releases.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
+from utmost.publish.releases.item_columns import (
+    CommittingRows,
+    TellingApart,
+    commitment_schema,
+    gathered_commitment,
+    responses_of,
+)
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.engines import EngineFrame, engine_frame
+from utmost.publish.tables.engines import Batches, EngineFrame, engine_frame
 
 
 def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[int, Any]:
@@ -166,24 +172,32 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     return ReleasableFrame.of(brought.select(names).native, again)
 
 
+_ROWS_A_PART = 1 << 20
+
+
+@long_work("Committing to all rows")
 def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> ItemCommitment:
     """The commitment to rows that have not been published yet, each of which must be another item.
 
-    Rows on many machines are told apart on the way, by their tags, in one shuffle; where they pass by in one place, the
-    engine counts those that are distinct before. A table that comes again is compared with what was found distinct.
+    Rows on many machines are told apart on the way, by their tags; where they pass by in one place, the engine counts
+    those that are distinct before. A table that comes again is compared with what was found distinct.
     """
-    spread = _read(frame).by_item(frame.identifiers, rows)
-    if spread is None:
+    read, parts = _read(frame), -(-max(rows, 1) // _ROWS_A_PART)
+    work, between = CommittingRows(key, frame.identifiers, parts=parts), commitment_schema(tagged=True)
+    batches = read.compared(work, between, TellingApart(), commitment_schema(), parts)
+    if batches is None:
         frame.check_distinct(rows)
         return _committed(frame, key, rows)
-    return _added_up(spread, CommittingRows(key, frame.identifiers, apart=True), rows)
+    return _gathered(batches, frame.identifiers, rows)
 
 
+@long_work("Committing to all rows")
 def _committed(
     frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemResponder, Level] | None = None
 ) -> ItemCommitment:
     """The commitment to all rows, of which there must be as many as were counted."""
-    return _added_up(_read(frame), CommittingRows(key, frame.identifiers, answered), rows)
+    work = CommittingRows(key, frame.identifiers, answered)
+    return _gathered(_read(frame).added_up(work, commitment_schema()), frame.identifiers, rows)
 
 
 def _read(frame: ReleasableFrame) -> EngineFrame:
@@ -191,9 +205,8 @@ def _read(frame: ReleasableFrame) -> EngineFrame:
     return frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
 
 
-def _added_up(read: EngineFrame, work: CommittingRows, rows: int) -> ItemCommitment:
-    with long_work("Committing to all rows"):
-        commitment = gathered_commitment(read.added_up(work, commitment_schema()), work.identifiers)
+def _gathered(batches: Batches, identifiers: tuple[str, ...], rows: int) -> ItemCommitment:
+    commitment = gathered_commitment(batches, identifiers)
     if commitment.rows != rows:
         raise BadTable(
             "a frame must have the same rows each time it is evaluated", came=f"{commitment.rows}, then {rows}"

@@ -61,9 +61,6 @@ class DuckRelation:
         kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
         return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
 
-    def by_item(self, names: Sequence[str], rows: int) -> None:
-        """None: all rows pass by in one place."""
-
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The relation of the batches that are made; refused as by `check_mapped`."""
         self.check_mapped()
@@ -97,6 +94,9 @@ class DuckRelation:
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
         """The rows pass by; the sums are made on the way."""
         return work(_batches(self.native))
+
+    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
+        """None: all rows pass by in one place."""
 
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
         """The rows pass by once."""

@@ -91,18 +91,6 @@ class EngineFrame(Protocol):
         """
         ...
 
-    def by_item(self, names: Sequence[str], rows: int) -> "EngineFrame | None":
-        """Of rows on many machines the frame with all that agree in these columns in one of its parts, few in each.
-
-        Args:
-            names: of the columns.
-            rows: how many there are in all.
-
-        Returns:
-            None where all rows pass by in one place: there the engine itself tells them apart.
-        """
-        ...
-
     def check_mapped(self) -> None:
         """Check that rows can be mapped, before a level is spent for the frame that is made."""
         ...
@@ -121,6 +109,19 @@ class EngineFrame(Protocol):
         Args:
             schema: of what is made: in its first column the keys, none twice in a batch, and sums in the others.
                 Sums of one key that come in two batches are still to be added up.
+        """
+        ...
+
+    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches | None:
+        """As `added_up`, of rows on many machines, with a second work: what the first made of all rows meets in it.
+
+        Args:
+            work: what is made of the rows, of the schema ``between``.
+            then: what is made of that, where all batches' rows with one key are in one of so many parts; of the
+                schema, and whatever columns more there are as they came.
+
+        Returns:
+            None where all rows pass by in one place: there nothing needs to meet.
         """
         ...
 

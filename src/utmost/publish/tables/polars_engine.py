@@ -60,9 +60,6 @@ class LazyPolars:
         wanted = (polars.col(name).cast(polars.String) if kinds[name] in coded else name for name in names)
         return LazyPolars(self.native.select(*wanted))
 
-    def by_item(self, names: Sequence[str], rows: int) -> None:
-        """None: all rows pass by in one place."""
-
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The lazy frame of the batches that are made."""
         polars = extra("polars", "tables")
@@ -90,6 +87,9 @@ class LazyPolars:
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
         """The rows pass by; the sums are made on the way."""
         return work(_passing(self.native))
+
+    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
+        """None: all rows pass by in one place."""
 
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
         """The rows pass by once."""

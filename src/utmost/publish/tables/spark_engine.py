@@ -18,7 +18,6 @@ from utmost.publish.tables.extra import extra
 from utmost.publish.tables.persons_in_order import PersonsInOrder
 
 REFUSAL = "refusal"
-_ROWS_A_PART = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -38,10 +37,6 @@ class SparkRows:
     def select(self, names: Sequence[str]) -> "SparkRows":
         """The dataframe with these columns alone."""
         return SparkRows(self.native.select(*map(_ticked, names)))
-
-    def by_item(self, names: Sequence[str], rows: int) -> "SparkRows":
-        """A shuffle by the hash of these columns. So many parts that a worker can hold something of each row of one."""
-        return SparkRows(self.native.repartition(-(-max(rows, 1) // _ROWS_A_PART), *map(_ticked, names)))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The dataframe of the batches that are made; the constants are Spark's, and no worker writes them."""
@@ -66,11 +61,13 @@ class SparkRows:
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
         """The work is done on the workers, and Spark adds up its sums."""
-        functions = extra("pyspark.sql.functions", "spark")
-        keys, *sums = schema.names
-        worked = self._in_arrow(_Refusing(work, schema), schema.append(refusal_field()))
-        totals = worked.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
-        return iter([_gathered(totals, schema)])
+        return _added_up(self._in_arrow(_Refusing(work, schema), schema.append(refusal_field())), schema)
+
+    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches:
+        """Between the two works is one shuffle, of what the first has made, by its keys."""
+        worked = self._in_arrow(_Refusing(work, between), between.append(refusal_field()))
+        met = SparkRows(worked.repartition(parts, schema.names[0]))
+        return _added_up(met._in_arrow(then, schema.append(refusal_field())), schema)
 
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
         """The events of a person go to one partition, and pass by there in the order of the persons."""
@@ -132,6 +129,13 @@ def refusal_field() -> Any:
     """The column that holds what an error says; null in every row that is none."""
     arrow = extra("pyarrow", "tables")
     return arrow.field(REFUSAL, arrow.string())
+
+
+def _added_up(worked: Any, schema: Any) -> Batches:
+    functions = extra("pyspark.sql.functions", "spark")
+    keys, *sums = schema.names
+    totals = worked.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
+    return iter([_gathered(totals, schema)])
 
 
 def _gathered(frame: Any, schema: Any) -> Any:
