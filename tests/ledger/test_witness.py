@@ -425,3 +425,24 @@ def test_a_witness_that_holds_no_event_is_damaged(here, change):
         )
     with pytest.raises(LedgerDamaged, match="witness must hold events"):
         Witness(here / "w", 1).last()
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_a_witness_leaves_no_response_that_can_be_read(tmp_path, sealed):
+    """Of an open ledger what was pending is overwritten; of a sealed one it is let go, and it was never readable."""
+    table = {"n": [123456789] * 4000}
+    with Ledger.open(tmp_path / "l.db", create=True, sealed=sealed) as ledger:
+        assert ledger._book.witness.is_sealed is sealed
+        ledger.publish("r", table, columns="n", sensitivity=1, cells=1, largest=10**9, epsilon=5)
+        parts = [content for _, part, content in _parts_of(tmp_path / "l.db") if part]
+    held = (tmp_path / "l.db.witness").read_bytes()
+    assert parts
+    assert not ledger._book.witness.held().pending
+    if not sealed:
+        assert not any(part[at : at + 64] in held for part in parts for at in range(0, len(part) - 64, 64))
+    assert (123456789 + (1 << 31)).to_bytes(4, "little")[1:] * 2 not in held
+
+
+def _parts_of(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT event, part, content FROM utmost_parts").fetchall()

@@ -437,6 +437,9 @@ def _of_lengths(kind: str, lengths: Iterable[int], count: int, data: bytes) -> I
 
 
 def _kept(array: NDArray[Any]) -> NDArray[Any]:
+    """The array where nobody can write to it: a copy, unless it lies read only in memory of another's, as Arrow's."""
+    if not array.flags.writeable and array.base is not None and not isinstance(array.base, np.ndarray):
+        return array
     array = array.copy()
     array.setflags(write=False)
     return array

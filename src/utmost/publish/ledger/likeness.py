@@ -53,7 +53,7 @@ class Likeness:
     @classmethod
     def of(cls, key: Key, source: Source, exponent: int | None) -> "Likeness":
         """The digests of a table; ``exponent`` as for `value_digests`."""
-        return cls(*row_names(key, source), value_digests(key, source, exponent)[0])
+        return cls(*row_names(key, source), _cell_digests(key, source, exponent))
 
     @classmethod
     def of_items(cls, key: Key, commitment: ItemCommitment) -> "Likeness":
@@ -101,13 +101,18 @@ def value_digests(key: Key, source: Source, exponent: int | None) -> tuple[tuple
     Args:
         exponent: the values are in steps of 2^-exponent; None for integers.
     """
-    columns, secret = list(source.columns.values()), key.derived("likeness")
-    sorted_ones = tuple(_sorted_column(secret, column, exponent or 0) for column in columns)
+    secret = key.derived("likeness")
+    ordered = tuple(_sorted_column(secret, column, exponent or 0) for column in source.columns.values())
+    return _cell_digests(key, source, exponent), ordered
+
+
+def _cell_digests(key: Key, source: Source, exponent: int | None) -> tuple[bytes, ...]:
+    """The digests that new events have."""
+    columns = list(source.columns.values())
     sums = np.vstack([value_sums(likeness_secret(key), column, exponent) for column in columns])
     commitment = ItemCommitment.of_sums(np.arange(BLOCKS, BLOCKS + len(columns)), sums)
-    return digests_of_sums(
-        key, commitment.without(at for at, column in enumerate(columns) if _is_flat(column))
-    ), sorted_ones
+    flat = (at for at, column in enumerate(columns) if _is_flat(column))
+    return digests_of_sums(key, commitment.without(flat))
 
 
 def likeness_secret(key: Key) -> bytes:

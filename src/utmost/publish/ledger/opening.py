@@ -148,20 +148,22 @@ def watching_at(
 
     def found(state: State) -> Witness | None:
         if isinstance(witness, str | Path):
-            return Witness(Path(witness), timeout)
+            return Witness(Path(witness), timeout, state.is_sealed)
         if witness is False or state.has_witness is False:
             if state.has_witness and witness is False:
                 remedy = "Pass witness=PATH, or leave it out. If it is lost: pass a new path, and call resume."
                 raise OutOfRange("this ledger keeps a witness", came="witness=False", where="witness", remedy=remedy)
             return None
         if beside is not None:
-            return Witness(_with(beside, ".witness"), timeout)
+            return Witness(_with(beside, ".witness"), timeout, state.is_sealed)
         path = None if key_file is None else _with(key_file, f".{state.identity[:8]}.witness")
         if path is None and state.has_witness:
             remedy = "Pass witness=PATH, a file on this machine; or witness=False, for a new ledger, to keep none."
             raise OutOfRange("a ledger in a database server keeps its witness here", came="no path", remedy=remedy)
         # A ledger of the first format on a server had a witness only where one was named.
-        return None if path is None or (state.has_witness is None and not path.exists()) else Witness(path, timeout)
+        if path is None or (state.has_witness is None and not path.exists()):
+            return None
+        return Witness(path, timeout, state.is_sealed)
 
     return found
 

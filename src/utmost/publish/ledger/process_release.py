@@ -5,6 +5,7 @@ from typing import Any, Unpack
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, level
 from utmost.laws.noise.law import read_confidence
+from utmost.laws.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
@@ -90,6 +91,8 @@ def rehearse(
     request, source = read_request(request, native, lambda _: stated)
     promised = request.promise
     source.check_sizes(promised.noise)
+    if source.items is not None:
+        source.check_distinct(item_tags(entropy(SECRET_BYTES), [source.items]))
     promised.noise.check_names(promised.columns, promised.public)
     promised.noise.check_level(at)
     promised.noise.warn(at)

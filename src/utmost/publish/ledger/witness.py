@@ -78,10 +78,13 @@ class Witness:
     Attributes:
         path: of the file. Keep it where no backup of the ledger is restored over it.
         timeout: how many seconds to wait for others who write it.
+        is_sealed: whether responses come sealed, as the ledger's own store keeps them. Those that do not are
+            overwritten when they are settled; of sealed ones the pages are let go.
     """
 
     path: Path
     timeout: float
+    is_sealed: bool = False
 
     def held(self) -> Held:
         """The last event that is settled, and those that are pending."""
@@ -173,6 +176,7 @@ class Witness:
         """Take a new history in the place of all that it has, the last events of it pending."""
 
         def work(connection: sqlite3.Connection) -> None:
+            connection.execute("PRAGMA secure_delete=ON")
             for name in ("utmost_witness", "utmost_pending", "utmost_pending_parts"):
                 connection.execute(f"DELETE FROM {name}")
             connection.executemany("INSERT INTO utmost_witness VALUES (?, ?, ?)", settled)
@@ -201,8 +205,9 @@ class Witness:
         def whole(connection: sqlite3.Connection) -> None:
             for table in _TABLES:
                 connection.execute(table)
-            # What was pending of an open ledger is a response, and is not left in unused pages.
-            connection.execute("PRAGMA secure_delete=ON")
+            # What was pending of an open ledger is a response, and is not left in unused pages. Sealed ones the store
+            # keeps just so, and to overwrite them took a sixth of a large publication.
+            connection.execute(f"PRAGMA secure_delete={'OFF' if self.is_sealed else 'ON'}")
             work(connection)
 
         make_file(self.path)

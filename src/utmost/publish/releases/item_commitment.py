@@ -24,6 +24,7 @@ from utmost.laws.sampling.integers import Integers, narrowed
 from utmost.laws.sampling.item_words import (
     Identifiers,
     Tags,
+    check_columns,
     check_secret,
     compound_tags,
     derived_secret,
@@ -36,7 +37,7 @@ from utmost.publish.releases.item_release import ItemRelease, is_texts, read_col
 BLOCKS = 1024
 _LIMBS, _LIMB_BITS = 8, 16
 _MOST_COLUMNS = 1 << 16
-_MOST_AT_ONCE = 1 << 32  # the sums of so many limbs are exact in a float64
+_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -166,8 +167,8 @@ class CommitmentKey:
             BadTable: where a column is missing or of another length.
             NotANumber: for a value that cannot be released, naming its place.
         """
-        tags = item_tags(self.secret, identifiers)
-        return self._of(tags, read_columns(self.lattice, self.columns, values, len(tags)))
+        count = check_columns(identifiers)
+        return self._of(identifiers, read_columns(self.lattice, self.columns, values, count))
 
     def committed_responses(
         self, release: ItemRelease, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
@@ -187,12 +188,11 @@ class CommitmentKey:
         Raises:
             BadTable, NotANumber, OutOfRange: as for `ItemRelease.moved`.
         """
-        values = release.without_noise(identifiers, responses, at)
-        return self._of(item_tags(self.secret, identifiers), values)
+        return self._of(identifiers, release.without_noise(identifiers, responses, at))
 
-    def _of(self, tags: Tags, values: Mapping[str, Integers]) -> ItemCommitment:
+    def _of(self, identifiers: Sequence[Identifiers], values: Mapping[str, Integers]) -> ItemCommitment:
         steps = list(values.values())
-        rows = committed_rows(self.secret, tags, steps)
+        rows = committed_rows(self.secret, identifiers, steps)
         if self.likeness is None:
             return rows
         cells = [value_sums(self.likeness, column, self.lattice.exponent) for column in steps]
@@ -202,11 +202,15 @@ class CommitmentKey:
         return f"CommitmentKey(columns={self.columns})"
 
 
-def committed_rows(secret: bytes, tags: Tags, columns: Sequence[Integers]) -> ItemCommitment:
-    """The commitment to rows whose values are in steps, and whose tags are those of `item_tags` under the secret."""
-    of_rows = derived_secret(secret, "row")
-    digests = compound_tags(of_rows, [tags, *(item_tags(of_rows, [Identifiers.of(column)]) for column in columns)])
-    return ItemCommitment(_summed((tags[:, 0] % BLOCKS).astype(np.int64), digests))
+def committed_rows(secret: bytes, identifiers: Sequence[Identifiers], columns: Sequence[Integers]) -> ItemCommitment:
+    """The commitment to rows whose values are in steps, a few at a time: what is made of them stays in the cache."""
+    of_rows, sums = derived_secret(secret, "row"), np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
+    for start in range(0, check_columns(identifiers), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        tags = item_tags(secret, [column.part(some.start, some.stop) for column in identifiers])
+        cells = (item_tags(of_rows, [Identifiers.of(column[some])]) for column in columns)
+        _add_up(sums, (tags[:, 0] % BLOCKS).astype(np.int64), compound_tags(of_rows, [tags, *cells]))
+    return ItemCommitment(sums)
 
 
 def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray[np.int64]:
@@ -223,12 +227,15 @@ def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray
     >>> bool((value_sums(bytes(32), halves[:2], 1) == value_sums(bytes(32), wholes, None)).all())
     True
     """
-    if column.dtype.kind == "f" or (column.size and isinstance(column[0], Fraction)):
-        tags = _tags_of_numbers(secret, [Fraction(cell) for cell in column.tolist()])
-    else:
-        tags = _tags_in_terms(secret, *_lowest_terms(column, exponent or 0))
-    limbs = tags.astype("<u8").view("<u2").reshape(-1, _LIMBS)
-    return np.array([len(tags), *limbs.sum(axis=0, dtype=np.int64)], np.int64)
+    sums = np.array([column.size, *[0] * _LIMBS], np.int64)
+    for start in range(0, column.size, _AT_ONCE):
+        some = column[start : start + _AT_ONCE]
+        if some.dtype.kind == "f" or isinstance(some[0], Fraction):
+            tags = _tags_of_numbers(secret, [Fraction(cell) for cell in some.tolist()])
+        else:
+            tags = _tags_in_terms(secret, *_lowest_terms(some, exponent or 0))
+        sums[1:] += tags.astype("<u8", copy=False).view("<u2").reshape(-1, _LIMBS).sum(axis=0, dtype=np.int64)
+    return sums
 
 
 def _tags_in_terms(secret: bytes, odd: Integers, shift: NDArray[np.int64]) -> Tags:
@@ -273,12 +280,15 @@ def first_difference(content: bytes, other: bytes) -> int:
     return 0
 
 
-def _summed(blocks: NDArray[np.int64], digests: Tags) -> NDArray[np.int64]:
-    """Counts and sums by block. Sums of limbs stay below 2^48, where a float64 is an integer exactly."""
-    assert len(digests) < _MOST_AT_ONCE
-    limbs = digests.astype("<u8").view("<u2").reshape(-1, _LIMBS)
-    sums = np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
-    sums[:, 0] = np.bincount(blocks, minlength=BLOCKS)
-    for limb in range(_LIMBS):
-        sums[:, 1 + limb] = np.bincount(blocks, limbs[:, limb], BLOCKS).astype(np.int64)
-    return sums
+def _add_up(sums: NDArray[np.int64], blocks: NDArray[np.int64], digests: Tags) -> None:
+    """Add the counts and digests of some rows to the sums of their blocks, two limbs at a time.
+
+    Sums of so many numbers of 32 bits stay below 2^48, where a float64 is an integer exactly.
+    """
+    assert len(digests) <= _AT_ONCE
+    halves = digests.astype("<u8", copy=False).view("<u4").reshape(-1, _LIMBS // 2)
+    sums[:, 0] += np.bincount(blocks, minlength=BLOCKS)
+    for half in range(_LIMBS // 2):
+        added = np.bincount(blocks, halves[:, half], BLOCKS).astype(np.int64)
+        sums[:, 1 + 2 * half] += added & ((1 << _LIMB_BITS) - 1)
+        sums[:, 2 + 2 * half] += added >> _LIMB_BITS

@@ -1,5 +1,6 @@
 """Arrow columns as identifiers: which types can say whose a row is, and how they are read."""
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,53 @@ def arrow_identifiers(column: Any, name: str) -> Identifiers:
     if arrow.types.is_integer(kind):
         return Identifiers.of(np.asarray(column.to_numpy(zero_copy_only=False)))
     text = is_text(kind)
-    whole = column.cast(arrow.large_string() if text else arrow.large_binary())
-    _, offsets, data = whole.buffers()
-    ends = np.frombuffer(offsets, np.int64)[whole.offset : whole.offset + len(whole) + 1]
+    if not (arrow.types.is_string(kind) or arrow.types.is_large_string(kind)):
+        column = column.cast(arrow.large_string() if text else arrow.large_binary())
+    _, offsets, data = column.buffers()
+    places = np.int32 if arrow.types.is_string(column.type) else np.int64
+    ends = np.frombuffer(b"" if offsets is None else offsets, places)[column.offset : column.offset + len(column) + 1]
+    if not len(column):
+        ends = np.zeros(1, np.int64)  # an empty array need have no buffers
     return Identifiers.of_buffers(ends, b"" if data is None else data, "text" if text else "bytes")
+
+
+_IN_ARROW = ("pyarrow", "polars", "pandas")
+
+
+def text_identifiers(table: Any, name: str) -> Identifiers | None:
+    """The texts of a column of a table in memory, none missing or blank, without a text of Python's.
+
+    Returns:
+        None where that is not what the column has, or it cannot be had so: then it is read cell by cell, and refused.
+    """
+    if type(table).__module__.partition(".")[0] not in _IN_ARROW or find_spec("pyarrow") is None:
+        return None
+    arrow, column = extra("pyarrow", "tables"), table[name]
+    try:
+        chunks = arrow.chunked_array(column if hasattr(column, "__arrow_c_stream__") else [column])
+    except (arrow.ArrowException, TypeError, ValueError, NotImplementedError):
+        return None  # objects of several types, say
+    if not is_text(chunks.type) or chunks.null_count:
+        return None
+    if chunks.num_chunks != 1:
+        chunks = chunks.cast(arrow.large_string())  # whose places hold all chunks together
+    identifiers = arrow_identifiers(chunks.combine_chunks() if chunks.num_chunks != 1 else chunks.chunk(0), "")
+    return None if _has_blank(identifiers) else identifiers
+
+
+_BLANK_HEADS = np.zeros(256, bool)
+_BLANK_HEADS[[byte for byte in range(128) if chr(byte).isspace()] + [0xC2, 0xE1, 0xE2, 0xE3]] = True
+"""With which bytes a text of blanks may begin."""
+
+
+def _has_blank(texts: Identifiers) -> bool:
+    """Whether a text has no letter: only those that begin as such may be, and are read one by one."""
+    assert texts.offsets is not None
+    starts, ends = texts.offsets[:-1], texts.offsets[1:]
+    if (starts == ends).any():
+        return True
+    heads = np.flatnonzero(_BLANK_HEADS[texts.data[starts]])
+    return any(not texts.data[starts[row] : ends[row]].tobytes().decode("utf-8", "replace").strip() for row in heads)
 
 
 def check_identifier(kind: Any, name: str) -> None:

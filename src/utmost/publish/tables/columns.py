@@ -91,13 +91,24 @@ def check_distinct(column: Column, name: str, place: Place) -> None:
 
 def _is_plainly_distinct(column: Column) -> bool:
     """Whether these are integers or texts, none missing and no two alike, as a whole column is soonest known to be."""
-    if isinstance(column, np.ndarray):
-        ascending = np.sort(column) if column.dtype.kind in "iu" and column.ndim == 1 else None
-        return ascending is not None and not (ascending[1:] == ascending[:-1]).any()
-    kinds = set(map(type, column))
-    if kinds == {str} and not all(map(str.strip, column)):
+    if not is_plainly_there(column):
         return False
-    return kinds in ({str}, {int}) and len(set(column)) == len(column)
+    if isinstance(column, np.ndarray):
+        ascending = np.sort(column)
+        return not (ascending[1:] == ascending[:-1]).any()
+    return len(set(column)) == len(column)
+
+
+def is_plainly_there(column: Column) -> bool:
+    """Whether these are integers, or texts with letters, in every row; where it is not, a row may still have another.
+
+    >>> is_plainly_there(["a", "b"]), is_plainly_there(["a", " "]), is_plainly_there([1, True])
+    (True, False, False)
+    """
+    if isinstance(column, np.ndarray):
+        return column.dtype.kind in "iu" and column.ndim == 1 and not np.ma.isMaskedArray(column)
+    kinds = set(map(type, column))
+    return kinds == {int} or (kinds == {str} and all(map(str.strip, column)))
 
 
 def not_distinct(came: str, where: str) -> BadTable:

@@ -51,6 +51,8 @@ def _arrow_numbers(column: Any) -> NDArray[Any]:
     """An Arrow column of numbers, none missing, as an array."""
     # Arrow's own conversion imports pandas where that is installed, which takes longer than the release.
     parts = [np.from_dlpack(part) for part in column.chunks if len(part)]
+    if len(parts) == 1:
+        return parts[0]
     return np.concatenate(parts) if parts else np.asarray(column.to_numpy())
 
 

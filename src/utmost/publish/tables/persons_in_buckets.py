@@ -28,8 +28,8 @@ BUCKETS = 256
 _AS_THEY_ARE = 1 << 25
 """So many events lie on the disk uncompressed, in some 24 bytes each: to compress them takes a fifth of the time."""
 _PERSON, _CELL, _AMOUNT = "person", "cell", "amount"
-_AT_ONCE = 1 << 20
-_IN_MEMORY = 1 << 21
+_AT_ONCE = 1 << 19
+_IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
 _BEYOND_ASCII = 0x80

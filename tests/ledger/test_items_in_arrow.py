@@ -1,0 +1,96 @@
+"""Identifiers that lie in memory as Arrow's do: read without a text of Python's, and answered and refused as others."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from utmost.errors import BadTable, WrongKind
+from utmost.laws.sampling import Identifiers
+from utmost.publish.ledger import Ledger, rehearse
+from utmost.publish.tables.arrow_identifiers import text_identifiers
+
+TEXTS = [
+    "",
+    "a",
+    "Zoë",
+    "person 0000000001",
+    " x ",
+    "\u3042\u3044",
+    "\U0001f600" * 9,
+    "\u00a0y",
+    "\u2003z",
+    "\u3000\u3042",
+]
+IDS = [*TEXTS[1:], *(f"person {at:012}" for at in range(300))]
+SAY = {"columns": "n", "sensitivity": 1, "cells": 1, "id_column": "id", "noise": "items", "drop": "id", "epsilon": 1}
+COUNTS = np.arange(len(IDS)) * 7 % 40
+
+ARROW = pa.table({"id": pa.array(IDS), "n": COUNTS})
+KINDS = {
+    "lists": {"id": IDS, "n": COUNTS.tolist()},
+    "table": ARROW,
+    "large": ARROW.cast(pa.schema([("id", pa.large_string()), ("n", pa.int64())])),
+    "view": ARROW.set_column(0, "id", pa.array(IDS, pa.string_view())),
+    "batch": ARROW.to_batches()[0],
+    "chunks": pa.concat_tables([ARROW[:7], ARROW[7:7], ARROW[7:]]),
+    "slice": pa.concat_tables([ARROW[:5], ARROW]).combine_chunks()[5:],
+    "dictionary": ARROW.set_column(0, "id", pa.array(IDS).dictionary_encode()),
+    "polars": pl.from_arrow(ARROW),
+    "pandas": ARROW.to_pandas(),
+    "pandas objects": ARROW.to_pandas().astype({"id": object}),
+}
+
+
+def published(place, table):
+    with Ledger.open(place / "l.db", create=True, key=bytes(32)) as ledger:
+        answer = ledger.publish("r", table, **SAY).table
+    return np.asarray(answer["n"]).tolist()
+
+
+@pytest.mark.parametrize("kind", list(KINDS)[1:])
+def test_a_table_of_any_kind_is_answered_alike(tmp_path, kind):
+    """To the bit, and beside each row: the noise is a function of the identifier, not of where it lies."""
+    for at in "ab":
+        (tmp_path / at).mkdir()
+    assert published(tmp_path / "a", KINDS[kind]) == published(tmp_path / "b", KINDS["lists"])
+
+
+@pytest.mark.parametrize("kind", ["table", "large", "view", "chunks", "slice", "polars", "pandas"])
+def test_texts_are_read_as_they_lie(kind):
+    read, one_by_one = text_identifiers(KINDS[kind], "id"), Identifiers.of(IDS)
+    if kind != "pandas" or hasattr(KINDS[kind]["id"], "__arrow_c_stream__"):
+        texts = [read.data[a:b].tobytes().decode() for a, b in zip(read.offsets, read.offsets[1:], strict=False)]
+        assert (texts, len(read), read.kind) == (IDS, len(one_by_one), one_by_one.kind)
+    assert text_identifiers(KINDS["lists"], "id") is None
+    assert text_identifiers(ARROW, "n") is None
+
+
+BLANKS = [*" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u00a0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000", "", " \u3000 "]
+
+
+@pytest.mark.parametrize("column", [[None], *([blank] for blank in BLANKS), ["person 000000000007"]], ids=ascii)
+@pytest.mark.parametrize("kind", ["table", "chunks", "polars"])
+def test_a_missing_a_blank_and_a_second_identifier_are_refused_where_they_stand(tmp_path, kind, column):
+    """By the row, before anything is drawn, and by no value; a rehearsal says the same."""
+    table = pa.concat_tables([ARROW, pa.table({"id": pa.array(column, pa.string()), "n": [1]})])
+    table = {"table": table.combine_chunks(), "chunks": table, "polars": pl.from_arrow(table)}[kind]
+    told = []
+    with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
+        for call in (lambda: ledger.publish("r", table, **SAY), lambda: rehearse(table, **SAY)):
+            with pytest.raises(BadTable) as refused:
+                call()
+            told.append(str(refused.value))
+        assert ledger.verify().events == 1
+    for words in told:
+        assert f"row {len(IDS) + 1}" in words
+        assert "column 'id'" in words
+        assert ("distinct" in words) == (column == ["person 000000000007"])
+        assert "00007" not in words
+
+
+def test_objects_of_several_types_are_refused_one_by_one(tmp_path):
+    frame = pd.DataFrame({"id": np.array(["a", 1, "c"], object), "n": [1, 2, 3]})
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger, pytest.raises(WrongKind, match="identifiers"):
+        ledger.publish("r", frame, **SAY)
