@@ -40,7 +40,7 @@ from utmost.doors.service.tokens import Grant, Token
 from utmost.doors.service.written import RECORD_EXAMPLE, RECORD_NAME
 from utmost.errors import NotAuthenticated, OutOfRange
 from utmost.publish.ledger import Event, Published
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.statements.counted_files import COUNTED_FORM
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {

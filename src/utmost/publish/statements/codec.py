@@ -80,12 +80,7 @@ def header(kind: str, form: int) -> dict[str, Any]:
 
 
 def check_header(document: Any, kind: str, newest: int, noun: str, oldest: int | None = None, where: str = "") -> None:
-    """Check that this is a document of a kind, in a format that is known.
-
-    Raises:
-        BadTable: for another kind, and a format that is no integer from 1 on.
-        Unsupported: for a format above ``newest``, or below ``oldest`` (as ``newest`` when left out).
-    """
+    """Check that this is a document of a kind, in a format that is known."""
     known_kind = document.get("kind") if isinstance(document, Mapping) else None
     if known_kind != kind:
         raise BadTable(f"{noun} must be of the kind {kind!r}", came="another", where=where or "kind")
@@ -147,8 +142,15 @@ def write(document: Mapping[str, Any], file: BinaryIO) -> None:
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:
-    """A document as the bytes of its file."""
-    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    """A document as the bytes of its file; half of a character, which UTF-8 has not, is escaped, and all else with it.
+
+    >>> encoded({"a": "é"}).decode(), encoded({"a": "é\\ud800"}).decode()
+    ('{\\n  "a": "é"\\n}\\n', '{\\n  "a": "\\\\u00e9\\\\ud800"\\n}\\n')
+    """
+    try:
+        return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:
+        return (json.dumps(document, indent=2) + "\n").encode()
 
 
 def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: TextIO) -> None:
