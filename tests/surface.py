@@ -324,14 +324,14 @@ MADE = {
     "ConstrainedCertificate",
     "EarthMove",
     "Optimum",
-    "Plan",
+    "CellsAt",
     "Position",
     "Reading",
     "Repair",
 }
 MADE |= {
     "SmallestEpsilon",
-    "TableRelease",
+    "ReleasedOnce",
     "Ledger",
     "Law",
     "Hyper",
@@ -345,7 +345,7 @@ MADE |= {"CapacityCertificate", "VertexCertificate", "ImplicitMechanism", "Simil
 MADE |= {"EnvelopeMechanism", "ProductMechanism", "UniformMechanism", "ProductDual", "PairMultipliers", "TypeCapacity"}
 MADE |= {"Multipliers", "Status", "Spending", "Event", "Published", "Budget", "Verification", "Categorical"}
 MADE |= {"NamedKeys", "NamingLaw", "RatioBar", "SelectedKeys"}
-MADE |= {"Answer", "CleanRelease", "WorkloadRelease"}
+MADE |= {"Answer", "CleanTable", "WorkloadRelease"}
 MADE |= {"Found", "Tally", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
 
 

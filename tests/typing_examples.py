@@ -17,7 +17,7 @@ from utmost.laws.exact import Level
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Release
 from utmost.publish.promises import Promise
-from utmost.publish.releases.table import TableRelease
+from utmost.publish.releases.table import ReleasedOnce
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}
@@ -27,7 +27,7 @@ def a_release() -> None:
     """One table, once and at several levels."""
     unit = ut.Unit(1, cells=1)
     once = ut.release_table(TABLE, columns="admitted", public=["department"], epsilon="1/2", unit=unit)
-    assert_type(once, TableRelease)
+    assert_type(once, ReleasedOnce)
     promise = ut.Promise("admitted", public="department", unit=unit)
     assert_type(promise, Promise)
     release = ut.release(TABLE, promise, epsilon=Fraction(1, 2))

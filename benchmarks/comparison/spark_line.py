@@ -17,15 +17,15 @@ from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases import ItemRelease
+from utmost.publish.releases import ItemResponder
 
 IDENTITY = "Spark, identity map"
 
 
-def release() -> ItemRelease:
+def release() -> ItemResponder:
     """What the driver hands to workers; a key that is published, since the table is a benchmark."""
     one = level(1)
-    return ItemRelease(bytes(32), ("n",), lattice_of("integers", Unit(1, 1, "add-remove")), (one,), one)
+    return ItemResponder(bytes(32), ("n",), lattice_of("integers", Unit(1, 1, "add-remove")), (one,), one)
 
 
 def noised(batches: Iterator[Any]) -> Iterator[Any]:
@@ -35,7 +35,7 @@ def noised(batches: Iterator[Any]) -> Iterator[Any]:
         yield answered(at, batch)
 
 
-def answered(at: ItemRelease, batch: Any) -> Any:
+def answered(at: ItemResponder, batch: Any) -> Any:
     """A batch with its column noised by its identifiers."""
     import pyarrow as pa
 

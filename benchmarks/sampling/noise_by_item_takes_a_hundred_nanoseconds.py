@@ -14,7 +14,7 @@ from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases import ItemRelease
+from utmost.publish.releases import ItemResponder
 from utmost.publish.releases.item_commitment import CommitmentKey
 
 SECRET = bytes(range(32))
@@ -44,12 +44,12 @@ def main():
     show("tag of a text of 25 letters", lambda: item_tags(SECRET, [texts]), n)
     for path in (("1",), ("1", "2"), ("1", "3", "2"), ("1", "1/2"), ("1/1000",), ("1/1000000",), ("50",)):
         levels = tuple(map(level, path))
-        release = ItemRelease(SECRET, ("n",), LATTICE, levels, levels[-1])
+        release = ItemResponder(SECRET, ("n",), LATTICE, levels, levels[-1])
         noise = show(f"noise, path {' '.join(path)}", lambda at=release: at.noise("n", at.level, tags), n)
         law = Geometric(levels[-1])
         print(f"{'':45} variance {noise.var():.6g}, of the law {float(law.variance()):.6g}")
     values = {"n": np.arange(n) % 100, "m": np.arange(n) % 7}
-    release = ItemRelease(SECRET, ("n",), LATTICE, (level(1),), level(1))
+    release = ItemResponder(SECRET, ("n",), LATTICE, (level(1),), level(1))
     show("answer of one column, tag and all", lambda: release.responses([numbers], values), n)
     key = CommitmentKey(SECRET, ("n", "m"), LATTICE)
     show("commitment to a row of two columns", lambda: key.committed([numbers], values), n)

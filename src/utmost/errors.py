@@ -22,7 +22,7 @@
     ├── EntropyFailed   the operating system gives no random bytes, or the same twice
     ├── BudgetExceeded  a release would spend more than its budget
     ├── LedgerError     a ledger refuses; no answer was given
-    │   ├── UnknownRelease    no release of this name and version is in the ledger
+    │   ├── NotPublished      no release of this name and version is in the ledger
     │   ├── AlreadyPublished  the release is there, and was asked for with other arguments
     │   ├── DataChanged       the values are not those that were published
     │   ├── NeedsTable        a level beyond the loosest response needs the values
@@ -173,7 +173,7 @@ class LedgerError(UtmostError):
     """A ledger refuses what was asked, or cannot do it. Nothing has been spent, and asking again is safe."""
 
 
-class UnknownRelease(LedgerError, LookupError):
+class NotPublished(LedgerError, LookupError):
     """No release of this name and version is in the ledger."""
 
 

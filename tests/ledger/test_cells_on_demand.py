@@ -8,7 +8,7 @@ from math import cosh, exp
 
 import pytest
 
-from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, OutOfRange, UnknownRelease, WrongKind
+from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, NotPublished, OutOfRange, WrongKind
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.events import event_bytes
@@ -100,7 +100,7 @@ def test_what_is_no_such_table_is_refused_before_anything_is_spent(tmp_path):
         ):
             with pytest.raises(wrong):
                 cells.publish("w", counts, WORDS, most=most, epsilon=1)
-        with pytest.raises(UnknownRelease):
+        with pytest.raises(NotPublished):
             cells.relax("w", COUNTS, WORDS, epsilon=1)
         asked = cells.publish("w", COUNTS, WORDS, most=3, epsilon=1)
         for other in (COUNTS | {"plague": 2}, {**COUNTS, "new": 1}, {"influenza": 900}, {}):

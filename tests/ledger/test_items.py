@@ -14,8 +14,8 @@ from utmost.errors import (
     LedgerDamaged,
     LittleProtection,
     NeedsTable,
+    NotPublished,
     OutOfRange,
-    UnknownRelease,
     Unsupported,
     WrongKind,
 )
@@ -146,7 +146,7 @@ def test_what_is_asked_again_is_the_same_and_spends_nothing(tmp_path):
             ledger.items.publish("r", committed, **asks, epsilon="1/3")
         with pytest.raises(AlreadyPublished):
             ledger.items.publish("r", committed, **asks | {"columns": "n"}, epsilon=1)
-        with pytest.raises(UnknownRelease):
+        with pytest.raises(NotPublished):
             ledger.items.commitment_key("other")
         assert ledger.items.commitment_key("r", version=2, **PROMISE).secret != key.secret
         with pytest.raises(OutOfRange):

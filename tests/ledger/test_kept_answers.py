@@ -59,7 +59,7 @@ def test_pandas_holds_released_integers_of_any_size(kind, size):
 
 @pytest.mark.parametrize("way", ["publish", "release"])
 def test_a_relation_over_a_temporary_table_is_refused_before_its_level_is_spent(ledger, way, monkeypatch):
-    monkeypatch.setattr(engine_release, "ItemRelease", None)  # nothing is drawn
+    monkeypatch.setattr(engine_release, "ItemResponder", None)  # nothing is drawn
     connection = duckdb.connect()
     connection.sql("CREATE TEMP TABLE wards AS SELECT 'w' || range AS ward, 5::BIGINT AS n FROM range(5)")
     promise = ONE | {"drop": "ward", "id_column": "ward", "epsilon": 1}

@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-from utmost.errors import KeyRefused, LedgerError, UnknownRelease, Unsupported, WrongKind
+from utmost.errors import KeyRefused, LedgerError, NotPublished, Unsupported, WrongKind
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.key import Key, found_key, make_key_file
 
@@ -144,9 +144,9 @@ def test_a_levels_key_opens_that_level_alone(tmp_path):
         read_sealed(tmp_path / "b.db", "r", bytes(32), version=1)
     with pytest.raises(KeyRefused):
         read_sealed(tmp_path / "b.db", "r", keys[2], version=2)
-    with pytest.raises(UnknownRelease):
+    with pytest.raises(NotPublished):
         read_sealed(tmp_path / "b.db", "s", keys[2])
-    with pytest.raises(UnknownRelease):
+    with pytest.raises(NotPublished):
         read_sealed(tmp_path / "none.db", "r", keys[2])
 
 

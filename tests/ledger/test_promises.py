@@ -12,10 +12,10 @@ from utmost.errors import (
     LittleProtection,
     NeedsTable,
     NotALevel,
+    NotPublished,
     OutOfRange,
     PromiseBroken,
     RowsRenamed,
-    UnknownRelease,
 )
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
@@ -148,9 +148,9 @@ def test_beyond_the_loosest_level_a_view_needs_the_table(ledger):
     ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
     with pytest.raises(NeedsTable, match="relax"):
         ledger.view("admissions", epsilon=2)
-    with pytest.raises(UnknownRelease, match="admissions"):
+    with pytest.raises(NotPublished, match="admissions"):
         ledger.view("nothing", epsilon=1)
-    with pytest.raises(UnknownRelease):
+    with pytest.raises(NotPublished):
         ledger.view("admissions", epsilon=1, version=2)
     with pytest.raises(NotALevel):
         ledger.view("admissions", epsilon=0)

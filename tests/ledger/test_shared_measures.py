@@ -8,8 +8,8 @@ import pytest
 import utmost as ut
 from parts import COUNTED_FORM
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
-from utmost.publish.ledger import shared_measures
 from utmost.publish.ledger.book import Book, Page
+from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.statements.codec import write
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables.atomic import write_together
@@ -92,7 +92,7 @@ def test_one_transaction_writes_them_all(place, tables, shared, monkeypatch):
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_whatever_fails_before_the_last_is_drawn_leaves_nothing(place, tables, shared, cut, monkeypatch):
     with ut.Ledger.open(place, create=True) as ledger:
-        draw, calls = shared_measures.publish_new, []
+        draw, calls = ToPublish.drawn, []
 
         def failing(*words):
             calls.append(words)
@@ -100,11 +100,11 @@ def test_whatever_fails_before_the_last_is_drawn_leaves_nothing(place, tables, s
                 raise MemoryError("cut off")
             return draw(*words)
 
-        monkeypatch.setattr(shared_measures, "publish_new", failing)
+        monkeypatch.setattr(ToPublish, "drawn", failing)
         with pytest.raises(MemoryError):
             ledger.publish_shared(tables, shared, dataset="sales")
         assert (ledger.releases, ledger.spent(dataset="sales")) == ((), None)
-        monkeypatch.setattr(shared_measures, "publish_new", draw)
+        monkeypatch.setattr(ToPublish, "drawn", draw)
         assert set(ledger.publish_shared(tables, shared, dataset="sales")) == set(tables)
 
 
@@ -112,7 +112,7 @@ def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, 
     with ut.Ledger.open(place, create=True) as ledger, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ledger.budget("sales", "9/10")
-        monkeypatch.setattr(shared_measures, "publish_new", None)
+        monkeypatch.setattr(ToPublish, "drawn", None)
         with pytest.raises(BudgetExceeded):
             ledger.publish_shared(tables, shared, dataset="sales")
         monkeypatch.undo()
@@ -254,7 +254,7 @@ def test_what_the_witness_holds_when_it_is_cut_off_comes_whole(place, tables, sh
     with ut.Ledger.open(place) as ledger:
         assert ledger.releases == ()
         with monkeypatch.context() as patch:
-            patch.setattr(shared_measures, "publish_new", None)
+            patch.setattr(ToPublish, "drawn", None)
             releases = ledger.publish_shared(tables, shared, dataset="sales")
         assert len(ledger.releases) == 3
         assert ledger.verify().events == 4

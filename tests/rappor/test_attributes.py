@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from utmost.design.local import SubsetSelection, best_attributes, best_report
-from utmost.design.local.attributes import AttributePlan
+from utmost.design.local.attributes import AttributeReports
 from utmost.doors.testing import SeededRandomness
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level
@@ -22,7 +22,7 @@ def seeded(monkeypatch):
 def test_the_variance_is_that_of_all_outcomes_in_rationals():
     """Of attribute drawn, set drawn: mean 1 and 0, and the second moments summed."""
     reports = tuple(SubsetSelection(k, 1, level(alpha="1/3")) for k in (2, 3))
-    plan = AttributePlan(reports, (Fraction(2, 5), Fraction(3, 5)), level(alpha="1/3"))
+    plan = AttributeReports(reports, (Fraction(2, 5), Fraction(3, 5)), level(alpha="1/3"))
     total = Fraction(0)
     for how, chance in zip(plan.reports, plan.chances, strict=True):
         for z in range(how.categories):

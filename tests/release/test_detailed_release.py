@@ -15,7 +15,7 @@ from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases import DetailRule, release_detailed
-from utmost.publish.releases.detailed_release import DetailedRelease, detailed_unit, rehearse_detailed
+from utmost.publish.releases.detailed_release import DetailedSums, detailed_unit, rehearse_detailed
 from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.workloads import Domain, Strategy, bins
 
@@ -188,7 +188,7 @@ def test_saved_read_and_verified_and_every_forgery_is_found(run, tmp_path):
     release.save(tmp_path / "two.json")
     assert run("verify", tmp_path / "two.json")[0] == 0
     read = ut.read_release(tmp_path / "two.json")
-    assert isinstance(read, DetailedRelease)
+    assert isinstance(read, DetailedSums)
     assert read.facts() == json.loads(json.dumps(release.facts()))
     assert "of each county" in " ".join(run("read", tmp_path / "two.json")[1].split())
     facts = json.loads((tmp_path / "two.json").read_text())

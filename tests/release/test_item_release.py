@@ -18,7 +18,7 @@ from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases import ItemCommitment, ItemRelease
+from utmost.publish.releases import ItemCommitment, ItemResponder
 from utmost.publish.releases.item_columns import arrow_numbers
 from utmost.publish.releases.item_commitment import BLOCKS, CommitmentKey, first_difference, value_sums
 
@@ -29,7 +29,7 @@ LEVELS = tuple(map(level, ("1/2", 1, 2)))
 
 
 def release(path=LEVELS, lattice=COUNTS, columns=("n",), secret=SECRET, at=None):
-    return ItemRelease(secret, columns, lattice, tuple(path), at or path[-1])
+    return ItemResponder(secret, columns, lattice, tuple(path), at or path[-1])
 
 
 def noise(path, count, **changes):
@@ -160,7 +160,7 @@ def test_what_does_not_fit_is_refused():
         made.responses(ids, {"n": [1, 2]}, level(5))
     for path, at in (((), level(1)), ((level(1), level(1)), level(1)), ((level(1),), level(2))):
         with pytest.raises(OutOfRange):
-            ItemRelease(SECRET, ("n",), COUNTS, path, at)
+            ItemResponder(SECRET, ("n",), COUNTS, path, at)
     assert made.responses([Identifiers.of([])], {"n": []})["n"].size == 0
 
 

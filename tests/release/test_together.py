@@ -19,7 +19,7 @@ from utmost.laws.gradual import joint_pmf
 from utmost.laws.noise import Combination, Geometric, JointCells, SignedCells
 from utmost.laws.privacy import Unit
 from utmost.publish.promises import Promise
-from utmost.publish.promises.planned_noise import once_together
+from utmost.publish.promises.noise_together import once_together
 from utmost.publish.promises.together_plan import plan_together
 from utmost.publish.promises.turning import read_off, signed_sums, turned, turned_back
 from utmost.publish.releases import relax, release_together

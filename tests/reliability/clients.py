@@ -7,13 +7,13 @@ import selectors
 import signal
 import time
 
-from utmost.errors import LedgerUnavailable, NeedsTable, UnknownRelease
+from utmost.errors import LedgerUnavailable, NeedsTable, NotPublished
 from utmost.publish.ledger import Ledger
 
 LEVELS = ["1/4", "1/2", "1", "2", "4"]
 ITEMS = 12
 ROWS = 6
-NEEDED = (LedgerUnavailable, NeedsTable, UnknownRelease)
+NEEDED = (LedgerUnavailable, NeedsTable, NotPublished)
 """What a client may well be reported: somebody else is writing, or the release is not so far yet."""
 
 

@@ -22,7 +22,8 @@ from utmost.errors import (
 )
 from utmost.laws.exact import level
 from utmost.publish.ledger import shared_measures
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.publishing import ToPublish
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.statements.plan_files import PLAN_FORM
 
 ONE_STORE = True
@@ -75,7 +76,7 @@ def proposed(curator, tables, shared):
         name: curator.propose(
             "publish",
             name,
-            shared_measures.shared_measures(tables, shared, None, None)[name].promise,
+            shared_measures.shared_measures(tables, shared, {})[name].promise,
             epsilon=levels[name],
             dataset="sales",
         )["name"]
@@ -131,7 +132,7 @@ def test_each_needs_its_approval_and_none_is_said_without_all(connected, tables,
 def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shared, monkeypatch):
     service = opened(approvals=False)
     curator = service.bearers.make(None, "k", "Ada", "curator", ALL)[0]
-    draw, calls = shared_measures.publish_new, []
+    draw, calls = ToPublish.drawn, []
 
     def failing(*words):
         calls.append(words)
@@ -141,13 +142,13 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
 
     measures = {
         name: replace(measure, dataset="sales")
-        for name, measure in shared_measures.shared_measures(tables, shared, None, None).items()
+        for name, measure in shared_measures.shared_measures(tables, shared, {}).items()
     }
-    monkeypatch.setattr(shared_measures, "publish_new", failing)
+    monkeypatch.setattr(ToPublish, "drawn", failing)
     with pytest.raises(MemoryError):
         service.releases.publish_measures(curator, "tonight", measures)
     assert (service.ledger.releases, service.ledger.spent(dataset="sales")) == ((), None)
-    monkeypatch.setattr(shared_measures, "publish_new", draw)
+    monkeypatch.setattr(ToPublish, "drawn", draw)
     assert set(service.releases.publish_measures(curator, "tonight", measures)) == set(tables)
     with pytest.raises(RequestReused):
         service.releases.publish_measures(curator, "tonight", {"visits": measures["visits"]})

@@ -17,7 +17,7 @@ from service.test_http import Caller
 from utmost.doors.service import Grant, Service
 from utmost.doors.service.tokens import ALLOWED, ROLES
 from utmost.doors.testing import seeded_ledger
-from utmost.errors import UnknownRelease
+from utmost.errors import NotPublished
 from utmost.laws.exact import level
 
 ONE_STORE = True
@@ -284,7 +284,7 @@ def test_no_budget_is_split_without_a_declaration(world):
     ((status, content),) = said
     assert status == 403
     assert b"in another dataset" in content
-    with pytest.raises(UnknownRelease):
+    with pytest.raises(NotPublished):
         world.service.ledger.release("mine")
 
 
@@ -312,7 +312,7 @@ def test_a_refusal_does_not_list_what_is_there(world):
     """Whoever may ask for a release that is not there is not told the names of those that are."""
     bo = Caller(world.app, bearer(world.app, "recipient", (Grant("nothing"),)))
     answer = bo("GET", "/v1/releases/nothing/view?epsilon=1/4")
-    assert (answer.status_code, answer.json()["title"]) == (404, "UnknownRelease")
+    assert (answer.status_code, answer.json()["title"]) == (404, "NotPublished")
     assert "wages" not in answer.text
 
 

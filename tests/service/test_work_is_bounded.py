@@ -19,7 +19,7 @@ from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.design.spaces.losses import loss_named, power
 from utmost.doors.service import Grant
-from utmost.doors.service.arriving import JsonRequest
+from utmost.doors.service.arriving import StrictJson
 from utmost.doors.service.guards import Body, Guards, Held, Limits
 from utmost.doors.service.page_work import answered
 from utmost.doors.service.problems import Refused
@@ -302,7 +302,7 @@ def test_a_body_is_read_away_from_the_loop(monkeypatch):
     async def receive():
         return {"type": "http.request", "body": b'{"table": {"a": [1]}}', "more_body": False}
 
-    request = JsonRequest({"type": "http", "headers": [], "method": "POST"}, receive)
+    request = StrictJson({"type": "http", "headers": [], "method": "POST"}, receive)
     assert asyncio.run(request.json()) == {"table": {"a": [1]}}
     assert seen
     assert threading.main_thread() not in seen

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from parts import Terms
 from utmost.design.channels import Channel
 from utmost.design.spaces import discrete
-from utmost.errors import NeedsApproval, NeedsTable, OutOfRange, UnknownRecord, UnknownRelease
+from utmost.errors import NeedsApproval, NeedsTable, NotPublished, OutOfRange, UnknownRecord
 from utmost.laws.exact import level
 
 WIDE = "1/1000000"
@@ -20,7 +20,7 @@ PROMISE = {"columns": ["n", "m"], "public": ["row"], "sensitivity": 1, "cells": 
 TERMS = Terms.read(PROMISE | {"dataset": DATASET})
 POLL = Channel([["1/8", *["1/24"] * 15, "1/4"], ["1/4", *["1/24"] * 15, "1/8"]])
 POLLED = {"space": discrete(2), "independent": True}
-NOT_YET = (UnknownRelease, UnknownRecord, NeedsApproval, NeedsTable)
+NOT_YET = (NotPublished, UnknownRecord, NeedsApproval, NeedsTable)
 """What a client may be answered whose call came before another one that it needs."""
 
 ORDER = ("propose", "approve", "publish", "respond", "relax", "view")

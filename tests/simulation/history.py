@@ -31,8 +31,8 @@ from utmost.errors import (
     LedgerUnavailable,
     NeedsTable,
     NotAllowed,
+    NotPublished,
     Quarantined,
-    UnknownRelease,
     Unsupported,
     UtmostError,
 )
@@ -429,7 +429,7 @@ class History:
             account = raw.Account(self._rows(self.store, raw.STORE)) if is_last else None
             if isinstance(error, NeedsTable) and is_last:
                 must(Fraction(call.epsilon) > account.largest(call.item[:2]), "has it already:", repr(error))
-            elif isinstance(error, UnknownRelease) and is_last:
+            elif isinstance(error, NotPublished) and is_last:
                 must(call.item[:2] not in account.levels, "is there:", repr(error))
 
     def _is_open(self, call):

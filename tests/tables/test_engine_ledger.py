@@ -10,7 +10,7 @@ from utmost.errors import (
     BudgetExceeded,
     DataChanged,
     NeedsTable,
-    UnknownRelease,
+    NotPublished,
     Unsupported,
 )
 from utmost.laws.exact import level
@@ -140,7 +140,7 @@ def test_a_budget_holds(lazily, tmp_path):
 
 def test_what_a_ledger_does_not_answer_is_refused(lazily, tmp_path):
     with opened(tmp_path) as ledger:
-        with pytest.raises(UnknownRelease):
+        with pytest.raises(NotPublished):
             ledger.relax("visits", lazily(wards()), epsilon=2)
         with pytest.raises(Unsupported, match="largest"):
             ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, largest=1000)

@@ -12,7 +12,7 @@ from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
 from utmost.laws.noise import Geometric
 from utmost.laws.sampling import Identifiers
 from utmost.laws.sampling.item_words import item_tags
-from utmost.publish.releases import ItemRelease, engine_release, item_columns, release_table
+from utmost.publish.releases import ItemResponder, engine_release, item_columns, release_table
 from utmost.publish.releases.table import rehearse_table
 
 duckdb = pytest.importorskip("duckdb")
@@ -46,9 +46,9 @@ def secret(monkeypatch):
     known = bytes(range(32))
 
     def made(_, *facts):
-        return ItemRelease(known, *facts)
+        return ItemResponder(known, *facts)
 
-    monkeypatch.setattr(engine_release, "ItemRelease", made)
+    monkeypatch.setattr(engine_release, "ItemResponder", made)
     return known
 
 
@@ -81,7 +81,7 @@ def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
 def test_engines_agree_cell_by_cell_with_the_item_release(secret):
     """Under one secret either engine gives what the release by item gives on one machine, in one piece."""
     columns = wards()
-    release = ItemRelease(secret, ("visits",), *_facts(rehearse_table(pl.LazyFrame(columns), **SAY)))
+    release = ItemResponder(secret, ("visits",), *_facts(rehearse_table(pl.LazyFrame(columns), **SAY)))
     wanted = release.responses([Identifiers.of(columns["ward"])], {"visits": columns["visits"]})["visits"].tolist()
     for frame in FRAMES.values():
         assert columns_of(release_table(frame(columns), **SAY).table)["visits"] == wanted
@@ -156,7 +156,7 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_what_cannot_be_released_is_refused_before_any_draw(lazily, monkeypatch, case):
     change, error, said = WRONG[case]
-    monkeypatch.setattr(engine_release, "ItemRelease", None)  # a draw would fail
+    monkeypatch.setattr(engine_release, "ItemResponder", None)  # a draw would fail
     say = SAY | ({"public": ["ward", "copy"]} if "copy" in change else {})
     with pytest.raises(error, match=said) as refusal:
         release_table(lazily(wards() | change), **say)
@@ -179,7 +179,7 @@ def test_what_is_asked_wrongly_is_refused(lazily):
 
 def test_types_that_an_engine_cannot_hand_over_are_refused_before_any_draw(monkeypatch):
     """Not when the frame is evaluated: then the release would have been made, and the engine would raise its own."""
-    monkeypatch.setattr(engine_release, "ItemRelease", None)
+    monkeypatch.setattr(engine_release, "ItemResponder", None)
     big = on_duckdb(wards(9)).project("hash(ward)::HUGEINT AS ward, visits")
     with pytest.raises(Unsupported, match="column 'ward': identifiers must be text, bytes or integers; got decimal128"):
         release_table(big, **SAY)

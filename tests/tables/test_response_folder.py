@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, UnknownRelease, Unsupported
+from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, NotPublished, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger, ResponseFolder, check_responses
 
@@ -120,7 +120,7 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
         check_responses(ledger, "visits", table(con), epsilon=1)
     with pytest.raises(NeedsTable, match="answered"):
         folder.keep("visits", loose, epsilon=4)
-    with pytest.raises(UnknownRelease):
+    with pytest.raises(NotPublished):
         folder.keep("others", loose, epsilon=1)
     ledger.publish("kept", {"id": ["a", "b"], "n": [1, 2]}, **SAY, noise="items", epsilon=1, independent=True)
     with pytest.raises(Unsupported, match="itself"):

@@ -23,7 +23,7 @@ Source: [lecam1964] (deficiency), [alvim2014] (the capacities); the larger class
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from utmost.design.leakage.channel_capacity import as_channel
 from utmost.design.leakage.measures import g_vulnerability
 from utmost.errors import NotAChannel, OutOfRange, Unsupported
 from utmost.laws.exact import Array, as_array, checked, frozen, objects
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.programs import LinearProgram, solve_exactly
 from utmost.laws.programs.linear_program import LinearSolution
@@ -111,8 +112,7 @@ def refinement_distance(
     >>> str(found.value), found.verify(), refinement_distance(better=loose, worse=strict, prior=uniform).value
     ('8/45', True, Fraction(0, 1))
     """
-    if gains not in get_args(Gains):
-        raise OutOfRange(f"gains must be one of {', '.join(get_args(Gains))}", came=gains, where="gains")
+    one_of(gains, Gains, "gains", "gains")
     first, second = as_channel(better), as_channel(worse)
     belief = as_array(prior, "prior", ndim=1)
     if first.shape[0] != second.shape[0] or len(belief) != first.shape[0]:

@@ -4,7 +4,7 @@ A refining earth move says of refinement how the posteriors of the one channel a
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args, overload
+from typing import Literal, overload
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from utmost.design.spaces import Consumer
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Array, checked, frozen, same_numbers
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 
@@ -115,9 +116,7 @@ def refines(
     first, second = same_secrets(better, worse)
     if not 1e-13 <= tolerance <= 1:
         raise OutOfRange("the tolerance must lie between 1e-13 and 1", came=tolerance, where="refines")
-    if order not in _DECIDED:
-        raise OutOfRange(f"the order must be one of {', '.join(get_args(Order))}", came=order, where="refines")
-    return _DECIDED[order](first, second, tolerance)
+    return _DECIDED[one_of(order, Order, "the order", "refines")](first, second, tolerance)
 
 
 def _refinement_verdict(first: Channel, second: Channel, tolerance: float) -> RefinementVerdict:

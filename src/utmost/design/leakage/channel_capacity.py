@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import fsum, gcd, inf, isfinite, lcm
-from typing import Any, ClassVar, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from utmost.design.channels import Channel
-from utmost.errors import OutOfRange
 from utmost.laws.exact import Array, checked, frozen, is_exact, natural, objects, to_floats
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.shown import Shown
 
 Kind = Literal["multiplicative", "additive"]
@@ -24,8 +24,7 @@ Kind = Literal["multiplicative", "additive"]
 
 def check_kind(kind: str) -> None:
     """Raise OutOfRange for what is no kind of leakage."""
-    if kind not in get_args(Kind):
-        raise OutOfRange(f"the kind must be one of {', '.join(get_args(Kind))}", came=kind, where="capacity")
+    one_of(kind, Kind, "the kind", "capacity")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -32,7 +32,7 @@ _STEPS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AttributePlan(Shown):
+class AttributeReports(Shown):
     """How each client reports several attributes, so that all it sends keeps one level.
 
     Attributes:
@@ -107,7 +107,7 @@ class AttributePlan(Shown):
 @checked
 def best_attributes(
     categories: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None
-) -> AttributePlan:
+) -> AttributeReports:
     """The better of two ways to report several attributes at one level: shares of it for all, or one at the whole.
 
     Args:
@@ -127,10 +127,10 @@ def best_attributes(
     if not sizes:
         raise OutOfRange("there must be an attribute", came="none", where="categories")
     shares = at.scaled(Fraction(1, len(sizes)))
-    shared = AttributePlan(tuple(best_report(k, shares) for k in sizes), (Fraction(1),) * len(sizes), at)
+    shared = AttributeReports(tuple(best_report(k, shares) for k in sizes), (Fraction(1),) * len(sizes), at)
     if len(sizes) == 1:
         return shared
     whole = tuple(best_report(k, at) for k in sizes)
     roots = [max(1, isqrt(int((exact(how.variance) + 1) * _STEPS))) for how in whole]
-    sampled = AttributePlan(whole, tuple(Fraction(root, sum(roots)) for root in roots), at)
+    sampled = AttributeReports(whole, tuple(Fraction(root, sum(roots)) for root in roots), at)
     return sampled if sampled.variance < shared.variance else shared

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from utmost.design.types import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 from utmost.laws.exact import Array, Number, checked, exact
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.programs.exact_optima import solve_exactly
@@ -257,8 +258,7 @@ def optimal_mechanism(
     """
     if consumer.secrets != ptype.space.size:
         raise OutOfRange(f"the prior must have {ptype.space.size} entries, one for each secret", came=consumer.secrets)
-    if method not in get_args(Method):
-        raise OutOfRange(f"method must be one of {', '.join(get_args(Method))}", came=method)
+    one_of(method, Method, "method")
     relative_gap = float(exact(gap, "gap"))
     if not relative_gap > 0:
         raise OutOfRange("the gap must be positive", came=gap, remedy='Pass gap="1/100".')

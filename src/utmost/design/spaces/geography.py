@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from utmost.design.spaces.surveyed_distances import Position, closure, geodesic_
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
 from utmost.laws.exact import Array, Number, checked, fractions, frozen
 from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.kinds import one_of, spelled
 from utmost.laws.exact.shown import Shown
 
 _EARTH = 6_371_008.8  # the mean radius, in metres
@@ -330,9 +330,8 @@ def places(
 
 def _way(table: Any, metric: Any) -> Way | None:
     """How distances are measured, as far as the kind of table decides it."""
-    is_named = isinstance(metric, str) and metric in get_args(Way)
-    if metric is not None and not is_named:
-        raise OutOfRange(f"metric must be one of {', '.join(get_args(Way))}", came=metric, where="places")
+    if metric is not None:
+        one_of(metric, Way, "metric", "places")
     network, cells = is_network(table), is_cells(table)
     if (metric == "roads") != network and (metric == "roads" or metric is not None):
         raise OutOfRange("roads are measured along a graph, and nothing else is", came=metric, where="places")

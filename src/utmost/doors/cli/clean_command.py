@@ -16,7 +16,7 @@ from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.releases.clean_release import CleanRelease
+from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
 from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.tables import files
@@ -89,7 +89,7 @@ def _total(family: str) -> str:
     return "" if family.strip() == TOTAL else family
 
 
-def _table(read: WorkloadRelease, whole: CleanRelease, words: list[str]) -> dict[str, Any]:
+def _table(read: WorkloadRelease, whole: CleanTable, words: list[str]) -> dict[str, Any]:
     """The estimates and their error bars as they were released, and the whole numbers beside them."""
     columns = files.columns(read[words])
     columns["clean"] = files.columns(whole[words])["clean"]

@@ -15,7 +15,7 @@ from utmost.doors.figures import canvas
 from utmost.errors import OutOfRange
 from utmost.laws.exact import exact
 from utmost.laws.noise.optimal import gain_curve
-from utmost.publish.promises.lattice import read_numbers
+from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.tables.atomic import write_together
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")

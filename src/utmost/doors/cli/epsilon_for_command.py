@@ -15,11 +15,11 @@ from utmost.laws.exact.written_levels import level_facts
 from utmost.publish.promises.places_statements import places_theorem
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.table_statements import assumed_line, promise_line
-from utmost.publish.releases import Plan, plan_release, planar_epsilon_for
+from utmost.publish.releases import CellsAt, plan_release, planar_epsilon_for
 from utmost.publish.releases import epsilon_for as least_epsilon
 
 
-def show_plan(plan: Plan, *, wanted: str) -> None:
+def show_plan(plan: CellsAt, *, wanted: str) -> None:
     """Print the level of a plan beside the error bar that it was found for."""
     shown = {
         "epsilon": number(plan.level.epsilon),

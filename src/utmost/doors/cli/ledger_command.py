@@ -155,7 +155,7 @@ def resume(
     answer: options.Answer,
 ) -> None:
     """End a quarantine. What may have been spent since the copy was made is charged, and old releases stay closed."""
-    charged = dict(_charge(text) for text in missing or [])
+    charged = options.named_values(missing, _MISSING, "--missing", "admissions=1/2")
     if charged and nothing_missing:
         raise OutOfRange("one of --missing and --nothing-missing can be given", came="both")
     with place.opened() as opened:
@@ -187,8 +187,4 @@ def _give_status(ledger: Ledger, answer: options.Answer, headline: str | None = 
     answer.give(report, lambda: show_status(report, headline))
 
 
-def _charge(text: str) -> tuple[str, str]:
-    dataset, mark, epsilon = text.rpartition("=")
-    if not mark or not dataset or not epsilon:
-        raise OutOfRange("what is missing is written as DATASET=EPSILON", came=text, where="--missing")
-    return dataset, epsilon
+_MISSING = "what is missing is written as DATASET=EPSILON"

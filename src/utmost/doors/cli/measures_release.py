@@ -5,7 +5,7 @@ from typing import Any
 
 from utmost.doors.cli import share_command
 from utmost.doors.cli.file_options import beside, readable
-from utmost.doors.cli.options import refuse
+from utmost.doors.cli.options import named_values, refuse
 from utmost.doors.cli.release_options import Measures, ReleaseOptions
 from utmost.doors.cli.workload_screens import check_document, document_writers, with_confidence
 from utmost.doors.documents.reports import print_json
@@ -61,20 +61,15 @@ def publish_several(table: Path, told: ReleaseOptions) -> None:
 
 
 def _plans(measures: Measures) -> dict[str, Path]:
-    plans: dict[str, Path] = {}
-    for text in measures.measure or []:
-        name, sign, path = text.partition("=")
-        if not (name and sign and path) or name in plans:
-            remedy = "Write --measure visits=visits.json, each name once."
-            raise OutOfRange("a measure is written NAME=PLAN", came=repr(text), where="--measure", remedy=remedy)
-        plans[name] = readable(path)
-    return plans
+    written = "a measure is written NAME=PLAN"
+    paths = named_values(measures.measure, written, "--measure", "--measure visits=visits.json")
+    return {name: readable(path) for name, path in paths.items()}
 
 
 def _shared(told: ReleaseOptions, plans: dict[str, Path]) -> SharedLevel:
     measures = told.measures
     highest = None if measures.up_to is None else level_of(measures.up_to)
-    weights = dict(map(share_command.weight_of, measures.weight or []))
+    weights = share_command.weights_of(measures.weight)
     strategies = {name: PLAN_FORM.read(path) for name, path in plans.items()}
     with long_work("Searching for shares"):
         return share_level(strategies, epsilon=told.level.read(), weights=weights, up_to=highest)

@@ -12,7 +12,7 @@ from utmost.doors.documents.cost_files import cost_of
 from utmost.doors.documents.reports import law_report
 from utmost.laws.exact.written_levels import level_of_text, level_words
 from utmost.laws.noise import optimal_noise
-from utmost.publish.promises.lattice import read_numbers
+from utmost.publish.promises.declared_columns import read_numbers
 
 _HALF = 20
 

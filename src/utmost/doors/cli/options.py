@@ -267,6 +267,27 @@ def refuse(why: str, *families: Any) -> None:
             raise OutOfRange(f"{name} {why}")
 
 
+def named_value(text: str, written: str, where: str, example: str) -> tuple[str, str]:
+    """A name and what is said of it, as people write them.
+
+    >>> named_value("visits=3", "a weight is written NAME=NUMBER", "--weight", "visits=3")
+    ('visits', '3')
+    """
+    name, sign, value = text.rpartition("=")
+    if not (name and sign and value):
+        raise OutOfRange(written, came=repr(text), where=where, remedy=f"Write {example}.")
+    return name, value
+
+
+def named_values(texts: list[str] | None, written: str, where: str, example: str) -> dict[str, str]:
+    """`named_value` of each text; a name that is said twice is refused, since one of the two would be lost."""
+    pairs = [named_value(text, written, where, example) for text in texts or []]
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise OutOfRange(f"{written}, each name once", came="one twice", where=where, remedy=f"Write {example}.")
+    return values
+
+
 @contextmanager
 def protected(yes: bool) -> Iterator[None]:
     """Refuse a level at which practically nobody is protected, unless the user said yes; before anything is drawn."""

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from utmost.doors.cli.screen import facts, grid, screen
 from utmost.doors.documents.reports import print_json
-from utmost.publish.releases.detailed_release import DetailedRelease
+from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.statements.published_files import PublishedTable
 from utmost.publish.statements.statement_readers import stated_release
@@ -17,7 +17,7 @@ from utmost.publish.tables import files
 _SHOWN = 24
 
 
-def show_detailed(release: DetailedRelease, *, as_json: bool, written: str = "") -> None:
+def show_detailed(release: DetailedSums, *, as_json: bool, written: str = "") -> None:
     """Print both tables of a release in two stages, and what its statement says."""
     if as_json:
         return print_json(release.facts())
@@ -37,9 +37,9 @@ def _picture(columns: dict[str, list[Any]]) -> Any:
     return picture
 
 
-def show_published(published: DetailedRelease | WithheldTable | PublishedTable, *, as_json: bool) -> None:
+def show_published(published: DetailedSums | WithheldTable | PublishedTable, *, as_json: bool) -> None:
     """Print a table and what its statement says."""
-    if isinstance(published, DetailedRelease):
+    if isinstance(published, DetailedSums):
         return show_detailed(published, as_json=as_json)
     statement = published.said(None) if isinstance(published, WithheldTable) else dict(published.statement)
     is_document = isinstance(published.table, dict) and not all(

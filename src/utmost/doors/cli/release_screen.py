@@ -14,7 +14,7 @@ from utmost.doors.cli.table_options import TableAnswer, give_table
 from utmost.doors.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import TABLE_KIND
 from utmost.publish.releases.release_facts import Facts
-from utmost.publish.releases.table import TableRelease
+from utmost.publish.releases.table import ReleasedOnce
 from utmost.publish.statements.stated_words import table_in_words
 from utmost.publish.statements.statement_files import Signer, publish
 from utmost.publish.tables import files
@@ -82,7 +82,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def give(release: TableRelease, answer: TableAnswer, signer: Signer | None) -> None:
+def give(release: ReleasedOnce, answer: TableAnswer, signer: Signer | None) -> None:
     """Write the files, then print: JSON for programs; for people what is said of it, and the table as it was asked for.
 
     Args:

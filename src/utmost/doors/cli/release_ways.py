@@ -99,7 +99,7 @@ def whole(table: Path, told: ReleaseOptions) -> None:
 def together(table: Path, told: ReleaseOptions) -> None:
     """Columns of which one individual changes the cells of one row, and no other cell."""
     from utmost.publish.promises import Promise
-    from utmost.publish.promises.planned_noise import once_together
+    from utmost.publish.promises.noise_together import once_together
 
     promised = told.promised
     cells = Protected(cells=promised.protected.cells)

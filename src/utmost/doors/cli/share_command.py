@@ -69,7 +69,7 @@ def share(
         raise OutOfRange("plans must have names that differ", came="two alike")
     at, highest = level.read(), None if up_to is None else level_of(up_to)
     strategies = {name: PLAN_FORM.read(path) for name, path in files.items()}
-    weights = dict(map(weight_of, weight or []))
+    weights = weights_of(weight)
     with long_work("Searching for shares"):
         shared = share_level(strategies, epsilon=at, weights=weights, up_to=highest)
         report = report_of(shared)
@@ -90,12 +90,9 @@ def _counted_files(plans: list[Path], whole: Path | None) -> dict[str, Path]:
     return {} if whole is None else {plan.stem: file_options.beside(whole, plan.stem) for plan in plans}
 
 
-def weight_of(text: str) -> tuple[str, str]:
-    """A weight as people write it."""
-    name, sign, weight = text.rpartition("=")
-    if not (name and sign and weight):
-        raise OutOfRange("a weight is written NAME=NUMBER", came=repr(text), where="--weight", remedy="Write visits=3.")
-    return name, weight
+def weights_of(texts: list[str] | None) -> dict[str, str]:
+    """The weights as people write them."""
+    return options.named_values(texts, "a weight is written NAME=NUMBER", "--weight", "visits=3")
 
 
 def report_of(shared: SharedLevel) -> dict[str, Any]:

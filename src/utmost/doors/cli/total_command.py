@@ -16,7 +16,7 @@ from utmost.laws.exact import exact
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases import Answer, SumsAndCounts, WorkloadRelease
-from utmost.publish.releases.detailed_release import DetailedRelease
+from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.statements.comparisons import change, trend
 from utmost.publish.statements.published_files import read_release
@@ -113,7 +113,7 @@ def total(
     if isinstance(read, ReleasedTable):
         report = _of_cells(read, where or [], over or [], other, is_ratio=ratio or over is not None, sure=confidence)
         return answer.give(report, lambda: _show(report))
-    if isinstance(read, DetailedRelease):
+    if isinstance(read, DetailedSums):
         beside = {"--ratio": ratio or None, "--over": over, "--events": events or None, **other}
         _check_sum_alone(beside, "of two stages")
         wanted = read_selection(read.first.domain, where or [])
@@ -132,6 +132,7 @@ def total(
     if values is not None and mean is spread is variance is None:
         raise OutOfRange("--values needs --mean, --spread or --variance")
     question, points = _question(where), _points(values)
+    # Of amounts and counts in one table the sum is that of amounts, not of cells that hold both.
     if events or (read.unit.is_shared and not names):
         both = SumsAndCounts(read)
         report = _answered((both.count if events else both.total)(chosen, confidence=confidence), question)
@@ -141,7 +142,11 @@ def total(
         bar = read.ratio(chosen, read_selection(read.domain, over or []), confidence=confidence)
         report = _bar(bar, f"{question} over {_question(over)}", "ratio")
     elif median is not None or quantile is not None:
-        name, share = (median, "1/2") if median is not None else _of_level(str(quantile))
+        name, share = (
+            (median, "1/2")
+            if median is not None
+            else options.named_value(str(quantile), "a quantile is written LEVEL=Q", "--quantile", "age=1/4")
+        )
         lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
         report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
     elif cumulative is not None:
@@ -250,14 +255,6 @@ def _answered(answer: Answer, question: str) -> dict[str, Any]:
         "confidence": float(answer.confidence),
         "determined": True,
     }
-
-
-def _of_level(text: str) -> tuple[str, str]:
-    """A level and a number, as people write them: age=1/4."""
-    name, sign, share = text.rpartition("=")
-    if not (name and sign and share):
-        raise OutOfRange("a quantile is written LEVEL=Q", came=repr(text), where="--quantile", remedy="Write age=1/4.")
-    return name, share
 
 
 def _quantile(lies: QuantileBar, question: str) -> dict[str, Any]:

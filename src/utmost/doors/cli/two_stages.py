@@ -3,12 +3,12 @@
 from rich.console import Group
 from rich.text import Text
 
+from utmost.doors.cli.options import named_values
 from utmost.doors.cli.published_screen import show_detailed
 from utmost.doors.cli.release_options import Details, ReleaseOptions
 from utmost.doors.cli.screen import DRY, facts, number, screen
 from utmost.doors.cli.workload_screens import check_document
 from utmost.doors.documents.reports import print_json
-from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.counting import CountedTable
@@ -44,11 +44,4 @@ def publish_detailed(counted: CountedTable, told: ReleaseOptions) -> None:
 
 def read_details(details: Details) -> dict[str, str]:
     """The breakdowns and their bounds, as people write them."""
-    bounds: dict[str, str] = {}
-    for text in details.detail or []:
-        names, sign, bound = text.rpartition("=")
-        if not (names and sign and bound) or names in bounds:
-            remedy = "Write --detail 'age sex=500', each breakdown once."
-            raise OutOfRange("a detail is written NAMES=NUMBER", came=repr(text), where="--detail", remedy=remedy)
-        bounds[names] = bound
-    return bounds
+    return named_values(details.detail, "a detail is written NAMES=NUMBER", "--detail", "--detail 'age sex=500'")

@@ -15,7 +15,7 @@ from utmost.laws.noise import DiscreteStaircase, Law, gain
 from utmost.laws.noise.costs import Cost, absolute
 from utmost.publish.promises.plan import guarantee
 from utmost.publish.promises.table_statements import law_parameters
-from utmost.publish.releases import Plan
+from utmost.publish.releases import CellsAt
 
 if TYPE_CHECKING:  # a released table does not wait for the room of designs
     from utmost.design.channels import Remap
@@ -51,7 +51,7 @@ def law_report(law: Law, cost: Cost) -> dict[str, Any]:
     }
 
 
-def plan_report(plan: Plan) -> dict[str, Any]:
+def plan_report(plan: CellsAt) -> dict[str, Any]:
     """A plan: its level, its law, its error bar and its guarantee."""
     return {
         **level_facts(plan.level),

@@ -40,7 +40,7 @@ from utmost.doors.service.tokens import Grant, Token
 from utmost.doors.service.written import RECORD_EXAMPLE, RECORD_NAME
 from utmost.errors import NotAuthenticated, OutOfRange
 from utmost.publish.ledger import Event, Published
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.statements.counted_files import COUNTED_FORM
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -121,6 +121,7 @@ def presented_to(request: Request, presented: str) -> Token:
         NotAuthenticated: for none that is valid now.
     """
     service, openid = service_of(request), request.app.state.openid
+    # What a provider has signed has two points in it, and a token of this service none.
     if openid is not None and presented.count(".") == 2:
         token = counted(request, lambda: service.bearers.of_claims(openid.issuer, openid.vouched(presented)))
     else:

@@ -20,7 +20,7 @@ _MOST_MEMBERS = 100
 _SLASH = "\x1f"
 
 
-class JsonRequest(Request):
+class StrictJson(Request):
     """A request whose body is strict JSON."""
 
     async def json(self) -> Any:
@@ -41,7 +41,7 @@ class Arriving(APIRoute):
         handle = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
-            arrived = JsonRequest(request.scope, request.receive)
+            arrived = StrictJson(request.scope, request.receive)
             if self.body_field is not None:
                 await run_in_threadpool(request.app.state.arrived, arrived)
             return await handle(arrived)

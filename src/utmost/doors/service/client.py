@@ -14,25 +14,26 @@ from utmost.doors.service.wire import (
     ProposingWords,
     PublishingWords,
     SharedWords,
-    apart,
     as_sent,
     checked_text,
     facts_in,
     path_part,
+    query_of,
     table_in,
 )
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
 from utmost.laws.exact import Level, Number, exact, level
 from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import LevelWords, level_in
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.publish_request import Brought
 from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.ledger.requests import AtWords, Brought, SaveWords, apart
 from utmost.publish.ledger.shared_measures import shared_measures
 from utmost.publish.promises.promise import Promise, promise_of, stated_promise
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.tables.saving import FileWords, Publication, saved
+from utmost.publish.tables.saving import Publication, file_words, saved
 from utmost.publish.workloads import SharedLevel
 
 _TRIES, _FIRST_WAIT = 4, 0.2
@@ -100,49 +101,25 @@ class RemoteLedger:
         published = self._get(f"/v1/releases/{path_part(name)}", version=version)
         return tuple(map(level_of_text, published["levels"]))
 
-    def view(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> Any:
+    @spelled
+    def view(self, name: str, **words: Unpack[AtWords]) -> Any:
         """A release at a level: a dict of columns, or a `WorkloadRelease`."""
-        query = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
-        return table_in(self._get(f"/v1/releases/{path_part(name)}/view", **query), None)
+        return table_in(self._get(f"/v1/releases/{path_part(name)}/view", **query_of(words)), None)
 
-    def save(
-        self,
-        name: str,
-        path: Path | str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-        family: Any = None,
-        **file: Unpack[FileWords],
-    ) -> dict[str, Any]:
+    @spelled
+    def save(self, name: str, path: Path | str, *, family: Any = None, **words: Unpack[SaveWords]) -> dict[str, Any]:
         """Write a view and its statement, which the service says, into files here, as `Ledger.save`."""
-        query = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
-        answer = self._get(f"/v1/releases/{path_part(name)}/view", **query)
+        file, answer = file_words(words), self._get(f"/v1/releases/{path_part(name)}/view", **query_of(words))
         table = table_in(answer, None)
         if isinstance(table, WorkloadRelease):
             return table.save(path, family=family, **file)
         statement = answer["statement"]
         return saved(Publication(table, lambda digest: statement | {"table": dict(digest or {})}), path, **file)
 
-    def statement(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> dict[str, Any]:
+    @spelled
+    def statement(self, name: str, **words: Unpack[AtWords]) -> dict[str, Any]:
         """What the service says publicly of a release at a level, as `Ledger.statement`; of a plan, the document."""
-        query = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
-        answer = self._get(f"/v1/releases/{path_part(name)}/view", **query)
+        answer = self._get(f"/v1/releases/{path_part(name)}/view", **query_of(words))
         statement: dict[str, Any] = table_in(answer, None).statement if "release" in answer else answer["statement"]
         return statement
 
@@ -152,17 +129,10 @@ class RemoteLedger:
         answer = self._get(f"/v1/releases/{path_part(name)}", version=version)
         return Release(self, name, answer["version"])
 
-    def margin(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        confidence: Number = "0.95",
-        version: int | None = None,
-    ) -> int | float:
+    @spelled
+    def margin(self, name: str, *, confidence: Number = "0.95", **words: Unpack[AtWords]) -> int | float:
         """The error bar that a release has, or would have, at any level."""
-        query = {"epsilon": level_text(level(epsilon, alpha)), "confidence": str(confidence), "version": version}
+        query = query_of(words) | {"confidence": str(confidence)}
         bar: int | float = self._get(f"/v1/releases/{path_part(name)}/margin", **query)["margin"]
         return bar
 
@@ -178,7 +148,7 @@ class RemoteLedger:
             version: of the data; 1 if left out.
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
-        at = level_text(level(words.get("epsilon"), words.get("alpha")))
+        at = level_text(level_in(words))
         body: dict[str, Any] = {"verb": verb, "release": name, "epsilon": at, "version": words.get("version", 1)}
         body |= {"reason": words.get("reason", ""), "anyone": words.get("anyone", False)}
         whose, promised = apart(words)
@@ -209,7 +179,7 @@ class RemoteLedger:
             dataset, independent: as for `Ledger.publish`.
             proposal: the name of the approved proposal, where the service asks for one.
         """
-        at, version = level(words.get("epsilon"), words.get("alpha")), words.get("version")
+        at, version = level_in(words), words.get("version")
         whose, promised = apart(words)
         stated = Terms(promise_of(table, promise, promised), **whose).facts()
         body = {"name": name, "epsilon": level_text(at), "terms": stated}
@@ -220,7 +190,7 @@ class RemoteLedger:
     @spelled
     def relax(self, name: str, table: Any, **call: Unpack[CallWords]) -> Any:
         """The release at another level, with the table at hand, as `Ledger.relax`."""
-        at = level(call.get("epsilon"), call.get("alpha"))
+        at = level_in(call)
         body = {"epsilon": level_text(at), "version": call.get("version"), "proposal": call.get("proposal")}
         path = f"/v1/releases/{path_part(name)}/relax"
         return table_in(self._post(path, call.get("request"), {**body, **as_sent(table)}), table)
@@ -240,7 +210,7 @@ class RemoteLedger:
         Args:
             proposals: for each measure, its approved proposal, where the service asks for one.
         """
-        measures = shared_measures(tables, shared, call.get("epsilon"), call.get("alpha"), dataset, independent)
+        measures = shared_measures(tables, shared, call, dataset, independent)
         return self._together("publications", measures, call)
 
     @spelled
@@ -248,7 +218,7 @@ class RemoteLedger:
         self, tables: Mapping[str, CountedTable], shared: SharedLevel, **call: Unpack[SharedWords]
     ) -> dict[str, Any]:
         """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`."""
-        measures = shared_measures(tables, shared, call.get("epsilon"), call.get("alpha"))
+        measures = shared_measures(tables, shared, call)
         return self._together("relaxations", measures, call)
 
     def _together(self, what: str, measures: Mapping[str, Brought], call: SharedWords) -> dict[str, Any]:
@@ -261,16 +231,10 @@ class RemoteLedger:
         answer = self._post(f"/v1/{what}", call.get("request"), {"measures": bodies})["measures"]
         return {name: table_in(answer[name], measure.table) for name, measure in measures.items()}
 
-    def rehearse(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        dataset: str | None = None,
-    ) -> dict[str, Any]:
+    @spelled
+    def rehearse(self, name: str, *, dataset: str | None = None, **words: Unpack[LevelWords]) -> dict[str, Any]:
         """The budget as it would stand after a call at this level."""
-        query = {"epsilon": level_text(level(epsilon, alpha)), "dataset": dataset}
+        query = {"epsilon": level_text(level_in(words)), "dataset": dataset}
         return self._get(f"/v1/releases/{path_part(name)}/rehearsal", **query)
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> dict[str, Any]:
@@ -389,16 +353,10 @@ class RemoteLedger:
         """Let an order be "approved", "refused" or "refunded"; or "cancelled", by its buyer."""
         return self._post(f"/v1/orders/{path_part(order)}/decision", None, {"state": state})
 
-    def order(
-        self,
-        offer: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        request: str | None = None,
-    ) -> dict[str, Any]:
+    @spelled
+    def order(self, offer: str, *, request: str | None = None, **words: Unpack[LevelWords]) -> dict[str, Any]:
         """Order a level of an offer."""
-        body = {"offer": offer, "epsilon": level_text(level(epsilon, alpha))}
+        body = {"offer": offer, "epsilon": level_text(level_in(words))}
         return self._post("/v1/orders", request, body)
 
     def close(self) -> None:

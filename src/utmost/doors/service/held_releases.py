@@ -11,13 +11,13 @@ from utmost.doors.service.proposing import Proposals, Saying, check_declared
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import BroughtWords, Terms
 from utmost.doors.service.tokens import EVERY, Grant, Token
-from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, OutOfRange, UnknownRelease
+from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, NotPublished, OutOfRange
 from utmost.laws.exact import Level, Number, exact, exact_integer
 from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.ledger.shared_measures import check_one_dataset
 from utmost.publish.promises.promised_noise import Noise
 
@@ -95,7 +95,7 @@ class Releases:
 
         Raises:
             NotAllowed: where the token is not for it, whether it is there or not.
-            UnknownRelease: where it is not there.
+            NotPublished: where it is not there.
         """
         return self._known(token, "list", name, version)[1]
 
@@ -110,7 +110,7 @@ class Releases:
         Raises:
             NotAllowed: for a release or a level that the token is not for; for a level that is not stored, where the
                 recipient has had many made already.
-            UnknownRelease, NeedsTable: as for `Ledger.view`.
+            NotPublished, NeedsTable: as for `Ledger.view`.
         """
         _, release = self._known(token, "view", name, version, at)
         if at not in release.levels and at < max(release.levels) and token.role == "recipient":
@@ -300,17 +300,17 @@ class Releases:
         Raises:
             NotAllowed: where there is no such level, or a smaller one than is asked for; whether or not the release is
                 there.
-            UnknownRelease: where it is not there.
+            NotPublished: where it is not there.
         """
         token.check_role(verb)
         check_name(name, "name")
         wanted = None if version is None else exact_integer(version, "version")
-        release: Published | UnknownRelease
+        release: Published | NotPublished
         try:
             release = self._ledger.release(name, wanted)
-        except UnknownRelease as error:
+        except NotPublished as error:
             release = error
-        newest = 1 if isinstance(release, UnknownRelease) else release.version
+        newest = 1 if isinstance(release, NotPublished) else release.version
         most = granted(token, name)
         if most != ANY:
             asked_version = newest if wanted is None else wanted
@@ -319,6 +319,6 @@ class Releases:
             raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
         if at is not None and not reaches(most, at):
             raise NotAllowed("the token must allow this level", came=at, where=repr(name))
-        if isinstance(release, UnknownRelease):
+        if isinstance(release, NotPublished):
             raise release
         return most, release

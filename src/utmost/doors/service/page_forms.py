@@ -23,7 +23,7 @@ from utmost.doors.service.workers import WORKERS
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.requests import Brought
 
 forms = APIRouter(include_in_schema=False)
 forms.include_router(sign_in)

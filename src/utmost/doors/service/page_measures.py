@@ -18,7 +18,7 @@ from utmost.doors.service.tokens import Token
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Published
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.promises import Promise
 
 measures = APIRouter(include_in_schema=False)

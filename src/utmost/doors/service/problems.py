@@ -15,7 +15,7 @@ _STATUS: Mapping[type[errors.UtmostError], int] = {
     errors.NeedsApproval: 409,
     errors.UnknownRecord: 404,
     errors.RequestReused: 422,
-    errors.UnknownRelease: 404,
+    errors.NotPublished: 404,
     errors.AlreadyPublished: 409,
     errors.DataChanged: 409,
     errors.NeedsTable: 409,
@@ -115,7 +115,7 @@ def problem_of(error: errors.UtmostError) -> dict[str, Any]:
 
 def said_of(error: errors.UtmostError) -> str:
     """What an error says to people beyond the operator, who may not know what is kept here."""
-    if isinstance(error, errors.UnknownRelease):  # its remedy names all that are there, whoever asks
+    if isinstance(error, errors.NotPublished):  # its remedy names all that are there, whoever asks
         error = type(error)(error.required, came=error.came, where=error.where)
     return printable(str(error))
 

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from utmost.doors.service.axis_limits import check_listed
 from utmost.laws.exact import Level, checked, checked_parts
 from utmost.laws.exact.shown import Shown
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.promises.promise import Promise
 
 LONGEST_TERMS = 2 << 20

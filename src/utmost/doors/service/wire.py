@@ -1,16 +1,18 @@
 """What a service and its client say to each other, as the client writes and reads it."""
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any
 from urllib.parse import quote
 
 from utmost import errors
 from utmost.doors.service.response_models import columns
 from utmost.doors.service.terms import BroughtWords
 from utmost.errors import ServiceError, UtmostError
-from utmost.laws.exact import Level, Number, wrong_kind
+from utmost.laws.exact import wrong_kind
+from utmost.laws.exact.levels import LevelWords, level_in
+from utmost.laws.exact.written_levels import level_text
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.promise import Words
+from utmost.publish.ledger.requests import AtWords, RequestWords, TermsWords
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.tables.adapters import adapter_of
 
@@ -32,24 +34,8 @@ def facts_in(answer: Any) -> dict[str, Any]:
     raise kind(f"{detail}{wrong}", where="service")
 
 
-class RequestWords(TypedDict, total=False):
-    """The words of a request: its level, the version of the data, and a name under which it can be made again."""
-
-    epsilon: Number | Level | None
-    alpha: Number | None
-    version: int | None
-    request: str | None
-
-
 class CallWords(RequestWords, BroughtWords, total=False):
     """The words of a request that brings a table: its approved proposal, too."""
-
-
-class TermsWords(Words, total=False):
-    """The words of the terms of a publication: those of its promise, and whose budget is spent; see `Terms`."""
-
-    dataset: str | None
-    independent: bool
 
 
 class PublishingWords(CallWords, TermsWords, total=False):
@@ -63,20 +49,16 @@ class ProposingWords(RequestWords, TermsWords, total=False):
     anyone: bool
 
 
-class SharedWords(TypedDict, total=False):
+class SharedWords(LevelWords, total=False):
     """The words of measures at one level that they share, and for each its approved proposal, where one is needed."""
 
-    epsilon: Number | Level | None
-    alpha: Number | None
     request: str | None
     proposals: Mapping[str, str] | None
 
 
-def apart(words: PublishingWords | ProposingWords) -> tuple[dict[str, Any], Words]:
-    """Whose budget is spent, and the words of the promise, among those of a request."""
-    whose: Any = {name: word for name, word in words.items() if name in ("dataset", "independent")}
-    promised: Any = {name: word for name, word in words.items() if name in Words.__annotations__}
-    return whose, promised
+def query_of(words: AtWords) -> dict[str, Any]:
+    """Which answer of a release is meant, as a query has it."""
+    return {"epsilon": level_text(level_in(words)), "version": words.get("version")}
 
 
 def as_sent(table: Any) -> dict[str, Any]:

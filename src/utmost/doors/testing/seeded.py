@@ -116,7 +116,7 @@ def seeded_workload_release(
     True
     """
     counted, promise = counted_for(table, strategy)
-    checks = promise.noise.plan(level(epsilon), confidence).checked(counted, promise)
+    checks = promise.checked(counted, level(epsilon), confidence)
     release: WorkloadRelease = checks.released(SeededRandomness(seed)).table
     return release
 

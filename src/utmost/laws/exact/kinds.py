@@ -137,6 +137,21 @@ def checked_parts(kind: type[R]) -> type[R]:
     return kind
 
 
+def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: str | None = None) -> Any:
+    """The value, which must be one of the words of a literal type.
+
+    Raises:
+        OutOfRange: for another.
+
+    >>> one_of("max", Literal["sum", "max"], "norm")
+    'max'
+    """
+    words = typing.get_args(among)
+    if not isinstance(value, str) or value not in words:
+        raise OutOfRange(f"{name} must be one of {', '.join(words)}", came=value, where=where, remedy=remedy)
+    return value
+
+
 class _Parameter(NamedTuple):
     """A parameter with a reader: its place (beyond every call for a keyword), the types of which every value passes as
     it came, without the reader, and whether it takes all arguments that follow.

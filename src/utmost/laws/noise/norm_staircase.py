@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from flint import fmpz_poly
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats, Interval, Level, Number, checked, exact_integer, natural, nearest, settled
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import law_level, law_text, positive_integer, read_confidence
 from utmost.laws.noise.polynomials import eulerian
@@ -324,9 +325,7 @@ _N, _NEXT, _ODD = fmpz_poly([0, 1]), fmpz_poly([1, 1]), fmpz_poly([1, 2])
 
 
 def _norm(norm: Any) -> Norm:
-    if norm not in get_args(Norm):
-        raise OutOfRange(f"norm must be one of {', '.join(get_args(Norm))}", came=norm)
-    chosen: Norm = norm
+    chosen: Norm = one_of(norm, Norm, "norm")
     return chosen
 
 
@@ -339,8 +338,7 @@ def _at(coefficients: tuple[int, ...], q: Any) -> Any:
 
 
 def _best_step(level: Level, cells: int, sensitivity: int, norm: Norm, cost: CellCost) -> int:
-    if cost not in get_args(CellCost):
-        raise OutOfRange(f"cost must be one of {', '.join(get_args(CellCost))}", came=cost)
+    one_of(cost, CellCost, "cost")
     sums, _ = moment_of(norm, cells, 1 if cost == "absolute" else 2)
     low, high = 1, sensitivity
     while True:

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict
 
 from numpy.typing import NDArray
 
 from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, wrong_kind
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import number_words
 from utmost.laws.privacy.amount import Amount
@@ -435,11 +436,6 @@ def _in_all(value: Number | None, sensitivity: Fraction, cells: int) -> Fraction
 
 
 def _neighbours(value: str) -> Neighbours:
-    for name in get_args(Neighbours):
-        if isinstance(value, str) and value == name:
-            return name  # type: ignore[no-any-return]
-    raise OutOfRange(
-        'neighbours must be "add-remove" or "change-one"',
-        came=value,
-        remedy="add-remove: one individual is added or removed; change-one: one individual's record is replaced.",
-    )
+    remedy = "add-remove: one individual is added or removed; change-one: one individual's record is replaced."
+    relation: Neighbours = one_of(value, Neighbours, "neighbours", remedy=remedy)
+    return relation

@@ -1,14 +1,17 @@
 """The accounts of a ledger: what has been said and spent, what may still be, and whether all is as it was written."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, level
+from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import level_in
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.budgets import limited, rehearsed
 from utmost.publish.ledger.events import Event, check_name
+from utmost.publish.ledger.requests import AtWords
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.ledger.verification import (
@@ -19,6 +22,7 @@ from utmost.publish.ledger.verification import (
     receipt,
     verified_with_witness,
 )
+from utmost.publish.promises.promise import Part
 
 T = TypeVar("T")
 
@@ -30,16 +34,15 @@ class Accounts:
 
     _book: Book
 
+    @spelled
     def rehearse(
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         dataset: str | None = None,
         independent: bool = False,
-        version: int | None = None,
-        part: tuple[str, str] | None = None,
+        part: Part | None = None,
+        **words: Unpack[AtWords],
     ) -> Budget:
         """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
 
@@ -52,7 +55,7 @@ class Accounts:
             BudgetExceeded: where the call would raise it.
             OutOfRange: where a limit waits for a dataset that no release names.
         """
-        at = level(epsilon, alpha)
+        at, version = level_in(words), words.get("version")
         about: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version, "part": part}
         return self._look(lambda state: rehearsed(state, name, at, **about))
 
@@ -89,24 +92,16 @@ class Accounts:
             return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
         return limited(self._book, dataset, level(limit))
 
-    def margin(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        confidence: Number = "0.95",
-        version: int | None = None,
-    ) -> int | float:
+    @spelled
+    def margin(self, name: str, *, confidence: Number = "0.95", **words: Unpack[AtWords]) -> int | float:
         """The distance within which a released value lies of the true one, with this confidence, at a level."""
-        at = level(epsilon, alpha)
-        return self._look(lambda state: state.release(name, version).noise).margin(at, confidence)
+        return self.release(name, words.get("version")).noise.margin(level_in(words), confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
         """One version of a release, or the newest.
 
         Raises:
-            UnknownRelease: where there is none.
+            NotPublished: where there is none.
         """
         return self._look(lambda state: state.release(name, version))
 

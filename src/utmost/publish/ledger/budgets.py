@@ -45,11 +45,7 @@ def twin_of(name: str, known: Iterable[str]) -> str | None:
 
 
 def check_told_apart(state: State, dataset: str) -> None:
-    """Check that a dataset that is new does not read as one that is there: they would be one, with two budgets.
-
-    Raises:
-        OutOfRange: where it does.
-    """
+    """Check that a dataset that is new does not read as one that is there: they would be one, with two budgets."""
     twin = twin_of(dataset, state.datasets)
     if twin is not None:
         raise OutOfRange(
@@ -61,11 +57,7 @@ def check_told_apart(state: State, dataset: str) -> None:
 
 
 def check_named(state: State, dataset: str) -> None:
-    """Check that a new dataset without a limit is not named where a limit waits for a dataset that nothing names.
-
-    Raises:
-        OutOfRange: where the name of the dataset was forgotten or misspelt, as it seems.
-    """
+    """Check that a new dataset without a limit is not named where a limit waits for a dataset that nothing names."""
     waiting = [name for name in state.limits if not state.of_dataset(name)]
     if waiting and dataset not in state.limits and not state.of_dataset(dataset):
         raise OutOfRange(
@@ -150,11 +142,7 @@ def spending_with(
 
 
 def check_relation(state: State, dataset: str, relation: str, name: str) -> None:
-    """Check that all that spends one budget names it in one way, and protects against one relation.
-
-    Raises:
-        OutOfRange: where the dataset has releases of another one, and for a name that reads as that of another dataset.
-    """
+    """Check that all that spends one budget names it in one way, and protects against one relation."""
     check_told_apart(state, dataset)
     for other in state.of_dataset(dataset):
         if relation != other.relation:
@@ -167,11 +155,7 @@ def check_relation(state: State, dataset: str, relation: str, name: str) -> None
 
 
 def check_budget(state: State, dataset: str, after: Spending) -> None:
-    """Check that a dataset may spend so much.
-
-    Raises:
-        BudgetExceeded: where it may not.
-    """
+    """Check that a dataset may spend so much."""
     limit = state.limits.get(dataset)
     # What spends nothing more is answered even above a limit that was lowered later: it was said already.
     if limit is not None and after.exceeds(limit) and after != state.spending(dataset):

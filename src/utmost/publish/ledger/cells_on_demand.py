@@ -9,21 +9,21 @@ padded to a declared number of cells: how many are held, it does not say.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, level, natural, wrong_kind
+from utmost.laws.exact import Level, Number, checked, natural, wrong_kind
+from utmost.laws.exact.levels import level_in
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger.book import Book
-from utmost.publish.ledger.item_ledger import ItemLedger, check_universe, request_by_item
-from utmost.publish.ledger.publish_request import Brought
+from utmost.publish.ledger.item_ledger import LedgerItems, check_universe, request_by_item
+from utmost.publish.ledger.requests import AtWords, Brought
 from utmost.publish.promises.keys import counted_keys, keys_of_one
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.vast_domains import Universe, check_places, size_text, universe_facts
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
-from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.item_release import ItemResponder
 
 _COUNT, _CELL, _MOST = "n", "cell", 10**8
 _AT_ONCE = 1 << 20
@@ -42,7 +42,7 @@ class AnsweredCells:
 
     universe: Universe
     noise: Noise
-    _release: ItemRelease = field(repr=False)
+    _release: ItemResponder = field(repr=False)
     _counts: Mapping[int, int] = field(repr=False)
 
     @property
@@ -94,7 +94,7 @@ class AnsweredCells:
         return f"AnsweredCells(level={self.level!r})"
 
 
-class CellLedger:
+class LedgerCells:
     """The releases of a ledger whose cells are answered on demand; made by `Ledger.cells_on_demand`.
 
     >>> from tempfile import TemporaryDirectory
@@ -111,7 +111,7 @@ class CellLedger:
 
     __slots__ = ("_items",)
 
-    def __init__(self, items: ItemLedger) -> None:
+    def __init__(self, items: LedgerItems) -> None:
         self._items = items
 
     @checked
@@ -123,10 +123,8 @@ class CellLedger:
         *,
         most: int,
         keys: int = 1,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         dataset: str | None = None,
-        version: int | None = None,
+        **words: Unpack[AtWords],
     ) -> AnsweredCells:
         """Commit to a table of a universe at a first level; made again, it gives the same answers.
 
@@ -147,25 +145,15 @@ class CellLedger:
         Source: docs/theory/unknown-keys.md.
         """
         room, places = natural(most, "most", most=_MOST), check_places(counted_keys(counts), universe)
-        promise = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL)
-        brought = Brought(None, level(epsilon, alpha), promise, dataset, version=version)
-        request = request_by_item(name, brought)
+        promise, version = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL), words.get("version")
+        request = request_by_item(name, Brought(None, level_in(words), promise, dataset, version=version))
         commitment = _padded(self._items.key_of_request(request), places, room)
         release = self._items.published(request, commitment, universe_facts(universe))
         return self._answered(name, version, universe, release, places)
 
     @checked
-    def relax(
-        self,
-        name: str,
-        counts: Any,
-        universe: Universe,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> AnsweredCells:
-        """The same table at another level, at the price of the larger one: see `ItemLedger.relax`.
+    def relax(self, name: str, counts: Any, universe: Universe, **words: Unpack[AtWords]) -> AnsweredCells:
+        """The same table at another level, at the price of the larger one: see `LedgerItems.relax`.
 
         Args:
             name, version: of the release; the newest version where left out.
@@ -174,26 +162,17 @@ class CellLedger:
 
         Raises:
             DataChanged: for other counts, and another universe: see `universe_facts`.
-            BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
+            BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
 
         Cost: as of `publish`.
         Source: docs/theory/unknown-keys.md.
         """
-        places, commitment = self._committed(name, counts, universe, version)
-        release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)
-        return self._answered(name, version, universe, release, places)
+        places, commitment = self._committed(name, counts, universe, words.get("version"))
+        release = self._items.relax(name, commitment, **words)
+        return self._answered(name, words.get("version"), universe, release, places)
 
     @checked
-    def view(
-        self,
-        name: str,
-        counts: Any,
-        universe: Universe,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> AnsweredCells:
+    def view(self, name: str, counts: Any, universe: Universe, **words: Unpack[AtWords]) -> AnsweredCells:
         """The same table at any level up to the loosest that was answered: nothing is spent.
 
         Args:
@@ -205,13 +184,13 @@ class CellLedger:
 
         Cost: as of `publish`.
         """
-        places, commitment = self._committed(name, counts, universe, version)
-        self._items.check_committed(name, commitment, version=version)
-        release = self._items.view(name, epsilon=epsilon, alpha=alpha, version=version)
-        return self._answered(name, version, universe, release, places)
+        places, commitment = self._committed(name, counts, universe, words.get("version"))
+        self._items.check_committed(name, commitment, version=words.get("version"))
+        release = self._items.view(name, **words)
+        return self._answered(name, words.get("version"), universe, release, places)
 
     def _answered(
-        self, name: str, version: int | None, universe: Universe, release: ItemRelease, counts: Mapping[int, int]
+        self, name: str, version: int | None, universe: Universe, release: ItemResponder, counts: Mapping[int, int]
     ) -> AnsweredCells:
         known = self._items.release(name, version)
         assert known is not None, "it was published"
@@ -230,11 +209,7 @@ class CellLedger:
 
 
 def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCommitment:
-    """The commitment to the cells that are held, and to so many more that are none of any universe.
-
-    Raises:
-        OutOfRange: where more are held than there is room for.
-    """
+    """The commitment to the cells that are held, and to so many more that are none of any universe."""
     if len(places) > room:
         remedy = "Publish a version for more; declare the number by what there could be, not by what there is."
         raise OutOfRange("no more cells may be held than were declared", came="more", where="most", remedy=remedy)
@@ -247,16 +222,3 @@ def _padded(key: CommitmentKey, places: Mapping[int, int], room: int) -> ItemCom
         padding = [f"-{number}" for number in range(start, min(start + _AT_ONCE, left + 1))]
         commitment = commitment + plain.committed([Identifiers.of(padding)], {_COUNT: [0] * len(padding)})
     return commitment
-
-
-class AnsweringCells:
-    """What a ledger offers for tables of a declared universe."""
-
-    __slots__ = ()
-
-    _book: Book
-
-    @property
-    def cells_on_demand(self) -> CellLedger:
-        """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
-        return CellLedger(ItemLedger(self._book))

@@ -10,12 +10,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, UnknownRelease, Unsupported
+from utmost.errors import BadTable, NotPublished, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import Identifiers
-from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
-from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.item_ledger import LedgerItems, check_unstored
+from utmost.publish.ledger.requests import Publishing
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import check_size
@@ -23,12 +23,12 @@ from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.engine_release import PASSES, ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
-from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.engines import engine_frame
 
 
-def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tuple[int, Any]:
+def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[int, Any]:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
     Args:
@@ -61,7 +61,7 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tup
 
 
 def relax_frame(
-    items: ItemLedger, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
+    items: LedgerItems, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
 ) -> Any:
     """The release at another level, of the frame that was published, or of a frame of its responses.
 
@@ -80,14 +80,14 @@ def relax_frame(
     return frame.noised(release, margin_of(known, at), answer)
 
 
-def frame_difference(items: ItemLedger, name: str, table: Any, version: int | None) -> str | None:
+def frame_difference(items: LedgerItems, name: str, table: Any, version: int | None) -> str | None:
     """Where a frame first differs from the one that was published: as `Ledger.difference`."""
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
     return items.difference(name, _committed_again(items, known, frame, None), version=known.version)
 
 
-def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
+def view_frame(items: LedgerItems, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
     """The release at a level up to the loosest, from a frame of its responses at another.
 
     Args:
@@ -104,7 +104,7 @@ def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Le
     return frame.noised(release, margin_of(known, at), Moving(table_at, at))
 
 
-def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
+def checked_responses(items: LedgerItems, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
     """A frame that is found to hold what was answered at a level, and nothing else.
 
     Raises:
@@ -119,7 +119,7 @@ def checked_responses(items: ItemLedger, known: Published, table: Any, table_at:
 
 
 def _committed_again(
-    items: ItemLedger, known: Published, frame: ReleasableFrame, table_at: Level | None
+    items: LedgerItems, known: Published, frame: ReleasableFrame, table_at: Level | None
 ) -> ItemCommitment:
     """The commitment to a frame of values, or to one of responses at a level."""
     answered = None
@@ -136,15 +136,11 @@ def margin_of(known: Published, at: Level) -> int | float:
     return known.noise.margin(at, CONFIDENCE)
 
 
-def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:
-    """A release that is there, and whose noise goes by item.
-
-    Raises:
-        UnknownRelease, Unsupported: where it is not.
-    """
+def known_by_item(items: LedgerItems, name: str, version: int | None) -> Published:
+    """A release that is there, and whose noise goes by item."""
     known = items.release(name, version)
     if known is None:
-        raise UnknownRelease("a release must be published before it is answered again", came=name)
+        raise NotPublished("a release must be published before it is answered again", came=name)
     if known.items is None:
         raise Unsupported(
             "a frame that an engine evaluates can be answered only where the noise goes by item",
@@ -170,7 +166,7 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
 
 
 def _committed(
-    frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemRelease, Level] | None = None
+    frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemResponder, Level] | None = None
 ) -> ItemCommitment:
     """The commitment to all rows, of which there must be as many as were counted."""
     read = frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
@@ -196,7 +192,7 @@ class Moving:
     to: Level
 
     def __call__(
-        self, release: ItemRelease, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
+        self, release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
     ) -> dict[str, NDArray[Any]]:
         """The responses at the level ``to``."""
         return release.moved(identifiers, numbers, self.at, self.to)

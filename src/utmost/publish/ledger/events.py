@@ -34,9 +34,6 @@ _LONGEST = 200
 def check_name(name: object, what: str) -> str:
     """A name of a release, a dataset or a request: some text on one line.
 
-    Raises:
-        OutOfRange: for anything else.
-
     >>> check_name("admissions 1973", "name")
     'admissions 1973'
     """
@@ -153,12 +150,7 @@ def event_bytes(event: Event) -> bytes:
 
 
 def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts], Facts]] = UPGRADES) -> Event:
-    """The event that was stored so.
-
-    Raises:
-        Unsupported: for an event of a later format, or of an unknown kind.
-        LedgerDamaged: for what is no event.
-    """
+    """The event that was stored so."""
     where = f"event {number}"
     try:
         event = json.loads(body)
@@ -204,9 +196,6 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[Row]) -> bytes:
 
     Args:
         number, before: of the event that the rows follow; 0 and `START` for a whole chain.
-
-    Raises:
-        LedgerDamaged: at the first event that was not written so.
     """
     for place, (stored_number, body, stored) in enumerate(rows, start=number + 1):
         if stored_number != place:
@@ -222,11 +211,7 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[Row]) -> bytes:
 
 
 def check_seal(key: Key, head: tuple[int, bytes] | None, number: int, mac: bytes) -> None:
-    """Check that the chain ends where its head says.
-
-    Raises:
-        LedgerDamaged: where it does not.
-    """
+    """Check that the chain ends where its head says."""
     # In constant time, as every mac: a store that may guess must learn nothing from how long it takes.
     if head is None or head[0] != number or not hmac.compare_digest(head[1], seal(key, number, mac)):
         raise LedgerDamaged(

@@ -2,7 +2,7 @@
 
 The order of a publication: the driver asks for the `CommitmentKey`; workers commit to their rows, the engine adds up,
 and checks by an aggregate that identifiers are unique and none is missing; the driver publishes the sum, which is one
-transaction as every other; with the `ItemRelease` that comes of it the workers answer, as often as they are run. To
+transaction as every other; with the `ItemResponder` that comes of it the workers answer, as often as they are run. To
 relax is the same again, and the sums must be those that were published.
 """
 
@@ -12,16 +12,17 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, exact_integer, level
+from utmost.laws.exact import Level, exact_integer
+from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import level_in
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.book import Book, Page
-from utmost.publish.ledger.budgets import check_budget, check_named, spending_after
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.likeness import Likeness, likeness_secret
-from utmost.publish.ledger.publish_request import Brought, PublishRequest
-from utmost.publish.ledger.publishing import asked_version, check_apart, check_dataset, check_repeated
+from utmost.publish.ledger.publishing import asked_version, check_allowed, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
-from utmost.publish.ledger.responses import FORM, Item
+from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords
+from utmost.publish.ledger.responses import FORM, Committed
 from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ByItem, Published
 from utmost.publish.ledger.vault import Root
@@ -32,10 +33,10 @@ from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, Words, stated_promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment, first_difference
-from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.item_release import ItemResponder
 
 
-class ItemLedger:
+class LedgerItems:
     """The releases of a ledger that an engine answers; made by `Ledger.items`.
 
     >>> from tempfile import TemporaryDirectory
@@ -67,7 +68,7 @@ class ItemLedger:
             promise: of a release that is not there yet; or its words instead, see `Promise`.
 
         Raises:
-            UnknownRelease: where there is none, and nothing is promised.
+            NotPublished: where there is none, and nothing is promised.
             OutOfRange: for a version that cannot come next.
             Unsupported: for a release whose noise goes by rows.
         """
@@ -78,7 +79,7 @@ class ItemLedger:
         check_unstored(stated.noise)
         return self._key(name, version, lambda: (_chosen(stated), stated.noise.by_item()))
 
-    def key_of_request(self, request: PublishRequest) -> CommitmentKey:
+    def key_of_request(self, request: Publishing) -> CommitmentKey:
         """`commitment_key`, of a request that has been read."""
         return self._key(
             request.name, request.version, lambda: (request.promise.columns, request.promise.noise.by_item())
@@ -103,20 +104,10 @@ class ItemLedger:
 
         return self._book.read(look)
 
+    @spelled
     def publish(
-        self,
-        name: str,
-        commitment: ItemCommitment,
-        promise: Promise | None = None,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        dataset: str | None = None,
-        independent: bool = False,
-        version: int | None = None,
-        request: str | None = None,
-        **words: Unpack[Words],
-    ) -> ItemRelease:
+        self, name: str, commitment: ItemCommitment, promise: Promise | None = None, **words: Unpack[PublishWords]
+    ) -> ItemResponder:
         """Publish a table that workers have committed to, at a first level; made again, it gives the same.
 
         Whoever calls it has checked that no two rows have one identifier.
@@ -131,13 +122,11 @@ class ItemLedger:
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
-        stated = stated_promise(promise, words)
-        brought = Brought(None, level(epsilon, alpha), stated, dataset, independent, version, request)
-        return self.published(request_by_item(name, brought), commitment)
+        return self.published(request_by_item(name, Brought.of(None, promise, words)), commitment)
 
     def published(
-        self, request: PublishRequest, commitment: ItemCommitment, universe: Mapping[str, Any] | None = None
-    ) -> ItemRelease:
+        self, request: Publishing, commitment: ItemCommitment, universe: Mapping[str, Any] | None = None
+    ) -> ItemResponder:
         """`publish`, of a request that has been read; the facts of the universe are those of `ByItem`."""
         request = request.as_published(lambda work: self._book.read(lambda page: work(page.state)))
         check_size(request.promise.noise.unit, commitment.rows, len(request.promise.columns))
@@ -167,15 +156,8 @@ class ItemLedger:
 
         return self._book.read(look)
 
-    def relax(
-        self,
-        name: str,
-        commitment: ItemCommitment,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> ItemRelease:
+    @spelled
+    def relax(self, name: str, commitment: ItemCommitment, **words: Unpack[AtWords]) -> ItemResponder:
         """The release at another level, with the table at hand.
 
         Args:
@@ -185,9 +167,9 @@ class ItemLedger:
 
         Raises:
             DataChanged: for another table; `difference` says in which item block.
-            BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
+            BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
         """
-        at = level(epsilon, alpha)
+        at, version = level_in(words), words.get("version")
 
         def found(page: Page) -> Published:
             release = page.state.release(name, version)
@@ -200,23 +182,17 @@ class ItemLedger:
             known.noise.warn(at)
         return self._answered(found, at, look=True)
 
-    def view(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> ItemRelease:
+    @spelled
+    def view(self, name: str, **words: Unpack[AtWords]) -> ItemResponder:
         """The release at any level up to the loosest that was answered: nothing is spent.
 
-        Its workers answer from values, or move the responses at another level: see `ItemRelease.moved`.
+        Its workers answer from values, or move the responses at another level: see `ItemResponder.moved`.
 
         Raises:
             NeedsTable: for a level beyond the loosest.
-            UnknownRelease, Unsupported: where there is no such release, and for one whose noise goes by rows.
+            NotPublished, Unsupported: where there is no such release, and for one whose noise goes by rows.
         """
-        at = level(epsilon, alpha)
+        at, version = level_in(words), words.get("version")
 
         def found(page: Page) -> Published:
             release = page.state.release(name, version)
@@ -235,7 +211,7 @@ class ItemLedger:
 
         Raises:
             DataChanged: for another one; `difference` says in which item block.
-            UnknownRelease, Unsupported: where there is no such release, and for one whose noise goes by rows.
+            NotPublished, Unsupported: where there is no such release, and for one whose noise goes by rows.
         """
 
         def look(page: Page) -> None:
@@ -251,7 +227,7 @@ class ItemLedger:
         def look(page: Page) -> str | None:
             release = page.state.release(name, version)
             _check_by_item(release)
-            before, now = Item.of(page, release).committed, commitment.content
+            before, now = Committed.of(page, release).content, commitment.content
             if commitment.rows != release.rows:
                 return f"the table has {commitment.rows} rows, and {release.rows} were published"
             if hmac.compare_digest(before, now):
@@ -260,8 +236,8 @@ class ItemLedger:
 
         return self._book.read(look)
 
-    def _answered(self, release_on: Any, at: Level, *, look: bool) -> ItemRelease:
-        def stored(page: Page) -> ItemRelease | None:
+    def _answered(self, release_on: Any, at: Level, *, look: bool) -> ItemResponder:
+        def stored(page: Page) -> ItemResponder | None:
             release: Published = release_on(page)
             if at not in release.responses:
                 return None
@@ -271,32 +247,15 @@ class ItemLedger:
         return self._book.answer(stored, lambda page: _answer(page, release_on(page), at), look=look)
 
     def __repr__(self) -> str:
-        return f"ItemLedger({self._book.store.place!r})"
-
-
-class AnsweringItems:
-    """What a ledger offers for tables that an engine holds."""
-
-    __slots__ = ()
-
-    _book: Book
-
-    @property
-    def items(self) -> ItemLedger:
-        """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
-        return ItemLedger(self._book)
+        return f"LedgerItems({self._book.store.place!r})"
 
 
 def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...], lattice: Lattice) -> CommitmentKey:
     return CommitmentKey(commitment_secret(page.key, name, version), columns, lattice, likeness_secret(page.key))
 
 
-def request_by_item(name: str, brought: Brought) -> PublishRequest:
-    """What is asked for when a table that workers commit to is published, found sound by itself.
-
-    Raises:
-        OutOfRange: without identifiers; otherwise as `PublishRequest.read` and `check_unstored`.
-    """
+def request_by_item(name: str, brought: Brought) -> Publishing:
+    """What is asked for when a table that workers commit to is published, found sound by itself."""
     stated = brought.promise
     assert stated is not None, "of a publication"
     check_unstored(stated.noise)
@@ -304,15 +263,11 @@ def request_by_item(name: str, brought: Brought) -> PublishRequest:
         remedy = "Pass id_column=, the columns that together say which item a row is."
         raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
     chosen = stated.as_read(_chosen(stated), stated.public)
-    return replace(PublishRequest.read(name, replace(brought, promise=chosen)), kind="items")
+    return replace(Publishing.read(name, replace(brought, promise=chosen)), kind="items")
 
 
 def check_unstored(noise: Noise) -> None:
-    """Check that workers can answer for each cell by itself, of which nothing is stored.
-
-    Raises:
-        Unsupported: for noise of more than one cell, and a declared largest value.
-    """
+    """Check that workers can answer for each cell by itself, of which nothing is stored."""
     noise.by_item()
     if noise.largest is not None:
         required = "what is answered by item takes no room that largest= would bound"
@@ -337,11 +292,7 @@ def _check_by_item(release: Published) -> None:
 
 
 def check_universe(release: Published, universe: Mapping[str, Any] | None) -> None:
-    """Check that the cells of a release are those of the universe that was declared; older events do not say it.
-
-    Raises:
-        DataChanged: for another universe, or for none.
-    """
+    """Check that the cells of a release are those of the universe that was declared; older events do not say it."""
     declared = None if release.items is None else release.items.universe
     if declared is None or declared == universe:
         return
@@ -353,7 +304,7 @@ def check_universe(release: Published, universe: Mapping[str, Any] | None) -> No
 
 
 def _check_committed(page: Page, release: Published, commitment: ItemCommitment) -> None:
-    before, now = Item.of(page, release).committed, commitment.content
+    before, now = Committed.of(page, release).content, commitment.content
     if hmac.compare_digest(before, now):
         return
     where = f"{release.name!r}, version {release.version}"
@@ -363,7 +314,7 @@ def _check_committed(page: Page, release: Published, commitment: ItemCommitment)
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 
-def _published_so(page: Page, request: PublishRequest, commitment: ItemCommitment, items: ByItem) -> ItemRelease | None:
+def _published_so(page: Page, request: Publishing, commitment: ItemCommitment, items: ByItem) -> ItemResponder | None:
     """A release that was published so before; None for one that is yet to be made."""
     release = asked_version(page.state, request)
     if release is None:
@@ -380,10 +331,8 @@ def _published_so(page: Page, request: PublishRequest, commitment: ItemCommitmen
     return _with_secret(page, release, request.level)
 
 
-def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment, items: ByItem) -> ItemRelease:
-    state = page.state
-    version = len(state.versions(request.name)) + 1
-    check_dataset(state, request, version)
+def _publish(page: Page, request: Publishing, commitment: ItemCommitment, items: ByItem) -> ItemResponder:
+    version = len(page.state.versions(request.name)) + 1
     if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
             "a commitment must have the sums of each released column, by which the same values are known again",
@@ -391,22 +340,17 @@ def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment, it
             remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
         )
     likeness = Likeness.of_items(page.key, commitment)
-    if not request.independent:
-        check_named(state, request.dataset)
-        check_apart(page, request, lambda: (likeness.columns,))
-    check_budget(
-        state, request.dataset, spending_after(state, request.dataset, None, request.level, request.promise.part)
-    )
+    check_allowed(page, request, version, lambda: (likeness.columns,))
     committed = commitment.content
-    about = request.facts(version, commitment.rows, committed)
     values = likeness.sealed(page.key, request.name, version)
-    about |= {"values": values, "items": items.facts(), "labels": None}
+    about = request.facts(version, commitment.rows, committed, values)
+    about |= {"items": items.facts(), "labels": None}
     step = Step.from_known((), request.level)
     page.append("published", about | _without_responses(page, step, request.promise.noise, (committed,)))
     return _with_secret(page, page.state.release(request.name, version), request.level, committed)
 
 
-def _answer(page: Page, release: Published, at: Level) -> ItemRelease:
+def _answer(page: Page, release: Published, at: Level) -> ItemResponder:
     _check_kept_nowhere(release)
     check_answerable(page, release, at)
     step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
@@ -435,8 +379,6 @@ def _without_responses(page: Page, step: Step, noise: Noise, parts: tuple[bytes,
     return {**about, "label_key": None}
 
 
-def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemRelease:
-    about = Item.of(page, release) if committed is None else Item(
-        release.name, release.version, release.columns, release.rows, release.noise, committed, release.bound, release
-    )  # fmt: skip
-    return item_release(page.key, about, release.path, at)
+def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemResponder:
+    content = Committed.of(page, release).content if committed is None else committed
+    return item_release(page.key, release, content, release.path, at)

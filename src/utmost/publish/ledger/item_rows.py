@@ -1,28 +1,23 @@
-"""Releases by item that the ledger keeps: tags and noise of their rows, and answers in the order of the table."""
+"""Releases by item that the ledger keeps: tags and noise of their rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from utmost.errors import LedgerDamaged, Unsupported
+from utmost.errors import LedgerDamaged
 from utmost.laws.exact import Level
 from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.item_words import Tags, item_tags
+from utmost.laws.sampling.item_words import Tags
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.source import Source, noise_secret
+from utmost.publish.ledger.source import noise_secret
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.response_noise import check_derived
-from utmost.publish.releases.item_release import ItemRelease
-
-Columns = Mapping[str, Integers]
+from utmost.publish.releases.item_release import ItemResponder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +31,7 @@ class ItemNoise:
     """
 
     step: Step
-    release: ItemRelease
+    release: ItemResponder
     tags: Tags
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
@@ -64,34 +59,10 @@ class ItemNoise:
         return self.tags[block * BLOCK : (block + 1) * BLOCK]
 
 
-class Committed(Protocol):
-    """What is known of a release before its levels: an `Item` is."""
-
-    @property
-    def name(self) -> str:
-        """The name of the release."""
-
-    @property
-    def version(self) -> int:
-        """Which version of it."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The released columns."""
-
-    @property
-    def noise(self) -> Noise:
-        """What is added, whatever the level."""
-
-    @property
-    def committed(self) -> bytes:
-        """The commitment to the identifiers and values."""
-
-
-def item_release(key: Key, about: Committed, path: Sequence[Level], at: Level) -> ItemRelease:
+def item_release(key: Key, release: Published, committed: bytes, path: Sequence[Level], at: Level) -> ItemResponder:
     """A release by item at a level of a path, as its workers need it."""
-    secret = noise_secret(key, about.name, about.version, about.committed)
-    return ItemRelease(secret, about.columns, about.noise.by_item(), tuple(path), at)
+    secret = noise_secret(key, release.name, release.version, committed)
+    return ItemResponder(secret, release.columns, release.noise.by_item(), tuple(path), at)
 
 
 def tag_parts(tags: Tags) -> tuple[bytes, ...]:
@@ -105,74 +76,9 @@ def digest_of_tags(parts: Sequence[bytes]) -> str:
 
 
 def stored_tags(page: Page, release: Published) -> Tags:
-    """The tags of the rows of a release, in the order in which its responses are kept.
-
-    Raises:
-        LedgerDamaged: where they are not as they were written.
-    """
+    """The tags of the rows of a release, in the order in which its responses are kept."""
     first = min(release.responses.values(), key=lambda response: response.event)
     parts = [page.rows.part(first.event, part) or b"" for part in range(1, 1 + -(-release.rows // BLOCK))]
     if release.items is None or digest_of_tags(parts) != release.items.tags:
         raise LedgerDamaged("tags must be as they were written", came="others", where=f"event {first.event}")
     return np.frombuffer(b"".join(parts), "<u8").reshape(-1, 2).astype(np.uint64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Order:
-    """Where the rows of a table stand in the order in which its release is kept.
-
-    Attributes:
-        rows: row ``rows[i]`` of the table is row i of what is kept; None where the two orders are one.
-    """
-
-    rows: NDArray[np.intp] | None = None
-
-    @classmethod
-    def of(cls, page: Page, release: Published, source: Source, committed: bytes) -> "Order":
-        """The order of a table that has been found to be the one that was published.
-
-        Args:
-            committed: the commitment to it.
-        """
-        if source.items is None:
-            return cls()
-        mine = item_tags(noise_secret(page.key, release.name, release.version, committed), [source.items])
-        tags = stored_tags(page, release)
-        rows = np.empty(len(tags), np.intp)
-        rows[_sorted(tags)] = _sorted(mine)
-        if not np.array_equal(mine[rows], tags):
-            raise LedgerDamaged("tags must be those of the rows", came="others", where=repr(release.name))
-        return cls(rows)
-
-    def kept(self, columns: Columns) -> dict[str, Integers]:
-        """Columns of the table in the order in which they are kept."""
-        return {name: column if self.rows is None else column[self.rows] for name, column in columns.items()}
-
-    def asked(self, columns: Columns) -> dict[str, Integers]:
-        """Columns that were kept, in the order of the table."""
-        return {name: column if self.rows is None else _placed(column, self.rows) for name, column in columns.items()}
-
-
-def check_kept(release: Published) -> None:
-    """Check that the ledger keeps the responses of a release.
-
-    Raises:
-        Unsupported: where an engine answers for it.
-    """
-    if release.items is not None and not release.items.is_kept:
-        raise Unsupported(
-            "only a release whose responses the ledger keeps is answered here",
-            came="one for which an engine answers",
-            where=repr(release.name),
-            remedy="Bring its frame: at() of the release, or ledger.items, answers by the engine, which writes it.",
-        )
-
-
-def _sorted(tags: Tags) -> NDArray[np.intp]:
-    return np.lexsort((tags[:, 1], tags[:, 0]))
-
-
-def _placed(column: Integers, rows: NDArray[np.intp]) -> Integers:
-    placed = np.empty_like(column)
-    placed[rows] = column
-    return placed

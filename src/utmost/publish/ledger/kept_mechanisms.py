@@ -86,11 +86,7 @@ class DrawnAnswers:
 
 
 def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, Any]) -> KeptMechanism:
-    """A mechanism that an event binds to the next version of a name.
-
-    Raises:
-        LedgerDamaged: for another version.
-    """
+    """A mechanism that an event binds to the next version of a name."""
     about = {name: facts[name] for name in OFFERED}
     text = json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     level = level_of_text(about.pop("level"))

@@ -18,11 +18,7 @@ OWNER_ONLY = 0o600
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file of mode 0600, whatever the umask is; one that is there stays as it is.
-
-    Raises:
-        LedgerUnavailable: where it cannot be made.
-    """
+    """Make an empty file of mode 0600, whatever the umask is; one that is there stays as it is."""
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
     except FileExistsError:
@@ -117,9 +113,6 @@ def found_key(source: Given, beside: Path | None, *, fresh: bool) -> Key:
     Args:
         beside: the key file beside the ledger; None where there is no such place.
         fresh: whether the ledger is about to be made: only then is a key made, too.
-
-    Raises:
-        KeyRefused: where there is none, or none that is secret.
     """
     key = source if source is not None else _of_environment()
     if key is None and beside is not None:

@@ -71,11 +71,7 @@ class Labels:
 
     @classmethod
     def of_facts(cls, facts: Any, rows: int) -> "Labels | None":
-        """What an event keeps of a table with so many rows.
-
-        Raises:
-            TypeError, ValueError: for what is none.
-        """
+        """What an event keeps of a table with so many rows."""
         if facts is None:
             return None
         order, digest, parts, salt = facts["order"], facts["digest"], facts["parts"], facts.get("salt")
@@ -182,9 +178,6 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
     Args:
         event, end: of the event that published it the number, and the part that follows the labels.
         seal: of the labels.
-
-    Raises:
-        LedgerDamaged: where they are not as they were written.
     """
     if labels is None:
         return {}

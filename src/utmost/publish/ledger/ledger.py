@@ -11,22 +11,25 @@ from typing import Any, NoReturn, TypeVar, Unpack
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, level, possible_path
 from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import level_in
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.answer_statements import answer_publication
-from utmost.publish.ledger.cells_on_demand import AnsweringCells
+from utmost.publish.ledger.book import Book
+from utmost.publish.ledger.cells_on_demand import LedgerCells
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.item_ledger import AnsweringItems
+from utmost.publish.ledger.item_ledger import LedgerItems
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import OpenWords, Place, backed_up, opened_book, restored
-from utmost.publish.ledger.publish_request import Brought, PublishRequest
-from utmost.publish.ledger.publishing import already_published, publish_new
+from utmost.publish.ledger.personal_answers import AnswerIndex
+from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.relaxing import (
-    Relaxed,
+    ToRelax,
     known_release,
+    release_source,
     tightened,
     viewed,
     warn_of_names,
@@ -34,31 +37,24 @@ from utmost.publish.ledger.relaxing import (
     with_release,
 )
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import (
-    answer_alone,
-    answer_beside,
-    level_of_table,
-    read_request,
-    release_source,
-)
+from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords, SaveWords
 from utmost.publish.ledger.responding import Responding
-from utmost.publish.ledger.responses import Progress, key_of_level
+from utmost.publish.ledger.responses import Progress, answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import PublishingMeasures
-from utmost.publish.ledger.source import commitment
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
 from utmost.publish.promises.plan import warn_of_rows
-from utmost.publish.promises.promise import Promise, Words, promise_of
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_to_save
 from utmost.publish.tables.adapters import engine_door
-from utmost.publish.tables.saving import FileWords, check_destination_free, saved
+from utmost.publish.tables.saving import check_destination_free, file_words, saved
 
 T = TypeVar("T")
 
 
-class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Accounts, Shown):
+class Ledger(Responding, PublishingMeasures, Accounts, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
@@ -88,7 +84,10 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
     (['department', 'admitted', 'admitted_margin'], ['department', 'admitted', 'admitted_margin'])
     """
 
-    __slots__ = ()
+    __slots__ = ("_answers", "_book", "_randomness")
+
+    def __init__(self, book: Book, randomness: Randomness) -> None:
+        self._book, self._randomness, self._answers = book, randomness, AnswerIndex()
 
     @classmethod
     @spelled
@@ -132,20 +131,15 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
         return cls(opened_book(place, create=create, key=read_key, **words), secure(randomness))
 
     @long_work("Publishing")
+    @spelled
     def publish(
         self,
         name: str,
         table: Any,
         promise: Promise | None = None,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        dataset: str | None = None,
-        independent: bool = False,
-        version: int | None = None,
-        request: str | None = None,
         progress: Progress | None = None,
-        **words: Unpack[Words],
+        **words: Unpack[PublishWords],
     ) -> Release:
         """Publish columns of a table at a first level.
 
@@ -178,36 +172,28 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
-        at, stated = level(epsilon, alpha), promise_of(table, promise, words)
-        brought = Brought(table, at, stated, dataset, independent, version, request)
-        wanted, native = PublishRequest.read(name, brought), stated.rows_of(table)
-        stated.noise.check()
+        publishing = Publishing.read(name, Brought.of(table, promise, words))
+        at, stated = publishing.level, publishing.promise
+        native = stated.rows_of(table)
         if (door := engine_door(native, "engine_ledger")) is not None:
-            version, frame = door.publish_frame(self.items, wanted, native)
+            version, frame = door.publish_frame(self.items, publishing, native)
             return Release(self, name, version, table, (at, frame))
-        wanted, source = read_request(wanted, native, self._look)
+        wanted = ToPublish(*publishing.with_values(native, self._look), progress)
         stated.noise.warn(at)
         warn_of_rows(stated.rows)
-        answered = self._book.answer(
-            lambda page: already_published(page, wanted, source, progress),
-            lambda page: publish_new(page, wanted, source, self._randomness, progress),
-            look=wanted.may_be_stored(self._book.seen),
-        )
-        version, response = answered
-        noise, kind, part = wanted.promise.noise, wanted.kind, wanted.promise.part
-        return Release(self, name, version, table, (at, answer_beside(source, noise, at, kind, response, part)))
+        version, response = self._answered(wanted)
+        return Release(self, name, version, table, (at, wanted.handed(response)))
 
     @long_work("Relaxing")
+    @spelled
     def relax(
         self,
         name: str,
         table: Any,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
+        **words: Unpack[AtWords],
     ) -> Any:
         """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
 
@@ -221,7 +207,7 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
             progress: called with the cells done and the cells in all.
 
         Raises:
-            UnknownRelease: where there is none.
+            NotPublished: where there is none.
             DataChanged: for other values than those published, or in another order.
             BudgetExceeded: where the dataset's limit does not allow it.
             Quarantined: in a ledger that was rolled back, and for a release that lost responses so.
@@ -229,24 +215,30 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
         Warns:
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
-        at, door = level(epsilon, alpha), engine_door(table, "engine_ledger")
-        held = level_of_table(table_at, is_frame=door is not None)
+        at, version, door = level_in(words), words.get("version"), engine_door(table, "engine_ledger")
         if door is not None:
+            held = None if table_at is None else level(table_at)
             return door.relax_frame(self.items, name, table, held, at, version)
+        if table_at is not None:
+            raise Unsupported(
+                "only a frame that an engine evaluates may hold responses in place of values",
+                came="table_at",
+                remedy="Leave table_at= out: the ledger keeps the responses of other tables itself.",
+            )
 
         def work(release: Published) -> Any:
-            source = release_source(release, table)
+            wanted = ToRelax.of(self._book, release, version, at, table, progress)
             release.noise.warn(at)
-            warn_of_names(self._book.key, release, source)
-            relaxed = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
-            response = self._book.answer(
-                lambda page: relaxed.stored(page, progress),
-                lambda page: relaxed.made(page, self._randomness, progress),
-                look=relaxed.may_be_stored,
-            )
-            return response and answer_beside(source, release.noise, at, release.kind, response, release.part)
+            warn_of_names(self._book.key, release, wanted.source)
+            answered = self._answered(wanted)
+            return answered and wanted.handed(answered[1])
 
         return with_release(self._book, name, version, work)
+
+    def _answered(self, wanted: ToPublish | ToRelax) -> Any:
+        """The version and response that are there, or drawn now; None where another version is the newest by now."""
+        look = wanted.may_be_stored(self._book.seen)
+        return self._book.answer(wanted.stored, lambda page: wanted.drawn(page, self._randomness), look=look)
 
     def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
         """Where a table first differs from the one published, in words without a value; None where it does not.
@@ -259,7 +251,7 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
             table: as for `relax`.
 
         Raises:
-            UnknownRelease, BadTable: as for `relax`.
+            NotPublished, BadTable: as for `relax`.
         """
         if (door := engine_door(table, "engine_ledger")) is not None:
             where: str | None = door.frame_difference(self.items, name, table, version)
@@ -272,16 +264,15 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
         return self._book.read(look)
 
     @long_work("Viewing")
+    @spelled
     def view(
         self,
         name: str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
         table: Any = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
+        **words: Unpack[AtWords],
     ) -> Any:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
@@ -289,9 +280,9 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
         Of what an engine answers, pass ``table=``, a frame of the released columns at the level ``table_at``.
 
         Raises:
-            UnknownRelease, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
+            NotPublished, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
         """
-        at = level(epsilon, alpha)
+        at, version = level_in(words), words.get("version")
         if (door := engine_door(table, "engine_ledger")) is not None:
             return door.view_frame(self.items, name, table, level(table_at), at, version)
         known = known_release(self._book, name, version)
@@ -300,19 +291,17 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
             lambda page: tightened(page, name, version, at, self._randomness, progress),
             look=known is None or at in known.responses,
         )
-        return answer_alone(release.noise, at, release.kind, response, release.part, labels)
+        return answer_alone(release, at, response, labels)
 
+    @spelled
     def save(
         self,
         name: str,
         path: Path | str,
         *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
         confidence: Number = "0.95",
         family: Any = None,
-        **file: Unpack[FileWords],
+        **words: Unpack[SaveWords],
     ) -> dict[str, Any]:
         """Write a release at a level, with error bars, and its statement beside it: both appear, or none.
 
@@ -330,37 +319,32 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
             The statement, with the digest of the file, and what all answers of the release cost together.
 
         Raises:
-            UnknownRelease, NeedsTable: as `view`. Unsupported, OutOfRange, KeyRefused: as `saved`.
+            NotPublished, NeedsTable: as `view`. Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         sure = read_confidence(confidence)
-        stored = self._book.read(lambda page: page.state.release(name, version))
-        at = level_to_save(epsilon, alpha, stored.spent)
+        stored = self.release(name, words.get("version"))
+        at = level_to_save(words.get("epsilon"), words.get("alpha"), stored.spent)
+        file = file_words(words)
         is_document = stored.noise.needs_counted and family is None and file.get("format") is None
         check_destination_free(path, is_document=is_document, **file)
         answer = self._answer(stored, at, sure)
         if stored.noise.needs_counted:
-            return answer.save(path, family=family, **file)  # type: ignore[no-any-return]
+            statement: dict[str, Any] = answer.save(path, family=family, **file)
+            return statement
         return saved(answer, path, **file)
 
-    def statement(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-        confidence: Number = "0.95",
-    ) -> dict[str, Any]:
+    @spelled
+    def statement(self, name: str, *, confidence: Number = "0.95", **words: Unpack[AtWords]) -> dict[str, Any]:
         """What is said publicly of a release at a level, with the digest of its cells; `save` writes it beside a table.
 
         Args:
             name, epsilon, alpha, version, confidence: as for `save`.
 
         Raises:
-            UnknownRelease, NeedsTable: as `view`.
+            NotPublished, NeedsTable: as `view`.
         """
-        stored = self._book.read(lambda page: page.state.release(name, version))
-        at = level_to_save(epsilon, alpha, stored.spent)
+        stored = self.release(name, words.get("version"))
+        at = level_to_save(words.get("epsilon"), words.get("alpha"), stored.spent)
         answer = self._answer(stored, at, read_confidence(confidence))
         statement: dict[str, Any] = (
             answer.statement if stored.noise.needs_counted else answer.said(cells_digest(answer.table))
@@ -372,18 +356,28 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
         table = self.view(release.name, epsilon=at, version=release.version)
         if release.noise.needs_counted:
             return replace(table, confidence=confidence)
-        release = self._book.read(lambda page: page.state.release(release.name, release.version))
+        release = self.release(release.name, release.version)
         return answer_publication(table, release, at, confidence, self.spent(release.name))
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The release of a name, the newest version; or of a name and a version.
 
         Raises:
-            UnknownRelease: where there is none.
+            NotPublished: where there is none.
         """
         name, version = key if isinstance(key, tuple) else (key, None)
         release = self.release(name, version)
         return Release(self, release.name, release.version)
+
+    @property
+    def items(self) -> LedgerItems:
+        """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
+        return LedgerItems(self._book)
+
+    @property
+    def cells_on_demand(self) -> LedgerCells:
+        """The releases whose cells are answered when they are asked for: the ledger keeps events and commitments."""
+        return LedgerCells(self.items)
 
     def backup(self, path: Place) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
@@ -432,14 +426,8 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
         """
         resumed(self._book, reason, missing)
 
-    def level_key(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> bytes:
+    @spelled
+    def level_key(self, name: str, **words: Unpack[AtWords]) -> bytes:
         """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
 
         It is derived from the ledger's key and every public fact about the response, so that a file in which one of
@@ -449,10 +437,10 @@ class Ledger(Responding, AnsweringItems, AnsweringCells, PublishingMeasures, Acc
             32 bytes; 64 for a response of format 1, whose seal binds no facts: their digest comes with the key then.
 
         Raises:
-            UnknownRelease: where there is no such release.
+            NotPublished: where there is no such release.
             Unsupported: where the ledger is not sealed, or nothing is stored at the level.
         """
-        at = level(epsilon, alpha)
+        at, version = level_in(words), words.get("version")
         return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:

@@ -67,11 +67,7 @@ class Likeness:
 
     @classmethod
     def opened(cls, key: Key, sealed: str, name: str, version: int) -> "Likeness":
-        """The digests that an event keeps.
-
-        Raises:
-            LedgerDamaged: where they are not as they were written.
-        """
+        """The digests that an event keeps."""
         try:
             whole = bytes.fromhex(sealed)
             nonce, content = whole[:_NONCE_BYTES], whole[_NONCE_BYTES:]

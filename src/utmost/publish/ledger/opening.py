@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, OutOfRange, UnknownRelease, Unsupported
+from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, NotPublished, OutOfRange, Unsupported
 from utmost.laws.exact import Level, possible_path
 from utmost.laws.exact.disk import force
 from utmost.laws.sampling.integers import joined
@@ -15,8 +15,7 @@ from utmost.publish.ledger.book import Book, Page, open_book
 from utmost.publish.ledger.events import START, read_event
 from utmost.publish.ledger.key import Given, Key, found_key, key_path
 from utmost.publish.ledger.labels import opened_label_seal
-from utmost.publish.ledger.requests import answer_alone
-from utmost.publish.ledger.responses import labels_of, stored_blocks
+from utmost.publish.ledger.responses import answer_alone, labels_of, stored_blocks
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import Part, Rows, Store
@@ -71,11 +70,7 @@ def opened_book(place: Place, *, create: bool, key: Given, **words: Unpack[OpenW
 
 @contextmanager
 def closed_on_error(store: Store) -> Iterator[None]:
-    """Let go of the store's connections where it turns out not to be usable.
-
-    Raises:
-        LedgerUnavailable: where the system refuses a file: a folder that may not be searched, a name that is too long.
-    """
+    """Let go of the store's connections where it turns out not to be usable."""
     try:
         yield
     except OSError as error:
@@ -93,9 +88,6 @@ def closed_on_error(store: Store) -> Iterator[None]:
 
 def store_at(place: Place, timeout: float) -> Store:
     """The store that a place names.
-
-    Raises:
-        OutOfRange: for an address of another kind.
 
     >>> store_at("sqlite:///releases.db", 1).place
     'releases.db'
@@ -138,11 +130,7 @@ def _postgres(address: str, timeout: float) -> Store:
 def watching_at(
     witness: Place | bool | None, beside: Path | None, key_file: Path | None, timeout: float
 ) -> Callable[[State], Witness | None]:
-    """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key.
-
-    Raises:
-        OutOfRange: for what is no path; and, when it is asked for a ledger that keeps a witness, for none.
-    """
+    """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key."""
     if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
         raise OutOfRange("a witness must be the path of a file", came=witness, remedy="Pass False for none.")
 
@@ -211,11 +199,7 @@ def _taken(path: Path) -> OutOfRange:
 
 
 def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | None, timeout: float) -> Book:
-    """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction.
-
-    Raises:
-        OutOfRange: where there is no backup, or there is a ledger.
-    """
+    """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction."""
     if not backup.exists():
         raise OutOfRange("a backup must be there", came=str(backup), where="restore")
     source, target = SqliteStore(backup, timeout), store_at(place, timeout)
@@ -281,13 +265,13 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
 
     Raises:
         KeyRefused: where the key opens nothing, or a fact or a block has been changed.
-        UnknownRelease: where there is no such release.
+        NotPublished: where there is no such release.
     """
     if not isinstance(key, bytes):
         raise KeyRefused("the key of a level must be bytes", came=type(key).__name__, where="read_sealed")
     place = Path(os.fsdecode(possible_path(path, "path")))
     if not place.exists():
-        raise UnknownRelease("a ledger must be there", came=str(path), where="read_sealed")
+        raise NotPublished("a ledger must be there", came=str(path), where="read_sealed")
     return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)
 
 
@@ -317,4 +301,4 @@ def _opened(rows: Rows, identity: str, release: Published, level: Level, key: by
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }
     labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-    return answer_alone(release.noise, level, release.kind, columns, release.part, labels)
+    return answer_alone(release, level, columns, labels)

@@ -12,7 +12,7 @@ Neither a secret nor the name of a person is stored.
 import hmac
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import takewhile
 from typing import Any, Protocol
@@ -38,13 +38,11 @@ Numbers = dict[str, int]
 """The number of each person's answer."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AnswerIndex:
     """The answers that were read so far, by a person's tag; what is new is read when somebody asks."""
 
-    __slots__ = ("_read",)
-
-    def __init__(self) -> None:
-        self._read: dict[Item, _Found] = {}
+    _read: "dict[Item, _Found]" = field(default_factory=dict)
 
     def found(self, page: Page, item: Item, tags: Mapping[str, bytes]) -> Numbers:
         """The answers that are kept for these persons, in the history of the page; the others are left out.
@@ -91,27 +89,22 @@ class Answering(Protocol):
     @property
     def level(self) -> Level:
         """What one answer costs a person whose secret moves by a distance of 1."""
-        ...
 
     @property
     def relation(self) -> str:
         """Against what that protects: a distance in one space."""
-        ...
 
     @property
     def digest(self) -> str:
         """The SHA-256 of all on which an answer and its promise depend."""
-        ...
 
     @property
     def outcomes(self) -> int:
         """How many answers there can be."""
-        ...
 
     @property
     def names(self) -> Sequence[Hashable]:
         """What the answers are called."""
-        ...
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
         """The row of each secret, None where none was given."""
@@ -262,10 +255,6 @@ def check_persons(persons: object) -> dict[str, Any]:
 
     Args:
         persons: a mapping to secrets, or persons alone.
-
-    Raises:
-        WrongKind: for what is neither, and for a name that is no text.
-        OutOfRange: for an empty name, blanks at its ends, and two that are one; none of them is repeated.
     """
     if isinstance(persons, str | bytes) or not isinstance(persons, Iterable) or getattr(persons, "ndim", 1) != 1:
         raise WrongKind("persons must be a mapping or a list", came=type(persons).__name__, where="persons")
@@ -279,12 +268,7 @@ def check_persons(persons: object) -> dict[str, Any]:
 
 
 def check_person(person: object, where: str) -> str:
-    """A person's name in the one way to spell it.
-
-    Raises:
-        WrongKind: for what is no text.
-        OutOfRange: for an empty name, and blanks at its ends.
-    """
+    """A person's name in the one way to spell it."""
     if not isinstance(person, str):
         raise WrongKind("a person must be text", came=type(person).__name__, where=where)
     name = unicodedata.normalize("NFC", person)
@@ -301,11 +285,7 @@ def person_tags(key: Key, mechanism: KeptMechanism, persons: Mapping[str, Any]) 
 
 
 def checked_answers(key: Key, rows: Rows, state: State) -> int:
-    """Check all answers: digests, seals, lengths, and that no person has two; returns how many there are.
-
-    Raises:
-        LedgerDamaged: naming the first event that is not as it was written.
-    """
+    """Check all answers: digests, seals, lengths, and that no person has two; returns how many there are."""
     seen: dict[Item, set[bytes]] = {}
     for event, draw in state.draws.items():
         mechanism, tags = state.mechanisms[draw.item], seen.setdefault(draw.item, set())

@@ -1,36 +1,42 @@
 """Releasing a table by any promise, remembered by this process: a ledger that lasts as long as it."""
 
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from utmost.errors import Unsupported
-from utmost.laws.exact import Level, Number, level
+from utmost.laws.exact import Number
+from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import LevelWords
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.publish_request import Brought, PublishRequest
+from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import read_request
-from utmost.publish.ledger.volatile_store import VolatileStore
+from utmost.publish.ledger.requests import Brought, Publishing, PublishWords
+from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.plan import warn_of_rows
-from utmost.publish.promises.promise import Promise, Words, promise_of
+from utmost.publish.promises.promise import Promise, Words
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.tables.engines import is_engine_frame
+
+
+class ReleaseWords(LevelWords, Words, total=False):
+    """The words of a release that a process remembers: its level, and those of its promise."""
+
 
 NAME = "release"
 """Under which a process remembers its one release."""
 
 
+@spelled
 def release(
     table: Any,
     promise: Promise | None = None,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
     randomness: Randomness | None = None,
-    **words: Unpack[Words],
+    **words: Unpack[ReleaseWords],
 ) -> Release:
     """Release a table at a level, and later at any other: cells, sums of a strategy, or points, as promised.
 
@@ -55,21 +61,20 @@ def release(
     >>> made.spent, made.statement["guarantee"][:60]
     (level(epsilon=2), 'Whatever anyone concludes from the released columns, the cha')
     """
-    at, bits = level(epsilon, alpha), secure(randomness)
+    bits = secure(randomness)
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
     book = open_book(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened)
     memory = Ledger(book, bits)
-    return memory.publish(NAME, table, promise, epsilon=at, **words)
+    return memory.publish(NAME, table, promise, **words)
 
 
+@spelled
 def rehearse(
     table: Any,
     promise: Promise | None = None,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
     confidence: Number = "0.95",
-    **words: Unpack[Words],
+    **words: Unpack[ReleaseWords],
 ) -> dict[str, Any]:
     """Everything that `release` and `Ledger.publish` do up to the first draw: the statement that there would be.
 
@@ -83,19 +88,19 @@ def rehearse(
     >>> rehearse({"n": [3]}, Promise("n", sensitivity=1, cells=1), epsilon=1)["margin"]
     3
     """
-    at, sure, stated = level(epsilon, alpha), read_confidence(confidence), promise_of(table, promise, words)
-    request, native = PublishRequest.read(NAME, Brought(table, at, stated)), stated.rows_of(table)
+    sure, brought = read_confidence(confidence), Brought.of(table, promise, cast(PublishWords, words))
+    publishing = Publishing.read(NAME, brought)
+    at, stated = publishing.level, publishing.promise
+    native = stated.rows_of(table)
     if is_engine_frame(native):
         raise Unsupported("a frame is rehearsed by rehearse_table", came=type(native).__name__, where="table")
-    stated.noise.check()
-    request, source = read_request(request, native, lambda _: stated)
-    promised = request.promise
-    source.check_sizes(promised.noise)
-    if source.items is not None:
-        source.check_distinct(item_tags(entropy(SECRET_BYTES), [source.items]))
-    promised.noise.check_names(promised.columns, promised.public)
+    wanted = ToPublish(*publishing.with_values(native, lambda _: stated))
+    wanted.check_new()
+    if wanted.source.items is not None:
+        wanted.source.check_distinct(item_tags(entropy(SECRET_BYTES), [wanted.source.items]))
+    promised = wanted.request.promise
     promised.noise.check_level(at)
     promised.noise.warn(at)
-    rows = 0 if promised.noise.names_rows else source.rows
+    rows = 0 if promised.noise.names_rows else wanted.source.rows
     warn_of_rows(promised.rows)
     return promised.noise.statement(at, sure, Stated(promised.columns, promised.public, rows, promised.rows))

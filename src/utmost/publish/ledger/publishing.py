@@ -1,6 +1,8 @@
 """Publishing a release inside its transaction: every check, then the draw, then the event."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.laws.exact.written_levels import level_text
@@ -8,45 +10,100 @@ from utmost.laws.sampling.item_words import Tags, item_tags
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_after
-from utmost.publish.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
+from utmost.publish.ledger.item_rows import digest_of_tags, tag_parts
 from utmost.publish.ledger.labels import Labels, label_parts, sealed_labels
 from utmost.publish.ledger.likeness import Likeness, value_digests
-from utmost.publish.ledger.publish_request import PublishRequest
-from utmost.publish.ledger.relaxing import check_values
-from utmost.publish.ledger.responses import Item, Progress, new_response, stored_response
+from utmost.publish.ledger.relaxing import Answered, Order, Spent, check_values
+from utmost.publish.ledger.requests import Publishing
+from utmost.publish.ledger.responses import Committed, Progress, new_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
-from utmost.publish.ledger.state import ByItem, Published, State, bound_facts
+from utmost.publish.ledger.state import ByItem, Published, State, release_of_facts
 from utmost.publish.promises.promised_noise import Response
 
 Parts = tuple[bytes, ...]
 
-Answered = tuple[int, Response]
-"""The version of a release, and a response of it."""
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ToPublish:
+    """A table to be published: what is asked for, with its values.
 
-def already_published(
-    page: Page, request: PublishRequest, source: Source, progress: Progress | None
-) -> Answered | None:
-    """The version and answer of a request that has been answered; None for a release that is yet to be made.
-
-    Raises:
-        DataChanged, AlreadyPublished: where the release is there, and is not what is asked for.
-        OutOfRange: for a version that cannot come next.
+    Attributes:
+        request: with the columns as they stand in the table.
+        source: the values.
+        progress: called with the cells done and the cells in all.
     """
-    release = asked_version(page.state, request)
-    if release is None:
-        return None
-    order = _check_same(page, request, source, release)
-    return release.version, order.asked(stored_response(page, release, request.level, progress))
+
+    request: Publishing
+    source: Source
+    progress: Progress | None = None
+
+    def may_be_stored(self, state: State) -> bool:
+        """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""
+        return self.request.may_be_stored(state)
+
+    def stored(self, page: Page) -> Answered | None:
+        """The version and answer of a request that was answered; None for a release that is yet to be made.
+
+        Raises:
+            DataChanged, AlreadyPublished: where the release is there, and is not what is asked for.
+            OutOfRange: for a version that cannot come next.
+        """
+        release = asked_version(page.state, self.request)
+        if release is None:
+            return None
+        order = _check_same(page, self.request, self.source, release)
+        return release.version, order.asked(stored_response(page, release, self.request.level, self.progress))
+
+    def check_new(self) -> None:
+        """Check what no release that is there can be asked for any more: sizes, and names.
+
+        Raises:
+            BadTable, OutOfRange: for a value that is larger than declared, and a name that an error bar needs.
+        """
+        promise = self.request.promise
+        self.source.check_sizes(promise.noise)
+        promise.noise.check_names(promise.columns, promise.public)
+
+    def drawn(self, page: Page, randomness: Randomness) -> Answered:
+        """The version of a new release, and its first response, drawn and written.
+
+        Raises:
+            BudgetExceeded, OutOfRange: where the dataset does not allow it.
+            AlreadyPublished: where another dataset holds the same values.
+            BadTable: as `check_new`.
+        """
+        request, source, state, key = self.request, self.source, page.state, page.key
+        version, exponent = len(state.versions(request.name)) + 1, request.promise.noise.exponent
+        self.check_new()
+        check_allowed(page, request, version, lambda: value_digests(key, source, exponent))
+        content = commitment(key, request.name, version, source)
+        tags, tags_kept = _tags_of(page, request.name, version, content, source)
+        likeness = Likeness.of(key, source, exponent)
+        about = request.facts(version, source.rows, content, likeness.sealed(key, request.name, version))
+        identifiers = request.promise.identifiers
+        about["items"] = None if tags is None else ByItem(identifiers, digest_of_tags(tags_kept)).facts()
+        parts, labels = _labels_of(page, request.name, version, source, first=1 + len(tags_kept))
+        about["labels"] = None if labels is None else labels.facts()
+        committed = Committed(release_of_facts(about, request.promise.noise), content, tags)
+        before = content, *tags_kept, *parts
+        response, facts = new_response(
+            page, committed, request.level, source.columns, randomness, self.progress, before=before
+        )
+        page.append("published", about | facts)
+        return version, response
+
+    def spends(self, page: Page) -> Spent:
+        """Of which dataset a new release would spend its level."""
+        return self.request.dataset, self.request.level, self.request.promise.part, None
+
+    def handed(self, response: Response) -> Any:
+        """A response as it is handed to whoever brought the table."""
+        request, promise = self.request, self.request.promise
+        return self.source.answer(promise.noise, request.level, response, request.kind, promise.part)
 
 
-def asked_version(state: State, request: PublishRequest) -> Published | None:
-    """The release that is asked for again; None for one that is yet to be made.
-
-    Raises:
-        AlreadyPublished: where the request was made for another one.
-        OutOfRange: for a version that cannot come next.
-    """
+def asked_version(state: State, request: Publishing) -> Published | None:
+    """The release that is asked for again; None for one that is yet to be made."""
     if (request.name, 1) in state.mechanisms:
         raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(request.name))
     versions = state.versions(request.name)
@@ -63,60 +120,6 @@ def asked_version(state: State, request: PublishRequest) -> Published | None:
         remedy = f"Its next version is {len(versions) + 1}."
         raise OutOfRange("versions must follow one another", came=wanted, where=repr(request.name), remedy=remedy)
     return state.releases[request.name, wanted]
-
-
-def publish_new(
-    page: Page, request: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
-) -> Answered:
-    """Draw the first response of a release, and write it; its version, and the response.
-
-    Raises:
-        BudgetExceeded, OutOfRange: where the dataset does not allow it.
-        AlreadyPublished: where another dataset holds the same values.
-        BadTable: for a value that is larger than declared.
-    """
-    state = page.state
-    version = len(state.versions(request.name)) + 1
-    source.check_sizes(request.promise.noise)
-    request.promise.noise.check_names(request.promise.columns, request.promise.public)
-    check_dataset(state, request, version)
-    if not request.independent:
-        check_named(state, request.dataset)
-        check_apart(page, request, lambda: value_digests(page.key, source, request.promise.noise.exponent))
-    check_budget(
-        state, request.dataset, spending_after(state, request.dataset, None, request.level, request.promise.part)
-    )
-    committed = commitment(page.key, request.name, version, source)
-    tags, tag_parts = _tags_of(page, request.name, version, committed, source)
-    items = (
-        None
-        if tags is None or request.promise.id_column is None
-        else ByItem((request.promise.id_column,), digest_of_tags(tag_parts))
-    )
-    about = request.facts(version, source.rows, committed)
-    likeness = Likeness.of(page.key, source, request.promise.noise.exponent)
-    about["values"] = likeness.sealed(page.key, request.name, version)
-    about["items"] = None if items is None else items.facts()
-    parts, labels = _labels_of(page, request.name, version, source, first=1 + len(tag_parts))
-    about["labels"] = None if labels is None else labels.facts()
-    bound = bound_facts(about)
-    item = Item(
-        request.name,
-        version,
-        request.promise.columns,
-        source.rows,
-        request.promise.noise,
-        committed,
-        bound,
-        None,
-        items,
-        tags,
-        labels,
-    )
-    before = committed, *tag_parts, *parts
-    drawn, facts = new_response(page, item, request.level, source.columns, randomness, progress, before=before)
-    page.append("published", about | facts)
-    return version, drawn
 
 
 def _tags_of(page: Page, name: str, version: int, committed: bytes, source: Source) -> tuple[Tags | None, Parts]:
@@ -140,13 +143,13 @@ def _labels_of(page: Page, name: str, version: int, source: Source, first: int) 
     return parts, Labels.of(source.order, parts, salt)
 
 
-def _check_same(page: Page, request: PublishRequest, source: Source, release: Published) -> Order:
+def _check_same(page: Page, request: Publishing, source: Source, release: Published) -> Order:
     """In which order the values come, once they are known to be those that were published."""
     is_alike = (request.promise.id_column, source.items is None) == (release.id_column, release.items is None)
     committed = commitment(page.key, release.name, release.version, source)
 
     def check() -> None:
-        check_kept(release)
+        release.check_kept()
         check_values(page, release, committed, source)
 
     check_repeated(page.state, release, request, same=is_alike, values=check)
@@ -154,16 +157,13 @@ def _check_same(page: Page, request: PublishRequest, source: Source, release: Pu
 
 
 def check_repeated(
-    state: State, release: Published, request: PublishRequest, *, same: bool, values: Callable[[], None] = lambda: None
+    state: State, release: Published, request: Publishing, *, same: bool, values: Callable[[], None] = lambda: None
 ) -> None:
     """Check that a request to publish is one that was made before.
 
     Args:
         same: whether it has the identifiers of the release.
         values: checks that they are those that were published.
-
-    Raises:
-        AlreadyPublished: where it is another one.
     """
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
@@ -179,7 +179,27 @@ def check_repeated(
         raise AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
 
 
-def check_dataset(state: State, request: PublishRequest, version: int) -> None:
+def check_allowed(
+    page: Page, request: Publishing, version: int, digests: Callable[[], Iterable[tuple[bytes, ...]]]
+) -> None:
+    """Check that a dataset allows a new release.
+
+    Args:
+        digests: as for `check_apart`.
+
+    Raises:
+        BudgetExceeded, OutOfRange: where it does not.
+        AlreadyPublished: where another dataset holds the same values.
+    """
+    state, dataset = page.state, request.dataset
+    check_dataset(state, request, version)
+    if not request.independent:
+        check_named(state, dataset)
+        check_apart(page, request, digests)
+    check_budget(state, dataset, spending_after(state, dataset, None, request.level, request.promise.part))
+
+
+def check_dataset(state: State, request: Publishing, version: int) -> None:
     """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
     if version > 1 and state.releases[request.name, 1].dataset != request.dataset:
         dataset = state.releases[request.name, 1].dataset
@@ -196,7 +216,7 @@ def check_dataset(state: State, request: PublishRequest, version: int) -> None:
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
 
 
-def check_apart(page: Page, request: PublishRequest, digests: Callable[[], Iterable[tuple[bytes, ...]]]) -> None:
+def check_apart(page: Page, request: Publishing, digests: Callable[[], Iterable[tuple[bytes, ...]]]) -> None:
     """The same values under two names spend twice; they must spend one budget.
 
     Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
@@ -204,9 +224,6 @@ def check_apart(page: Page, request: PublishRequest, digests: Callable[[], Itera
 
     Args:
         digests: works out those of the values of each column, each way that events may have them.
-
-    Raises:
-        AlreadyPublished: where another dataset holds the values of one of the columns.
     """
     others = [
         release

@@ -3,34 +3,88 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from utmost.errors import BadTable, DataChanged, NeedsTable, Quarantined, RowsRenamed, warn
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.sampling.integers import Integers
+from utmost.laws.sampling.item_words import Tags, item_tags
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_after
-from utmost.publish.ledger.item_rows import Order, check_kept
+from utmost.publish.ledger.item_rows import stored_tags
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Named
 from utmost.publish.ledger.likeness import Likeness, row_names, value_digests
-from utmost.publish.ledger.responses import Item, Progress, new_response, page_labels, stored_response
-from utmost.publish.ledger.source import (
-    Source,
-    check_unchanged,
-    commitment,
-    difference,
-)
-from utmost.publish.ledger.state import Published
+from utmost.publish.ledger.responses import Committed, Progress, new_response, page_labels, stored_response
+from utmost.publish.ledger.source import Source, check_unchanged, commitment, difference, noise_secret, read_source
+from utmost.publish.ledger.state import Published, State
+from utmost.publish.promises.promise import Part
 from utmost.publish.promises.promised_noise import Response
 
 T = TypeVar("T")
 
+Columns = Mapping[str, Integers]
+
+Answered = tuple[int, Response]
+"""The version of a release, and a response of it."""
+
+Spent = tuple[str, Level, Part | None, Published | None]
+"""A dataset, a level and a part that a request would spend, and the release that has spent less instead, if any."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """Where the rows of a table stand in the order in which its release is kept.
+
+    Attributes:
+        rows: row ``rows[i]`` of the table is row i of what is kept; None where the two orders are one.
+    """
+
+    rows: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, page: Page, release: Published, source: Source, committed: bytes) -> "Order":
+        """The order of a table that has been found to be the one that was published.
+
+        Args:
+            committed: the commitment to it.
+        """
+        if source.items is None:
+            return cls()
+        mine = item_tags(noise_secret(page.key, release.name, release.version, committed), [source.items])
+        tags = stored_tags(page, release)
+        rows = np.empty(len(tags), np.intp)
+        rows[_sorted(tags)] = _sorted(mine)
+        if not np.array_equal(mine[rows], tags):
+            raise LedgerDamaged("tags must be those of the rows", came="others", where=repr(release.name))
+        return cls(rows)
+
+    def kept(self, columns: Columns) -> dict[str, Integers]:
+        """Columns of the table in the order in which they are kept."""
+        return {name: column if self.rows is None else column[self.rows] for name, column in columns.items()}
+
+    def asked(self, columns: Columns) -> dict[str, Integers]:
+        """Columns that were kept, in the order of the table."""
+        return {name: column if self.rows is None else _placed(column, self.rows) for name, column in columns.items()}
+
+
+def _sorted(tags: Tags) -> NDArray[np.intp]:
+    return np.lexsort((tags[:, 1], tags[:, 0]))
+
+
+def _placed(column: Integers, rows: NDArray[np.intp]) -> Integers:
+    placed = np.empty_like(column)
+    placed[rows] = column
+    return placed
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Relaxed:
-    """A request to relax, with the values read as a release that is known asks for.
+class ToRelax:
+    """A release to be relaxed, with the values read as a release that is known asks for.
 
     Attributes:
         release: the version that was asked for, or the newest when it was last looked up.
@@ -38,6 +92,7 @@ class Relaxed:
         level: the level.
         source: the values.
         committed: the commitment to them.
+        progress: called with the cells done and the cells in all.
     """
 
     release: Published
@@ -45,9 +100,18 @@ class Relaxed:
     level: Level
     source: Source
     committed: bytes
+    progress: Progress | None = None
 
-    @property
-    def may_be_stored(self) -> bool:
+    @classmethod
+    def of(
+        cls, book: Book, release: Published, version: int | None, level: Level, table: Any, progress: Progress | None
+    ) -> "ToRelax":
+        """A table that is brought again, found to be of the kind that was published."""
+        source = release_source(release, table)
+        committed = commitment(book.key, release.name, release.version, source)
+        return cls(release, version, level, source, committed, progress)
+
+    def may_be_stored(self, state: State) -> bool:
         """Whether the answer is there, or the values are refused, as far as the release is known."""
         return self.level in self.release.responses or sha256(self.committed).hexdigest() != self.release.commitment
 
@@ -56,7 +120,7 @@ class Relaxed:
         release = page.state.release(self.release.name, self.version)
         return release if release.version == self.release.version else None
 
-    def stored(self, page: Page, progress: Progress | None) -> Response | None:
+    def stored(self, page: Page) -> Answered | None:
         """The answer that is there.
 
         Raises:
@@ -65,14 +129,14 @@ class Relaxed:
         published = self.now(page)
         if published is None:
             return None
-        check_kept(published)
+        published.check_kept()
         check_values(page, published, self.committed, self.source)
         if self.level not in published.responses:
             return None
         order = Order.of(page, published, self.source, self.committed)
-        return order.asked(stored_response(page, published, self.level, progress))
+        return published.version, order.asked(stored_response(page, published, self.level, self.progress))
 
-    def made(self, page: Page, randomness: Randomness, progress: Progress | None) -> Response | None:
+    def drawn(self, page: Page, randomness: Randomness) -> Answered | None:
         """A new answer, drawn and written; None where another version is the newest now.
 
         Raises:
@@ -83,7 +147,25 @@ class Relaxed:
             return None
         order = Order.of(page, published, self.source, self.committed)
         values = order.kept(self.source.columns)
-        return order.asked(answer_more(page, published, self.level, values, randomness, progress))
+        response = answer_more(page, published, self.level, values, randomness, self.progress)
+        return published.version, order.asked(response)
+
+    def spends(self, page: Page) -> Spent:
+        """Of which dataset the release would spend the level, in place of what it has spent."""
+        release = page.state.release(self.release.name, self.version)
+        return release.dataset, max(self.level, release.spent), release.part, release
+
+    def handed(self, response: Response) -> Any:
+        """A response as it is handed to whoever brought the table."""
+        release = self.release
+        return self.source.answer(release.noise, self.level, response, release.kind, release.part)
+
+
+def release_source(release: Published, table: Any) -> Source:
+    """The values of a release that is there, read from a table that is brought again."""
+    noise, by_item = release.noise, release.items is not None
+    rows, _ = noise.measured(noise.rows_of(table, release.columns))
+    return read_source(rows, release.columns, noise, release.id_column, release.public, by_item=by_item)
 
 
 def viewed(
@@ -91,7 +173,7 @@ def viewed(
 ) -> tuple[Published, Response, Named] | None:
     """A release, its response at a level, and its labels, where that is stored."""
     release = page.state.release(name, version)
-    check_kept(release)
+    release.check_kept()
     if level not in release.responses:
         return None
     return release, stored_response(page, release, level, progress), page_labels(page, release)
@@ -100,13 +182,9 @@ def viewed(
 def tightened(
     page: Page, name: str, version: int | None, level: Level, randomness: Randomness, progress: Progress | None
 ) -> tuple[Published, Response, Named]:
-    """A release, a new response at a level that its stored responses lead to, and its labels.
-
-    Raises:
-        NeedsTable: for a level beyond the loosest; for points, for any that is not stored.
-    """
+    """A release, a new response at a level that its stored responses lead to, and its labels."""
     release = page.state.release(name, version)
-    check_kept(release)
+    release.check_kept()
     release.noise.check_tightened(level, repr(name))
     if release.spent < level:
         remedy = f"It is stored up to {release.spent}: call relax with the table."
@@ -149,7 +227,7 @@ def answer_more(
         Quarantined: for a release that has lost responses, beyond its loosest level.
     """
     check_answerable(page, release, level)
-    drawn, facts = new_response(page, Item.of(page, release), level, values, randomness, progress)
+    drawn, facts = new_response(page, Committed.of(page, release), level, values, randomness, progress)
     page.append("answered", {"name": release.name, "version": release.version} | facts)
     return drawn
 
@@ -182,12 +260,12 @@ def check_values(page: Page, release: Published, now: bytes, source: Source) -> 
     """
     remedy = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
     where = f"{release.name!r}, version {release.version}"
-    check_unchanged(Item.of(page, release).committed, now, source, release.rows, where, remedy)
+    check_unchanged(Committed.of(page, release).content, now, source, release.rows, where, remedy)
 
 
 def where_changed(page: Page, release: Published, source: Source) -> str | None:
     """Where a table differs from the one that was published, for whoever holds the key; None where it does not."""
-    committed, now = Item.of(page, release).committed, commitment(page.key, release.name, release.version, source)
+    committed, now = Committed.of(page, release).content, commitment(page.key, release.name, release.version, source)
     if committed != now and source.items is None and _are_reordered(page, release, source):
         return "the rows are in another order than they were published in"
     return difference(committed, now, source, release.rows)

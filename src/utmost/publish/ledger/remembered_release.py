@@ -22,30 +22,24 @@ class Memory(Protocol):
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels at which a release was answered, strictest first."""
-        ...
 
     def relax(self, name: str, table: Any, *, epsilon: Level, version: int | None = None) -> Any:
         """The answer at any level, with the table at hand."""
-        ...
 
     def view(self, name: str, *, epsilon: Level, version: int | None = None) -> Any:
         """The answer at a level up to the loosest that was answered."""
-        ...
 
     def margin(
         self, name: str, *, epsilon: Level, confidence: Number = "0.95", version: int | None = None
     ) -> int | float:
         """The error bar at any level."""
-        ...
 
     def statement(self, name: str, *, epsilon: Level, version: int | None = None) -> dict[str, Any]:
         """What is said publicly of the answer at a level."""
-        ...
 
     @property
     def save(self) -> Callable[..., dict[str, Any]]:
         """Writes the answer at a level, with its statement; see `Ledger.save`."""
-        ...
 
 
 class Release(AnswersReaders, Shown):

@@ -1,98 +1,192 @@
-"""Requests to a ledger, read and found sound by themselves; and what an answer is written as."""
+"""What is asked for when something is published, of whatever table: read once, at the door, and passed on whole."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
-from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, level
-from utmost.publish.ledger.labels import Named
-from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, exact_integer
+from utmost.laws.exact.levels import LevelWords, level_in
+from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.source import Source, check_source, read_source
-from utmost.publish.ledger.state import Published, State
+from utmost.publish.ledger.state import State
 from utmost.publish.promises.declared_columns import chosen_columns, declared_columns
-from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.promised_noise import Noise, Response
-from utmost.publish.tables.adapters import adapter_of, table_of
+from utmost.publish.promises.promise import Promise, Words, promise_of, stated_promise
+from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.tables.saving import FileWords
 
 
-def level_of_table(table_at: Number | Level | None, *, is_frame: bool) -> Level | None:
-    """At which level a table holds responses; None for one of values.
+class AtWords(LevelWords, total=False):
+    """The words that say which answer of a release is meant: its level, and the version, the newest if left out."""
 
-    Args:
-        is_frame: whether the table is a frame of an engine.
-
-    Raises:
-        NotALevel: for what is no level.
-        Unsupported: for responses in any other table.
-    """
-    if table_at is not None and not is_frame:
-        raise Unsupported(
-            "only a frame that an engine evaluates may hold responses in place of values",
-            came="table_at",
-            remedy="Leave table_at= out: the ledger keeps the responses of other tables itself.",
-        )
-    return None if table_at is None else level(table_at)
+    version: int | None
 
 
-def read_request(
-    request: PublishRequest, table: Any, look: Callable[[Callable[[State], Promise]], Promise]
-) -> tuple[PublishRequest, Source]:
-    """A request with the values read and every column declared.
-
-    Args:
-        table: see `Promise.rows_of`.
-        look: calls a function with the state of the ledger.
-
-    Raises:
-        NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
-    """
-    promise = request.promise
-    if len(promise.identifiers) > 1:
-        remedy = "Join them into one column; several name the items of an engine's frame."
-        raise OutOfRange(
-            "the rows of this table are named by one column", came="several", where="id_column", remedy=remedy
-        )
-    rows, kind = promise.noise.measured(table)
-    names = tuple(adapter_of(rows).names(rows))
-    public, _ = declared_columns(names, chosen_columns(promise.columns, names, None), promise.public, promise.drop)
-    promise = request.as_published(look).promise
-    source = read_source(rows, promise.columns, promise.noise, promise.id_column, public, by_item=promise.by_item)
-    check_source(source, promise.noise)
-    promise = promise.as_read(tuple(source.columns), source.public)
-    return replace(request, promise=promise, kind=source.kind if kind is None else kind), source
+class SaveWords(AtWords, FileWords, total=False):
+    """The words of a save: which answer, and how it is written."""
 
 
-def release_source(release: Published, table: Any) -> Source:
-    """The values of a release that is there, read from a table that is brought again."""
-    noise, by_item = release.noise, release.items is not None
-    rows, _ = noise.measured(noise.rows_of(table, release.columns))
-    return read_source(rows, release.columns, noise, release.id_column, release.public, by_item=by_item)
+class RequestWords(AtWords, total=False):
+    """The words of a request: its level, the version of the data, and a name under which it can be made again."""
+
+    request: str | None
 
 
-def answer_beside(source: Source, noise: Noise, level: Level, kind: str, response: Response, part: Any) -> Any:
-    """A response as it is handed to whoever brought the table: that table, with released values in it."""
+class TermsWords(Words, total=False):
+    """The words of the terms of a publication: those of its promise, and whose budget is spent."""
 
-    def table(columns: Mapping[str, Any]) -> Any:
-        margins, after = noise.with_bars(level, tuple(response), source.rows, source.public)
-        return source.with_released({**columns, **margins}, after)
-
-    return noise.handed(level, noise.written(level, response), kind, part, table)
+    dataset: str | None
+    independent: bool
 
 
-def answer_alone(noise: Noise, level: Level, kind: str, response: Response, part: Any, labels: Named) -> Any:
-    """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
+class PublishWords(RequestWords, TermsWords, total=False):
+    """The words of a publication: see `Ledger.publish`."""
 
-    Args:
-        part: where the dataset was counted in parts that share nobody, the partition and which part of it this is.
-        labels: the columns of the table in order, and the public ones among them.
+
+def apart(words: TermsWords) -> tuple[dict[str, Any], Words]:
+    """Whose budget is spent, and the words of the promise, among those of a request."""
+    whose: Any = {name: word for name, word in words.items() if name in ("dataset", "independent")}
+    promised: Any = {name: word for name, word in words.items() if name in Words.__annotations__}
+    return whose, promised
+
+
+Look = Callable[[Callable[[State], Promise]], Promise]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Brought:
+    """A table that is brought to be published, or relaxed, at a level: alone, or with others in one transaction.
+
+    Attributes:
+        table: with its values, as for `Ledger.publish`.
+        level: at which.
+        promise: of a publication, see `promise_of`; None to relax, as what is promised then is known.
+        dataset, independent, version, request: as for `Ledger.publish`.
+        proposal: the name of the approved one, where a service asks for a second person.
     """
 
-    def table(written: Mapping[str, Any]) -> Any:
-        order, public = labels
-        columns: dict[str, Any] = {**public, **written}
-        shown = table_of(kind, {name: columns[name] for name in order or response})
-        margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))), tuple(public))
-        return adapter_of(shown).with_columns(shown, margins, after)
+    table: Any
+    level: Level
+    promise: Promise | None = None
+    dataset: str | None = None
+    independent: bool = False
+    version: int | None = None
+    request: str | None = None
+    proposal: str | None = None
 
-    return noise.handed(level, noise.written(level, response), kind, part, table)
+    @classmethod
+    def of(cls, table: Any, promise: Promise | None, words: PublishWords) -> "Brought":
+        """A table as words bring it; None for one that is held elsewhere, of which a promise says all.
+
+        Raises:
+            NotALevel: for what is no level. OutOfRange, NotANumber, WrongKind: as `promise_of`.
+        """
+        at, (whose, promised) = level_in(words), apart(words)
+        stated = stated_promise(promise, promised) if table is None else promise_of(table, promise, promised)
+        return cls(table, at, stated, version=words.get("version"), request=words.get("request"), **whose)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Publishing:
+    """A request to publish, found sound by itself.
+
+    Attributes:
+        name, dataset, level, request: what was asked for.
+        promise: of the table; once that has been read, with its columns as they stand there.
+        version: None for the newest.
+        independent: whether the data are none that another dataset of the ledger holds.
+        kind: of the answers, once the table has been read.
+    """
+
+    name: str
+    dataset: str
+    level: Level
+    promise: Promise
+    version: int | None
+    request: str | None
+    independent: bool
+    kind: str = ""
+
+    @classmethod
+    def read(cls, name: str, brought: Brought) -> "Publishing":
+        """A request, before its table is read.
+
+        Raises:
+            OutOfRange, NotANumber: for what is no name, no version and no such thing.
+        """
+        assert brought.promise is not None, "of a publication"
+        if not isinstance(brought.independent, bool):
+            raise OutOfRange("independent must be true or false", came=brought.independent)
+        group = check_name(name, "name") if brought.dataset is None else check_name(brought.dataset, "dataset")
+        wanted = None if brought.version is None else exact_integer(brought.version, "version")
+        again = None if brought.request is None else check_name(brought.request, "request")
+        name = check_name(name, "name")
+        return cls(name, group, brought.level, brought.promise, wanted, again, brought.independent)
+
+    def with_values(self, table: Any, look: Look) -> "tuple[Publishing, Source]":
+        """The same with every column declared, and the values read.
+
+        Args:
+            table: see `Promise.rows_of`.
+            look: see `as_published`.
+
+        Raises:
+            NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
+        """
+        promise = self.promise
+        promise.noise.check()
+        if len(promise.identifiers) > 1:
+            required = "the rows of this table are named by one column"
+            remedy = "Join them into one column; several name the items of an engine's frame."
+            raise OutOfRange(required, came="several", where="id_column", remedy=remedy)
+        rows, kind = promise.noise.measured(table)
+        names = tuple(adapter_of(rows).names(rows))
+        public, _ = declared_columns(names, chosen_columns(promise.columns, names, None), promise.public, promise.drop)
+        promise = self.as_published(look).promise
+        source = read_source(rows, promise.columns, promise.noise, promise.id_column, public, by_item=promise.by_item)
+        check_source(source, promise.noise)
+        promise = promise.as_read(tuple(source.columns), source.public)
+        return replace(self, promise=promise, kind=source.kind if kind is None else kind), source
+
+    def as_published(self, look: Look) -> "Publishing":
+        """The same with the rule of snapping of the release that it asks for again, if there is one, on the reals.
+
+        Args:
+            look: calls a function with the state of the ledger.
+        """
+        return self if self.promise.noise.exponent is None else replace(self, promise=look(self._snapped))
+
+    def _snapped(self, state: State) -> Promise:
+        earlier = state.requests.get(self.request) if self.request is not None else None
+        newest = self.version or max(state.versions(self.name), default=1)
+        release = state.releases.get((self.name, newest) if earlier is None else earlier[0])
+        return self.promise if release is None else self.promise.snapped_like(release.noise)
+
+    def may_be_stored(self, state: State) -> bool:
+        """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""
+        return self.request in state.requests or (self.name, self.version or 1) in state.releases
+
+    def facts(self, version: int, rows: int, committed: bytes, values: str) -> dict[str, Any]:
+        """What an event says of it, whatever keeps the responses.
+
+        Args:
+            committed: the commitment to the values.
+            values: the sealed digests by which they are known again.
+        """
+        return {
+            "name": self.name,
+            "version": version,
+            "dataset": self.dataset,
+            "columns": list(self.promise.columns),
+            "rows": rows,
+            "id_column": self.promise.id_column,
+            "promise": self.promise.noise.facts(),
+            "commitment": sha256(committed).hexdigest(),
+            "kind": self.kind,
+            "values": values,
+            "request": self.request,
+            "public": list(self.promise.public),
+            "rows_from": self.promise.rows,
+            "part": None if self.promise.part is None else list(self.promise.part),
+        }

@@ -16,10 +16,11 @@ from utmost.publish.ledger.personal_answers import AnswerIndex, Asking, answered
 class Responding:
     """What answers for persons, once each; `Ledger` does."""
 
-    __slots__ = ("_answers", "_book", "_randomness")
+    __slots__ = ()
 
-    def __init__(self, book: Book, randomness: Randomness) -> None:
-        self._book, self._randomness, self._answers = book, randomness, AnswerIndex()
+    _answers: AnswerIndex
+    _book: Book
+    _randomness: Randomness
 
     def respond(
         self,

@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
-from utmost.laws.exact import Level, Number, level, wrong_kind
+from utmost.laws.exact import Level, wrong_kind
 from utmost.laws.exact.disk import force
+from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import level_in
 from utmost.laws.exact.written_levels import level_text
+from utmost.publish.ledger.requests import AtWords
 from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
 from utmost.publish.tables import parquet
@@ -33,15 +36,8 @@ _MANIFEST, _FORM = "manifest.json", 1
 _READ = 1 << 20
 
 
-def check_responses(
-    ledger: "Ledger",
-    name: str,
-    table: Any,
-    *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
-    version: int | None = None,
-) -> int:
+@spelled
+def check_responses(ledger: "Ledger", name: str, table: Any, **words: Unpack[AtWords]) -> int:
     """Check that an engine's frame holds what was answered at a level: a table of a warehouse, files of a lake.
 
     Args:
@@ -56,7 +52,7 @@ def check_responses(
     Raises:
         WrongKind: for what is no ledger.
         DataChanged: for a frame of anything else.
-        UnknownRelease, Unsupported: where nothing was answered so, and for a release whose noise goes by rows.
+        NotPublished, Unsupported: where nothing was answered so, and for a release whose noise goes by rows.
 
     Cost: two aggregates of the engine and one pass; nothing is gathered.
     """
@@ -64,8 +60,8 @@ def check_responses(
 
     if not hasattr(ledger, "items"):
         raise wrong_kind("ledger", "a ledger", ledger)
-    known = known_by_item(ledger.items, name, version)
-    checked_responses(ledger.items, known, table, level(epsilon, alpha))
+    known = known_by_item(ledger.items, name, words.get("version"))
+    checked_responses(ledger.items, known, table, level_in(words))
     return known.rows
 
 
@@ -106,15 +102,8 @@ class ResponseFolder:
             raise wrong_kind("path", "a path or its text", self.path)
         object.__setattr__(self, "path", Path(self.path))
 
-    def keep(
-        self,
-        name: str,
-        frame: Any,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> Path:
+    @spelled
+    def keep(self, name: str, frame: Any, **words: Unpack[AtWords]) -> Path:
         """Keep what was answered at a level; where it is kept already, nothing is written.
 
         Args:
@@ -130,9 +119,9 @@ class ResponseFolder:
                 columns are taken as they are.
             NeedsTable: for a level that was not answered.
             LedgerDamaged: for a folder of the level whose manifest is gone.
-            UnknownRelease, Unsupported: without such a release, and for one whose noise goes by rows.
+            NotPublished, Unsupported: without such a release, and for one whose noise goes by rows.
         """
-        release, at = self._answered(name, level(epsilon, alpha), version)
+        release, at = self._answered(name, level_in(words), words.get("version"))
         place = self._place(release, at)
         if self._manifest(release, at) is None:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -153,21 +142,15 @@ class ResponseFolder:
             shutil.rmtree(left, ignore_errors=True)
         return place
 
-    def files(
-        self,
-        name: str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        version: int | None = None,
-    ) -> list[str]:
+    @spelled
+    def files(self, name: str, **words: Unpack[AtWords]) -> list[str]:
         """The Parquet files of a level, for an engine to read.
 
         Raises:
             NeedsTable: where it is not kept.
             LedgerDamaged: for a manifest of another release.
         """
-        release, at = self._answered(name, level(epsilon, alpha), version)
+        release, at = self._answered(name, level_in(words), words.get("version"))
         manifest = self._manifest(release, at)
         if manifest is None:
             remedy = "Answer it again, and call keep: the same call gives the same values."

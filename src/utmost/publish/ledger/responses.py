@@ -15,15 +15,16 @@ from utmost.laws.sampling.item_words import Tags
 from utmost.laws.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
-from utmost.publish.ledger.labels import Labels, Named, label_key_under, label_seal, stored_labels
-from utmost.publish.ledger.state import ByItem, Published
+from utmost.publish.ledger.labels import Named, label_key_under, label_seal, stored_labels
+from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Rows
 from utmost.publish.ledger.vault import Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
 from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
+from utmost.publish.tables.adapters import adapter_of, table_of
 
 FORM = 2
 """How new responses are sealed."""
@@ -33,59 +34,32 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """What a response is of: a release that is stored, or one about to be.
+class Committed:
+    """A release, and what it was committed to.
 
     Attributes:
-        name, version, columns, rows, noise: as in `Published`.
-        committed: the commitment to the values.
-        bound: the digest of the public facts about the release.
-        stored: the release, if it is there.
-        items: where the noise is addressed by item, what is known of that.
+        release: as it is stored; one that is about to be has no response yet.
+        content: the commitment to the values.
         tags: of the items, for a release that is about to be; one that is there has kept its own.
-        labels: what is known of its labels.
     """
 
-    name: str
-    version: int
-    columns: tuple[str, ...]
-    rows: int
-    noise: Noise
-    committed: bytes
-    bound: bytes
-    stored: Published | None
-    items: ByItem | None = None
+    release: Published
+    content: bytes
     tags: Tags | None = None
-    labels: Labels | None = None
 
     @classmethod
-    def of(cls, page: Page, release: Published) -> "Item":
-        """A release that is there, with the commitment that was stored.
-
-        Raises:
-            LedgerDamaged: where the commitment is another one.
-        """
+    def of(cls, page: Page, release: Published) -> "Committed":
+        """A release that is there, with the commitment that was stored."""
         first = min(response.event for response in release.responses.values())
         committed = page.rows.part(first, 0)
         if committed is None or sha256(committed).hexdigest() != release.commitment:
             raise LedgerDamaged("a commitment must be as it was written", came="another one", where=f"event {first}")
-        return cls(
-            release.name,
-            release.version,
-            release.columns,
-            release.rows,
-            release.noise,
-            committed,
-            release.bound,
-            release,
-            release.items,
-            labels=release.labels,
-        )
+        return cls(release, committed)
 
     @property
     def size(self) -> int:
         """How many cells a response has."""
-        return self.rows * len(self.columns)
+        return self.release.rows * len(self.release.columns)
 
 
 def stored_response(page: Page, release: Published, level: Level, progress: Progress | None) -> dict[str, Integers]:
@@ -110,7 +84,7 @@ def stored_response(page: Page, release: Published, level: Level, progress: Prog
 
 def new_response(
     page: Page,
-    item: Item,
+    committed: Committed,
     level: Level,
     values: Mapping[str, Integers] | None,
     randomness: Randomness,
@@ -129,28 +103,29 @@ def new_response(
     Raises:
         OutOfRange: for a level so strict that its answers would have no error bar.
     """
-    item.noise.check_level(level)
-    step = Step.from_known([] if item.stored is None else item.stored.responses, level)
-    answer = item.noise.answering(_Drawing(page, item, step, randomness), values)
+    release = committed.release
+    release.noise.check_level(level)
+    step = Step.from_known(release.responses, level)
+    answer = release.noise.answering(_Drawing(page, committed, step, randomness), values)
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0
-    seal = level_seal(page.key, page.state.identity, item, level, FORM, is_sealed=page.state.is_sealed)
-    word = item.noise.word(level, item.size)
+    seal = level_seal(page.key, page.state.identity, release, level, FORM, is_sealed=page.state.is_sealed)
+    word = release.noise.word(level, committed.size)
     for part in before:
         _put(page, event, root, part)
-    below, above = (None if at is None else _by_column(page, item, at) for at in answer.known)
-    for name in item.columns:
+    below, above = (None if at is None else _by_column(page, release, at) for at in answer.known)
+    for name in release.columns:
         parts = []
-        for block in answer.blocks(name, values, below, above, item.rows):
+        for block in answer.blocks(name, values, below, above, release.rows):
             _put(page, event, root, seal.sealed(event, root.count, stored(block, word)))
             parts.append(block)
             done += block.size
-            _report(progress, done, item.size)
-        drawn[name] = _whole(parts, item.rows)
+            _report(progress, done, committed.size)
+        drawn[name] = _whole(parts, release.rows)
     for blocks in (below, above):
         if blocks is not None:
             next(blocks(""), None)
     facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
-    labels = label_key_under(seal, event, label_seal(page.key, page.state.identity, item))
+    labels = label_key_under(seal, event, label_seal(page.key, page.state.identity, release))
     return drawn, {**facts, "label_key": labels}
 
 
@@ -164,7 +139,7 @@ class _Drawing:
     """A new response of a release, and where its noise comes from; see `Drawing`."""
 
     page: Page
-    item: Item
+    committed: Committed
     step: Step
     randomness: Randomness
 
@@ -173,7 +148,7 @@ class _Drawing:
 
     @property
     def about(self) -> tuple[str, int, bytes]:
-        return self.item.name, self.item.version, self.item.committed
+        return self.committed.release.name, self.committed.release.version, self.committed.content
 
     def bits(self, *run: str) -> Randomness:
         """From the source, or in a ledger of derived noise from the key."""
@@ -185,33 +160,26 @@ class _Drawing:
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
         """By item for a release that is published so; else derived where the ledger was made so, or drawn."""
-        page, item = self.page, self.item
-        if item.items is not None:
-            return _noise_by_item(page, item, self.step)
+        page, committed = self.page, self.committed
+        release = committed.release
+        if release.items is not None:
+            noise = item_release(page.key, release, committed.content, (*release.path, self.step.to), self.step.to)
+            return ItemNoise(self.step, noise, stored_tags(page, release) if committed.tags is None else committed.tags)
         if not page.state.is_derived:
-            method: Method = "constant" if item.size <= CONSTANT_UP_TO else "table"
+            method: Method = "constant" if committed.size <= CONSTANT_UP_TO else "table"
             return DrawnNoise(self.step, lattice, self.randomness, method)
-        check_apart([] if item.stored is None else item.stored.responses, self.step.to)
-        about = item.name, str(item.version), lattice.name_in_keys, sha256(item.committed).hexdigest(), *run
+        check_apart(release.responses, self.step.to)
+        name, version, content = self.about
+        about = name, str(version), lattice.name_in_keys, sha256(content).hexdigest(), *run
         return DerivedNoise(self.step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
 
 
-def _noise_by_item(page: Page, item: Item, step: Step) -> ResponseNoise:
-    before = () if item.stored is None else item.stored.path
-    release = item_release(page.key, item, (*before, step.to), step.to)
-    if item.tags is not None:
-        return ItemNoise(step, release, item.tags)
-    assert item.stored is not None
-    return ItemNoise(step, release, stored_tags(page, item.stored))
-
-
-def _by_column(page: Page, item: Item, level: Level) -> Blocks:
+def _by_column(page: Page, release: Published, level: Level) -> Blocks:
     """The blocks of a stored response, column after column: each column must be read to its end before the next.
 
     Asked for a column that is none, it reads on to the end, where the digest is compared.
     """
-    assert item.stored is not None
-    blocks = _page_blocks(page, item.stored, level)
+    blocks = _page_blocks(page, release, level)
     return lambda column: blocks
 
 
@@ -222,11 +190,7 @@ def _page_blocks(page: Page, release: Published, level: Level) -> Iterator[Integ
 
 
 def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
-    """The blocks of a stored response, column after column; at the end they are known to be what was written.
-
-    Raises:
-        LedgerDamaged: for a block that is missing, or not as it was written.
-    """
+    """The blocks of a stored response, column after column; at the end they are known to be what was written."""
     response, each = release.responses[level], -(-release.rows // BLOCK)
     if response.parts != response.first + each * len(release.columns):
         raise LedgerDamaged("a response must have all blocks", came=response.parts, where=f"event {response.event}")
@@ -256,12 +220,26 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
     return release.labels.order, stored_labels(rows, first.event, first.first, release.labels, seal)
 
 
-def key_of_level(page: Page, release: Published, level: Level) -> bytes:
-    """The key of one response, as a recipient gets it.
+def answer_alone(release: Published, level: Level, response: Response, labels: Named) -> Any:
+    """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
 
-    Raises:
-        Unsupported: where the ledger is not sealed, or nothing is stored at the level.
+    Args:
+        labels: the columns of the table in order, and the public ones among them.
     """
+    noise = release.noise
+
+    def table(written: Mapping[str, Any]) -> Any:
+        order, public = labels
+        columns: dict[str, Any] = {**public, **written}
+        shown = table_of(release.kind, {name: columns[name] for name in order or response})
+        margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))), tuple(public))
+        return adapter_of(shown).with_columns(shown, margins, after)
+
+    return noise.handed(level, noise.written(level, response), release.kind, release.part, table)
+
+
+def key_of_level(page: Page, release: Published, level: Level) -> bytes:
+    """The key of one response, as a recipient gets it."""
     if not page.state.is_sealed or level not in release.responses:
         where = repr(release.name)
         raise Unsupported("only a level that is stored and sealed has a key", came=level, where=where)

@@ -1,29 +1,26 @@
 """Several measures of the same individuals, published and relaxed in one transaction: all of them, or none."""
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Unpack
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, level, wrong_kind
+from utmost.laws.exact import wrong_kind
+from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.levels import LevelWords, level_in
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_with
-from utmost.publish.ledger.publish_request import Brought, PublishRequest
-from utmost.publish.ledger.publishing import Answered, already_published, publish_new
-from utmost.publish.ledger.relaxing import Relaxed
-from utmost.publish.ledger.requests import answer_beside, read_request, release_source
-from utmost.publish.ledger.source import Source, commitment
+from utmost.publish.ledger.publishing import ToPublish
+from utmost.publish.ledger.relaxing import Answered, ToRelax
+from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import promise_of
-from utmost.publish.promises.promised_noise import Response
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.tables.adapters import engine_door
 from utmost.publish.workloads import SharedLevel
 
-T = TypeVar("T")
-
-Answers: TypeAlias = list[T | None]
+Answers = list[Answered | None]
 """For each measure, what is stored of it, or drawn; None where there is nothing yet."""
 
 
@@ -35,15 +32,15 @@ class PublishingMeasures:
     _book: Book
     _randomness: Randomness
 
+    @spelled
     def publish_shared(
         self,
         tables: Mapping[str, CountedTable],
         shared: SharedLevel,
         *,
         dataset: str,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
         independent: bool = False,
+        **words: Unpack[LevelWords],
     ) -> dict[str, WorkloadRelease]:
         """Publish several measures, each by its strategy at its share of one level, in one transaction.
 
@@ -79,7 +76,7 @@ class PublishingMeasures:
         ...     print({name: str(ledger.spent(name).epsilon) for name in tables}, ledger.spent(dataset="sales").epsilon)
         {'visits': '1', 'spent': '1'} 2
         """
-        return self.publish_measures(shared_measures(tables, shared, epsilon, alpha, dataset, independent))
+        return self.publish_measures(shared_measures(tables, shared, words, dataset, independent))
 
     def publish_measures(self, measures: Mapping[str, Brought]) -> dict[str, Any]:
         """Publish several releases of one dataset in one transaction, each with a promise and a level of its own.
@@ -95,46 +92,46 @@ class PublishingMeasures:
 
     def published_versions(self, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
         """`publish_measures`, with the version of each release, which another publisher may follow at once."""
-        dataset, requests = check_one_dataset(measures), list[tuple[PublishRequest, Source]]()
+        check_one_dataset(measures)
+        wanted = list[ToPublish]()
         for name, measure in measures.items():
-            request = PublishRequest.read(name, measure)
-            request.promise.noise.check()
+            request = Publishing.read(name, measure)
             rows = request.promise.rows_of(_at_hand(measure.table))
-            requests.append(read_request(request, rows, lambda look: self._book.read(lambda page: look(page.state))))
-        loosest, _ = max(requests, key=lambda request: request[0].level)
+            wanted.append(
+                ToPublish(*request.with_values(rows, lambda look: self._book.read(lambda page: look(page.state))))
+            )
+        loosest = max((to_publish.request for to_publish in wanted), key=lambda request: request.level)
         loosest.promise.noise.warn(loosest.level)
+        return self._answered_together({to_publish.request.name: to_publish for to_publish in wanted})
 
-        def stored(page: Page) -> Answers[Answered]:
-            return [already_published(page, request, source, None) for request, source in requests]
+    def _answered_together(self, wanted: Mapping[str, ToPublish | ToRelax]) -> dict[str, tuple[int, Any]]:
+        """What is asked for, as it is handed out, with its version: stored or drawn in one transaction."""
 
-        def drawn(page: Page) -> Answers[Answered]:
+        def stored(page: Page) -> Answers:
+            return [request.stored(page) for request in wanted.values()]
+
+        def drawn(page: Page) -> Answers:
             answers = stored(page)
-            new = [request for (request, _), answer in zip(requests, answers, strict=True) if answer is None]
+            pairs = list(zip(wanted.values(), answers, strict=True))
             # The budget must have room for all of them before anything is drawn.
-            spent = [(request.level, request.promise.part) for request in new]
-            check_budget(page.state, dataset, spending_with(page.state, dataset, spent))
-            return [
-                publish_new(page, request, source, self._randomness, None) if answer is None else answer
-                for (request, source), answer in zip(requests, answers, strict=True)
-            ]
+            spends = [request.spends(page) for request, answer in pairs if answer is None]
+            for dataset in {dataset for dataset, *_ in spends}:
+                spent = [(at, part) for of, at, part, _ in spends if of == dataset]
+                instead = [release for *_, release in spends if release is not None]
+                check_budget(page.state, dataset, spending_with(page.state, dataset, spent, instead=instead))
+            return [request.drawn(page, self._randomness) if answer is None else answer for request, answer in pairs]
 
-        look = all(request.may_be_stored(self._book.seen) for request, _ in requests)
+        look = all(request.may_be_stored(self._book.seen) for request in wanted.values())
         answers = self._book.answer(lambda page: _whole(stored(page)), drawn, look=look)
         published: dict[str, tuple[int, Any]] = {}
-        for (request, source), answered in zip(requests, answers, strict=True):
+        for (name, request), answered in zip(wanted.items(), answers, strict=True):
             assert answered is not None, "all are there, or were drawn"
-            (version, response), noise, part = answered, request.promise.noise, request.promise.part
-            answer = answer_beside(source, noise, request.level, request.kind, response, part)
-            published[request.name] = version, answer
+            published[name] = answered[0], request.handed(answered[1])
         return published
 
+    @spelled
     def relax_shared(
-        self,
-        tables: Mapping[str, CountedTable],
-        shared: SharedLevel,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
+        self, tables: Mapping[str, CountedTable], shared: SharedLevel, **words: Unpack[LevelWords]
     ) -> dict[str, WorkloadRelease]:
         """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
 
@@ -142,12 +139,8 @@ class PublishingMeasures:
             tables: by the name of the release, those that were published.
             shared: by which they were published, or with other shares.
             epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
-
-        Raises:
-            OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
-                already; and all that `Ledger.relax` raises. Then nothing is spent.
         """
-        measures = shared_measures(tables, shared, epsilon, alpha)
+        measures = shared_measures(tables, shared, words)
         for name, measure in measures.items():
             if _known(self._book, name, None).spent > measure.level:
                 remedy = (
@@ -164,53 +157,19 @@ class PublishingMeasures:
             measures: by the name of the release; what each promises is known.
 
         Raises:
-            UnknownRelease, DataChanged, BudgetExceeded, Quarantined: as `Ledger.relax`. Then nothing is spent.
+            NotPublished, DataChanged, BudgetExceeded, Quarantined: as `Ledger.relax`. Then nothing is spent.
         """
-        requests = list[Relaxed]()
+        wanted = dict[str, ToRelax]()
         for name, measure in measures.items():
-            release = _known(self._book, name, measure.version)
-            source = release_source(release, _at_hand(measure.table))
-            committed = commitment(self._book.key, name, release.version, source)
-            requests.append(Relaxed(release, release.version, measure.level, source, committed))
-        loosest = max(requests, key=lambda relaxed: relaxed.level)
+            release, table = _known(self._book, name, measure.version), _at_hand(measure.table)
+            wanted[name] = ToRelax.of(self._book, release, release.version, measure.level, table, None)
+        loosest = max(wanted.values(), key=lambda to_relax: to_relax.level)
         loosest.release.noise.warn(loosest.level)
-
-        def stored(page: Page) -> Answers[Response]:
-            return [request.stored(page, None) for request in requests]
-
-        def drawn(page: Page) -> Answers[Response]:
-            answers = stored(page)
-            pairs = list(zip(requests, answers, strict=True))
-            new = [
-                (page.state.release(request.release.name, request.version), request)
-                for request, answer in pairs
-                if answer is None
-            ]
-            for dataset in {release.dataset for release, _ in new}:
-                own = [(release, request) for release, request in new if release.dataset == dataset]
-                spent = [(max(request.level, release.spent), release.part) for release, request in own]
-                after = spending_with(page.state, dataset, spent, instead=[release for release, _ in own])
-                check_budget(page.state, dataset, after)
-            return [
-                request.made(page, self._randomness, None) if answer is None else answer for request, answer in pairs
-            ]
-
-        look = all(request.may_be_stored for request in requests)
-        answers = self._book.answer(lambda page: _whole(stored(page)), drawn, look=look)
-        about = [(request.release, request.level, request.source) for request in requests]
-        return {
-            release.name: answer_beside(source, release.noise, level_of, release.kind, answer, release.part)
-            for (release, level_of, source), answer in zip(about, answers, strict=True)
-            if answer is not None
-        }
+        return {name: answer for name, (_, answer) in self._answered_together(wanted).items()}
 
 
 def check_one_dataset(measures: Mapping[str, Brought]) -> str:
-    """The dataset that all measures spend, which declare alike whether it is of other individuals.
-
-    Raises:
-        OutOfRange: where they do not say the same.
-    """
+    """The dataset that all measures spend, which declare alike whether it is of other individuals."""
     whose = {(name if it.dataset is None else it.dataset, it.independent) for name, it in measures.items()}
     if len(whose) != 1:
         remedy = "Name one dataset for all, and say of all alike whether it is of other individuals."
@@ -219,11 +178,7 @@ def check_one_dataset(measures: Mapping[str, Brought]) -> str:
 
 
 def _at_hand(table: Any) -> Any:
-    """A table whose noise the ledger draws itself.
-
-    Raises:
-        Unsupported: for a frame that an engine evaluates, which is written in parts.
-    """
+    """A table whose noise the ledger draws itself."""
     if engine_door(table, "engine_ledger") is not None:
         remedy = "Count it by ut.count_table, which the engine does where the rows are."
         raise Unsupported("measures are published of tables at hand", came="an engine's frame", remedy=remedy)
@@ -234,13 +189,13 @@ def _known(book: Book, name: str, version: int | None) -> Published:
     return book.read(lambda page: page.state.release(name, version))
 
 
-def _whole(answers: Answers[T]) -> Answers[T] | None:
+def _whole(answers: Answers) -> Answers | None:
     """The answers where all of them are there."""
     return None if any(answer is None for answer in answers) else answers
 
 
 def shared_measures(
-    tables: Any, shared: Any, epsilon: Any, alpha: Any, dataset: str | None = None, independent: bool = False
+    tables: Any, shared: Any, words: LevelWords, dataset: str | None = None, independent: bool = False
 ) -> dict[str, Brought]:
     """The measures of a level that they share, each with its promise and its own level.
 
@@ -252,7 +207,8 @@ def shared_measures(
     if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
         remedy = f"The strategies are {', '.join(shared.strategies)}."
         raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
-    levels = shared.levels(shared.level if epsilon is None and alpha is None else level(epsilon, alpha))
+    is_said = any(words.get(name) is not None for name in LevelWords.__annotations__)
+    levels = shared.levels(level_in(words) if is_said else shared.level)
     return {
         name: Brought(
             tables[name], levels[name], promise_of(tables[name], None, {"strategy": strategy}), dataset, independent

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, DataChanged
-from utmost.laws.exact import objects
+from utmost.laws.exact import Level, objects
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.item_words import Identifiers, Tags, check_unique
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.vault import packed
 from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns
-from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.promised_noise import Noise, Response
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of
 from utmost.publish.tables.arrow_identifiers import text_identifiers
@@ -90,11 +90,7 @@ class Source:
         return texts
 
     def check_sizes(self, noise: Noise) -> None:
-        """Check that no value is larger than was declared, or than a response of so many cells takes.
-
-        Raises:
-            BadTable: naming the first cell that is, and not its value.
-        """
+        """Check that no value is larger than was declared, or than a response of so many cells takes."""
         most, bound = noise.bound(self.rows * len(self.columns))
         for name, column in self.columns.items():
             if column.size and max(_size(column.max()), _size(column.min())) > most:
@@ -105,6 +101,19 @@ class Source:
                     where=f"{self.adapter.place(self.table, row)}, column {name!r}",
                     remedy="Declare largest=, a public bound on the size of any value there could be.",
                 )
+
+    def answer(self, noise: Noise, level: Level, response: Response, kind: str, part: Any) -> Any:
+        """A response as it is handed to whoever brought the table: that table, with released values in it.
+
+        Args:
+            kind, part: see `PlannedNoise.handed`.
+        """
+
+        def table(columns: Mapping[str, Any]) -> Any:
+            margins, after = noise.with_bars(level, tuple(response), self.rows, self.public)
+            return self.with_released({**columns, **margins}, after)
+
+        return noise.handed(level, noise.written(level, response), kind, part, table)
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
@@ -150,9 +159,6 @@ def read_source(
     Args:
         public: the columns to publish as they are; all others are left out of what `Source.with_released` gives.
         by_item: whether the noise is addressed by the identifiers.
-
-    Raises:
-        BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
     """
     adapter = adapter_of(table)
     chosen = chosen_columns(columns, tuple(adapter.names(table)), id_column)
@@ -242,9 +248,6 @@ def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, whe
 
     Whoever is told where a guess differs finds every value by walking it; so only `difference` says it, to whoever
     holds the ledger's key.
-
-    Raises:
-        DataChanged: where they do not agree.
     """
     if source.rows != rows:
         raise DataChanged(

@@ -1,4 +1,8 @@
-"""A ledger in one SQLite file: rollback journal, every commit synced, a new connection for whoever writes."""
+"""A ledger in SQLite: in one file, where every commit is synced; or in the memory of a process, which ends with it.
+
+A file has a rollback journal, and a new connection for whoever writes. A memory has one connection, which no fork nor
+copy shares.
+"""
 
 import atexit
 import os
@@ -12,6 +16,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable
+from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.publish.ledger.key import make_file
 from utmost.publish.ledger.store import CHANGED, MEND_CHANGED, STEPS, Rows, missing_steps
 
@@ -114,6 +119,49 @@ class SqliteStore:
             return work(rows_on(connection))
 
         return in_transaction(self._path, checked, self._timeout, write=True)
+
+
+class VolatileStore(ProcessMemory):
+    """One connection to a database that is nowhere but here; transactions follow one another.
+
+    What is there can be read in a forked child; nothing is written by one.
+    """
+
+    __slots__ = ("_connection",)
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+
+    @property
+    def place(self) -> str:
+        """This process."""
+        return "the memory of this process"
+
+    def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
+        """Do the work in one transaction, see `Store`.
+
+        Raises:
+            Unsupported: for writing in a forked child.
+        """
+        with self._alone():
+            if write:
+                self._check_owner()
+            self._connection.execute("BEGIN")
+            try:
+                result = work(rows_on(self._connection))
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            return result
+
+    def problems(self) -> list[str]:
+        """None: nobody else has this memory."""
+        return []
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._connection.close()
 
 
 def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout: float, *, write: bool) -> T:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
-from utmost.errors import LedgerDamaged, UnknownRelease
+from utmost.errors import LedgerDamaged, NotPublished, Unsupported
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_of_text
@@ -150,6 +150,20 @@ class Published(Shown):
         """Against what its levels protect: those of one relation add up."""
         return self.noise.relation
 
+    def check_kept(self) -> None:
+        """Check that the ledger keeps its responses.
+
+        Raises:
+            Unsupported: where an engine answers for it.
+        """
+        if self.items is not None and not self.items.is_kept:
+            raise Unsupported(
+                "only a release whose responses the ledger keeps is answered here",
+                came="one for which an engine answers",
+                where=repr(self.name),
+                remedy="Bring its frame: at() of the release, or ledger.items, answers by the engine, which writes it.",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -201,7 +215,7 @@ class State:
         """One version of a release, or the newest.
 
         Raises:
-            UnknownRelease: where there is none.
+            NotPublished: where there is none.
             OutOfRange, NotANumber: for what is no name, or no version.
         """
         newest = max(self.versions(name), default=1)
@@ -213,7 +227,7 @@ class State:
             remedy = f"The releases are: {', '.join(known)}." if known else "Publish it first."
             if (name, 1) in self.mechanisms:
                 remedy = "Persons are answered under this name: call respond."
-            raise UnknownRelease("a release must have been published", came=came, remedy=remedy)
+            raise NotPublished("a release must have been published", came=came, remedy=remedy)
         return published
 
     def named(self, name: str) -> list[Published | KeptMechanism]:
@@ -251,9 +265,6 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
     those that were lost, and the two together would cost more than their larger level. So the event that ends a
     quarantine charges the dataset with what was lost, and closes the releases that lost something: what is stored of
     them can be viewed and tightened, which needs no data and costs nothing, but never again relaxed.
-
-    Raises:
-        LedgerDamaged: for events that no ledger writes.
     """
     releases, limits, requests = dict(state.releases), dict(state.limits), dict(state.requests)
     missing, mechanisms, draws, folding = dict(state.missing), dict(state.mechanisms), dict(state.draws), state
@@ -389,10 +400,14 @@ def _opened(state: State, facts: Mapping[str, Any]) -> State:
 
 
 def _published(facts: Mapping[str, Any], number: int) -> Published:
-    items = ByItem.of_facts(facts["items"])
-    labels = Labels.of_facts(facts["labels"], facts["rows"])
-    first = 1 if items is None or not items.is_kept else 1 + -(-facts["rows"] // BLOCK)
-    first += 0 if labels is None else labels.parts
+    release = release_of_facts(facts, noise_of_facts(facts["promise"]))
+    first = 1 if release.items is None or not release.items.is_kept else 1 + -(-facts["rows"] // BLOCK)
+    first += 0 if release.labels is None else release.labels.parts
+    return replace(release, responses={level_of_text(facts["level"]): _response(facts, number, first)})
+
+
+def release_of_facts(facts: Mapping[str, Any], noise: Noise) -> Published:
+    """What an event says of a release at all levels: before its first response."""
     return Published(
         name=facts["name"],
         version=facts["version"],
@@ -400,17 +415,17 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         columns=tuple(facts["columns"]),
         rows=facts["rows"],
         id_column=facts["id_column"],
-        noise=noise_of_facts(facts["promise"]),
+        noise=noise,
         commitment=facts["commitment"],
         kind=facts["kind"],
-        responses={level_of_text(facts["level"]): _response(facts, number, first)},
+        responses={},
         bound=bound_facts(facts),
         values=facts["values"],
         public=tuple(facts["public"]),
         rows_from=facts["rows_from"],
         part=None if facts["part"] is None else _part(*facts["part"]),
-        items=items,
-        labels=labels,
+        items=ByItem.of_facts(facts["items"]),
+        labels=Labels.of_facts(facts["labels"], facts["rows"]),
     )
 
 

@@ -31,9 +31,6 @@ STEPS: tuple[tuple[str, ...], ...] = (
 def missing_steps(version: int, steps: tuple[tuple[str, ...], ...] = STEPS) -> list[str]:
     """The statements that bring a store of this version up to date.
 
-    Raises:
-        Unsupported: for a store of a later version.
-
     >>> missing_steps(len(STEPS))
     []
     """
@@ -69,7 +66,6 @@ class Store(Protocol):
     @property
     def place(self) -> str:
         """Where it is, without any secret."""
-        ...
 
     def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
         """Do the work in one transaction: all of it durable when this returns, or nothing of it done.
@@ -81,16 +77,13 @@ class Store(Protocol):
             LedgerUnavailable: where the store is locked, full or out of reach.
             LedgerDamaged: where it is no longer a database, or has other tables, or anything that acts on them.
         """
-        ...
 
     def problems(self) -> list[str]:
         """What the database finds wrong with its files, and what is not as a ledger made it: tables, columns, indices;
         triggers, rules, views, row security, tables that are not logged or that hide others."""
-        ...
 
     def close(self) -> None:
         """Let go of connections."""
-        ...
 
 
 class Rows:
@@ -158,11 +151,7 @@ class Rows:
         return self._found("SELECT mac FROM utmost_events WHERE number = ?", number)
 
     def write(self, events: Sequence[Row], seal: bytes, parts: Iterable[Part]) -> None:
-        """Events more with their parts, and the head moved on; read back, since a store may swallow what it is given.
-
-        Raises:
-            LedgerDamaged: where the store does not hold what was just written.
-        """
+        """Events more with their parts, and the head moved on; read back, as a store may swallow what it is given."""
         # Of parts that are streamed digests alone are kept: those of a large ledger are never in memory at once.
         mark = (lambda content: content) if isinstance(parts, list) else (lambda content: sha256(content).digest())
         written = []

@@ -66,11 +66,7 @@ def packed(integers: Integers) -> bytes:
 
 
 def unpacked(content: bytes) -> Integers:
-    """The integers that were stored or packed so, as int64 where all of them fit.
-
-    Raises:
-        LedgerDamaged: for bytes that are no block.
-    """
+    """The integers that were stored or packed so, as int64 where all of them fit."""
     count, width, length = (int.from_bytes(content[at : at + 4], "little") for at in (0, 4, 8))
     body = content[12 + length :]
     if len(content) < 12 + length or not width or not length or len(body) != count * width:
@@ -190,11 +186,7 @@ class Seal:
         return nonce + AESGCM(self.secret).encrypt(nonce, content, self._place(event, part))
 
     def opened(self, event: int, part: int, content: bytes) -> bytes:
-        """The block that was stored so.
-
-        Raises:
-            LedgerDamaged: where the content or a fact about it has been changed, or it belongs to another place.
-        """
+        """The block that was stored so."""
         if self.secret is None:
             return content
         try:
@@ -240,11 +232,7 @@ def handed_key(key: Key, identity: str, about: About, level: Level, form: int) -
 
 
 def handed_seal(handed: bytes, identity: str, about: About, level: Level, form: int) -> Seal:
-    """The seal of a response, for whoever holds the key of its level.
-
-    Raises:
-        KeyRefused: where the key is of another length, or of other facts.
-    """
+    """The seal of a response, for whoever holds the key of its level."""
     facts = response_facts(identity, about, level)
     if form == 1 and not hmac.compare_digest(handed[KEY_BYTES:], facts):
         raise KeyRefused(

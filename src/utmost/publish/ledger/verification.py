@@ -82,11 +82,7 @@ class Verification(Shown):
 
 
 def verified(key: Key, page: Page) -> Verification:
-    """Recompute the chain, every response's digest and length, the order of levels, and the budgets.
-
-    Raises:
-        LedgerDamaged: naming the first thing that is not as it was written.
-    """
+    """Recompute the chain, every response's digest and length, the order of levels, and the budgets."""
     rows = page.rows
     if missing_steps(rows.version()):
         raise LedgerDamaged("the tables must be up to date", came=rows.version(), where="utmost_schema")
@@ -197,12 +193,7 @@ def receipt(key: Key, state: State) -> str:
 
 
 def check_receipt(book: Book, line: str) -> None:
-    """Find out whether a ledger still holds what it held; if not, it is in quarantine from now on.
-
-    Raises:
-        KeyRefused: for a receipt of another ledger, or none at all.
-        Quarantined: where it does not.
-    """
+    """Find out whether a ledger still holds what it held; if not, it is in quarantine from now on."""
     text, _, signed = line.strip().rpartition(":") if isinstance(line, str) and line.isascii() else ("", "", "")
     # In constant time: whoever may try receipts must not find a mac byte by byte.
     if not hmac.compare_digest(signed.encode(), _signed(book.key, text).encode()):
@@ -223,11 +214,7 @@ def check_receipt(book: Book, line: str) -> None:
 
 
 def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | None) -> None:
-    """Write the event that ends a quarantine, and let the witness start over.
-
-    Raises:
-        OutOfRange: where there is no quarantine, or nobody knows what is missing.
-    """
+    """Write the event that ends a quarantine, and let the witness start over."""
     check_name(reason, "reason")
     if missing is not None and not isinstance(missing, Mapping):
         raise wrong_kind("missing", "a mapping of datasets to levels", missing)

@@ -21,7 +21,7 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import first_integer
 from utmost.laws.noise import DiscreteStaircase
 from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.publish.promises.plan import Plan, plan_release
+from utmost.publish.promises.plan import CellsAt, plan_release
 
 # A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
 _FEW_STEPS = 1000
@@ -77,7 +77,7 @@ def epsilon_for(
     protected = read_unit(unit, sensitivity, cells, neighbours, needs=("sensitivity",))
 
     @cache
-    def plan(place: int) -> Plan:
+    def plan(place: int) -> CellsAt:
         return plan_release(_decimal(place, digits), unit=protected, confidence=confidence, **promise)
 
     def is_met(place: int) -> bool:
@@ -91,7 +91,7 @@ def epsilon_for(
     return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(plan(place))), digits)
 
 
-def _lower_bound(plan: Plan, wanted: Fraction) -> float:
+def _lower_bound(plan: CellsAt, wanted: Fraction) -> float:
     """The epsilon of the whole release below which no noise at all meets the wanted margin."""
     window = 2 * math.floor(wanted) + 1 if plan.law.numbers == "integers" else 2 * wanted
     overlapping = math.ceil(window / plan.unit.sensitivity)
@@ -126,11 +126,11 @@ def check_digits(digits: int) -> None:
         raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
 
 
-def _few_steps(plan: Plan) -> bool:
+def _few_steps(plan: CellsAt) -> bool:
     return plan.law.numbers == "integers" and 1 < plan.unit.sensitivity <= _FEW_STEPS
 
 
-def _step_of(plan: Plan) -> int:
+def _step_of(plan: CellsAt) -> int:
     law = plan.law
     return law.step if isinstance(law, DiscreteStaircase) else 1
 

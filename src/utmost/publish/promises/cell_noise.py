@@ -1,22 +1,29 @@
-"""Cells with noise of their own, all at one level: integers, amounts in steps, and reals on a grid."""
+"""Noise of the columns of a table, each cell with its own: integers, amounts in steps, and reals on a grid.
 
-from collections.abc import Callable, Mapping
+`CellNoise` serves every level; `OnceNoise` is the least at one, and no memory keeps it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, get_args
+from functools import partial
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact
+from utmost.laws.exact.kinds import one_of
+from utmost.laws.noise.costs import Cost
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.grid import Snapping, unsnapped
+from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
-from utmost.publish.promises.plan import plan_of_answer
-from utmost.publish.promises.planned_noise import ColumnNoise
-from utmost.publish.promises.promised_noise import Noise, Response
+from utmost.publish.promises.plan import Planned, plan_of_answer, plan_release
+from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
+from utmost.publish.promises.table_statements import Stated, promise
 from utmost.publish.tables.columns import integer_column, real_column
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
@@ -24,6 +31,40 @@ _TAIL = Fraction(356)  # > 513 log 2
 # Where no largest value is declared, the words of a response share so many bytes, within these bounds each.
 _SHARED, _LEAST_WORD, _LARGEST_WORD = 1 << 16, 16, 160
 _LARGEST_BITS = 4096
+
+
+class ColumnNoise(PlannedNoise):
+    """Noise of the columns of a table: what is said of an answer is what its plan says."""
+
+    __slots__ = ()
+
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The largest margin of the plan."""
+        return self.plan(level, confidence).margin
+
+    def column_bars(
+        self, level: Level, columns: Sequence[str], confidence: Number
+    ) -> dict[str, tuple[str, int | float]]:
+        """The columns of margins, with the column that each stands behind, and the margin."""
+        return self.plan(level, confidence).bars(columns)
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        self.plan(level).warn()
+
+    def check_unit(self, counted: Any) -> None:
+        """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
+        if counted is None:
+            self.unit.check_plain()
+        self.unit.check_each_cell("columns")
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        return promise(level, self.unit, "the released columns", "released cell")
+
+    def statement(self, at: Level, confidence: Fraction, stated: Stated) -> dict[str, Any]:
+        """The statement that the plan makes."""
+        return self.plan(at, confidence).statement(stated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +219,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         >>> cell_noise(sensitivity=1, cells=1, numbers="reals").snapped_by("floor").lattice.snapping
         'floor'
         """
-        known = {name: name for name in get_args(Snapping)}
-        if rule not in known:
-            raise OutOfRange('snapping must be "nearest" or "floor"', came=rule)
-        return replace(self, lattice=replace(self.lattice, snapping=known[rule]))
+        return replace(self, lattice=replace(self.lattice, snapping=one_of(rule, Snapping, "snapping")))
 
     def snapped_like(self, other: Noise) -> Noise:
         """The same with the rule by which another gets reals to the grid."""
@@ -222,11 +260,7 @@ def cell_noise(
 
 
 def read_largest(largest: Number | None) -> Fraction | None:
-    """The declared bound on the size of any true value.
-
-    Raises:
-        OutOfRange: for one that is none.
-    """
+    """The declared bound on the size of any true value."""
     bound = None if largest is None else exact(largest, "largest")
     if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
         raise OutOfRange(
@@ -235,3 +269,57 @@ def read_largest(largest: Number | None) -> Fraction | None:
             remedy="Give the largest size of any true value.",
         )
     return bound
+
+
+@dataclass(frozen=True, slots=True)
+class OnceNoise(ColumnNoise):
+    """Noise that is chosen for its level.
+
+    It leads to no other level, or only by its own law, so that no memory takes it: see `Promise.noise`.
+
+    Attributes:
+        numbers: "integers" or "reals".
+        choose: from a level, and the ``confidence`` of the error bars, to the plan.
+        together: the columns that the plan noises together; none where each cell is by itself.
+    """
+
+    kind: ClassVar[str] = "columns with noise for one level"
+
+    numbers: str
+    choose: Callable[..., Planned]
+    together: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """ "integers" or "reals"."""
+        return self.numbers
+
+    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
+        """The least noise at a level."""
+        return self.choose(level, confidence=confidence)
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns; where they are noised together, those that the noise names."""
+        if self.together and sorted(columns or self.together) != sorted(self.together):
+            required = f"the released columns are those of the noise: {', '.join(self.together)}"
+            raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
+        return self.together or columns
+
+
+def once_cells(
+    unit: Unit,
+    *,
+    cost: str | Cost = "absolute",
+    numbers: str = "integers",
+    relaxable: bool = False,
+    grid: Number | None = None,
+) -> OnceNoise:
+    """The noise of cells that is least at its level: the words of `plan_release`.
+
+    >>> from utmost.laws.exact import level
+    >>> once_cells(Unit(5, 1), cost="squared").plan(level(8)).law
+    DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
+    """
+    words: dict[str, Any] = {"cost": cost, "numbers": numbers, "relaxable": relaxable, "grid": grid}
+    plain = read_unit(unit)
+    return OnceNoise(plain, read_numbers(numbers), partial(plan_release, unit=plain, **words))

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from utmost.errors import BadTable, NotDeclared, OutOfRange
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.tables.adapters import Column, check_there, named
 
@@ -66,24 +67,23 @@ RowsFrom = Literal["declared", "observed"]
 
 
 def rows_origin(value: str) -> RowsFrom:
-    """Where the list of rows comes from.
+    """Where the list of rows comes from, by its name."""
+    origin: RowsFrom = one_of(value, RowsFrom, "rows")
+    return origin
 
-    Raises:
-        OutOfRange: for anything but "declared" and "observed".
-    """
-    for name in get_args(RowsFrom):
-        if isinstance(value, str) and value == name:
-            return name  # type: ignore[no-any-return]
-    raise OutOfRange('rows must be "declared" or "observed"', came=value)
+
+Numbers = Literal["integers", "reals"]
+"""What the values are: declared, and never guessed from them, since a guess would reveal what they are."""
+
+
+def read_numbers(numbers: object) -> Numbers:
+    """The numbers by its name."""
+    read: Numbers = one_of(numbers, Numbers, "numbers")
+    return read
 
 
 def check_size(unit: Unit, rows: int, columns: int) -> None:
-    """Check that there is something to release, and that one individual changes no more cells than there are.
-
-    Raises:
-        BadTable: for a table without rows.
-        OutOfRange: for more cells than the table has.
-    """
+    """Check that there is something to release, and that one individual changes no more cells than there are."""
     if rows == 0:
         raise BadTable(
             "a table must have at least one row", came="none", remedy="Release it once there is something in it."
@@ -98,11 +98,7 @@ def check_size(unit: Unit, rows: int, columns: int) -> None:
 
 
 def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
-    """One name of a column, or several; numbers and tuples of names as frames write them.
-
-    Raises:
-        OutOfRange: for what is none.
-    """
+    """One name of a column, or several; numbers and tuples of names as frames write them."""
     if isinstance(names, str | int) and not isinstance(names, bool):
         names = (str(names),)
     listed = tuple(map(_as_text, names)) if hasattr(names, "__iter__") else (None,)
@@ -124,9 +120,6 @@ def check_margins_free(margins: Mapping[str, str], names: tuple[str, ...]) -> No
     Args:
         margins: their names, each with the column that it stands behind.
         names: of the columns that there are.
-
-    Raises:
-        BadTable: where a column has such a name.
     """
     for margin, name in margins.items():
         if margin in names:

@@ -23,15 +23,12 @@ class ResponseNoise(Protocol):
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
         """Places in the uniform block, for a release that has none yet; None where there are no blocks."""
-        ...
 
     def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
         """The noise at the new level, given that at the stricter neighbour, if there is one."""
-        ...
 
     def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
         """V_to - V_loose, given V_strict - V_loose if there is a stricter neighbour."""
-        ...
 
 
 class Answering(Protocol):
@@ -40,13 +37,11 @@ class Answering(Protocol):
     @property
     def known(self) -> tuple[Level | None, Level | None]:
         """The stricter and the looser level whose responses are looked at."""
-        ...
 
     def blocks(
         self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
     ) -> Iterator[Integers]:
         """The new response of one column, block by block."""
-        ...
 
 
 class Drawing(Protocol):
@@ -55,21 +50,16 @@ class Drawing(Protocol):
     @property
     def step(self) -> "Step":
         """From the levels that are stored to the new one."""
-        ...
 
     def derived(self, *purpose: str) -> bytes:
         """32 bytes for one purpose, from the key of whatever remembers the release."""
-        ...
 
     @property
     def about(self) -> tuple[str, int, bytes]:
         """The release's name and version, and the commitment to its values."""
-        ...
 
     def bits(self, *run: str) -> Randomness:
         """Random bits of its own: drawn, or derived from the key, as the ledger says."""
-        ...
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
         """Noise on a lattice: drawn, or derived from the key or from each row's item, as ledger and release say."""
-        ...

@@ -196,13 +196,7 @@ class KeySelection(Shown, ProcessMemory):
         self._answers: dict[Fraction, NamedKeys] = {}
 
     def at(self, delta: Number, *, epsilon: Number | Level | None = None) -> NamedKeys:
-        """The keys named at this delta: those named before, and those that appear.
-
-        Raises:
-            OutOfRange: for a delta below one that was answered, unless it was answered itself.
-            Unsupported: for another epsilon. Keys that only appear cannot be relaxed in epsilon without a loss: soon
-                the event "newly named" alone is likelier than the larger promise allows.
-        """
+        """The keys named at this delta: those named before, and those that appear."""
         if epsilon is not None and level(epsilon) != self._level:
             raise Unsupported(
                 "keys are named at one epsilon; only delta can grow without a loss",
@@ -350,11 +344,7 @@ def shares_of_one(shares: Any, keys: int) -> int:
 
 
 def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]]:
-    """The keys that somebody holds, in the order of their texts, with their counts.
-
-    Raises:
-        OutOfRange: for counts in more shares of one individual than a promise is for; and what counts nobody.
-    """
+    """The keys that somebody holds, in the order of their texts, with their counts."""
     names, column = _columns(counts)
     try:
         cells = integer_cells(counts_in_shares(column, shares))

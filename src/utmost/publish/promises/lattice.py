@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,9 @@ from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.laws.sampling.integers import Integers, minus, narrowed, uniform_integers
 from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.tables.cell_values import Cells, integer_cells, real_cells
 
-Numbers = Literal["integers", "reals"]
-"""What the values are: declared, and never guessed from them, since a guess would reveal what they are."""
 _LARGEST = 10**100  # each digit costs doublings, and the laws take no more
 
 
@@ -144,20 +143,6 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
     if half_step and D % 2 == 0:
         raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, remedy=f"Pass {D + 1}.")
     return Lattice(D, unit.charged, D if half_step else 1, exponent)
-
-
-def read_numbers(numbers: object) -> Numbers:
-    """The numbers by its name.
-
-    Raises:
-        OutOfRange: for any other.
-    """
-    if isinstance(numbers, str):
-        for known in get_args(Numbers):
-            if numbers == known:
-                found: Numbers = known
-                return found
-    raise OutOfRange('numbers must be "integers" or "reals"', came=numbers)
 
 
 WORD_WIDTHS = (1, 2, 4, 8)

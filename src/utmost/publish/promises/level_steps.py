@@ -39,9 +39,6 @@ class Step:
     def from_known(cls, known: Iterable[Level], to: Level) -> "Step":
         """The step that the known levels leave to a new one.
 
-        Raises:
-            OutOfRange: for a level that is known already.
-
         >>> from utmost.laws.exact import level
         >>> Step.from_known([level(1), level(3), level(4)], level(2)).how
         'bridge'

@@ -78,11 +78,7 @@ class NamingLaw:
 
     @checked
     def chance(self, n: int) -> Fraction:
-        """pi(n) as a fraction.
-
-        Raises:
-            Unsupported: where it has more than 2^24 bits; `chance_interval` has not that limit.
-        """
+        """pi(n) as a fraction."""
         n = max(0, min(n, self.certain))
         if n * self.ratio.numerator.bit_length() > _MOST_BITS:
             raise Unsupported(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import OutOfRange
 from utmost.provided import RoomNames
-from utmost.publish.promises.planned_noise import PlannedNoise
-from utmost.publish.promises.promised_noise import Noise, check_alone
+from utmost.publish.promises.promised_noise import Noise, PlannedNoise, check_alone
 
 if TYPE_CHECKING:
     from utmost.publish.promises.cell_noise import CellNoise
@@ -54,11 +53,7 @@ def noise_of_facts(facts: Mapping[str, Any]) -> Noise:
 
 
 def stated_noise(facts: Mapping[str, Any]) -> Noise:
-    """The noise that a promise states as facts: of a kind that has no words of its own.
-
-    Raises:
-        OutOfRange: for what states none.
-    """
+    """The noise that a promise states as facts: of a kind that has no words of its own."""
     about = facts.get("noise")
     kind = about.get("kind") if isinstance(about, Mapping) else None
     if kind not in KINDS or kind_named(str(kind)).is_worded:

@@ -384,11 +384,7 @@ def select_keys(
 
 
 def named_columns(columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns of keys and of their counts, two at least.
-
-    Raises:
-        OutOfRange: for fewer, and for one twice.
-    """
+    """The columns of keys and of their counts, two at least."""
     names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
         required = "keys need the columns of their parts, and last that of their counts, each once"

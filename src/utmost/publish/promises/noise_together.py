@@ -15,19 +15,20 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import RowWords, Unit
 from utmost.laws.sampling.integers import Integers
-from utmost.publish.promises.cell_noise import LatticeNoise, cell_noise
+from utmost.publish.promises.cell_noise import ColumnNoise, LatticeNoise, OnceNoise, cell_noise
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Blocks, Drawing
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.planned_noise import ColumnNoise
 from utmost.publish.promises.promised_noise import Response, said_of_noise
 from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.promises.together_plan import (
-    TogetherPlan,
+    TogetherAt,
+    check_changed,
     grouped,
     plan_of_way,
     plan_together,
@@ -35,7 +36,7 @@ from utmost.publish.promises.together_plan import (
     unit_of_row,
     way_of_facts,
 )
-from utmost.publish.promises.turning import columns_of, one_of, ratios_of, sums_of
+from utmost.publish.promises.turning import columns_of, ratios_of, sums_of
 from utmost.publish.workloads.cells_together import RAISED, CellsLaw, CellsTogether, TogetherKind
 
 _ANCHOR = level(1)
@@ -63,7 +64,7 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
         """Columns changed together."""
         return "columns changed together"
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherPlan:
+    def plan(self, level: Level, confidence: Number = "0.95") -> TogetherAt:
         """The plan by which a response at this level was drawn, whatever other levels were answered."""
         way = self.way.at(level, self._whom)
         return plan_of_way(self.columns, level, self._whom, way, halves="keep", confidence=confidence, cost=self.cost)
@@ -218,3 +219,24 @@ def together_noise(
         plan.way.at(_ANCHOR, plan.unit),
         least,
     )
+
+
+def once_together(
+    columns: Sequence[str],
+    *,
+    noise: TogetherKind | None = None,
+    relaxable: bool = False,
+    cost: CellCost = "absolute",
+    halves: Any = None,
+    **words: Unpack[RowWords],
+) -> OnceNoise:
+    """The noise of columns changed together that is least at its level: the words of `plan_together`.
+
+    >>> from utmost.laws.exact import level
+    >>> once_together(["applicants", "admitted"], sensitivity=1).plan(level(1)).way.kind
+    'joint'
+    """
+    whom = unit_of_row(columns, words)
+    check_changed(whom, columns)
+    about: dict[str, Any] = {"noise": noise, "relaxable": relaxable, "cost": cost, "halves": halves}
+    return OnceNoise(whom, "integers", partial(plan_together, tuple(columns), unit=whom, **about), tuple(columns))

@@ -19,8 +19,8 @@ from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling.draw import on_grid
 from utmost.laws.sampling.grid import declared_exponent, reach
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.provided import provided
-from utmost.publish.promises.lattice import Lattice, read_numbers
+from utmost.publish.promises.declared_columns import read_numbers
+from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.older_words import format_of
 from utmost.publish.promises.statement_kinds import TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, law_parameters, promise
@@ -67,48 +67,36 @@ class Planned(Protocol):
     @property
     def is_apart(self) -> bool:
         """Whether each cell has noise of its own."""
-        ...
 
     @property
     def is_document(self) -> bool:
         """Whether the release is one document, which says and saves itself, and not a table of columns."""
-        ...
 
     @property
     def level(self) -> Level:
         """What the whole release spends."""
-        ...
 
     @property
     def unit(self) -> Unit:
         """What one individual changes."""
-        ...
 
     @property
     def law(self) -> Any:
         """The noise."""
-        ...
 
     @property
     def margin(self) -> int | float:
         """The distance within which a released value lies of the true one; the largest of all columns."""
-        ...
+
+    @property
+    def confidence(self) -> Fraction:
+        """The probability with which it does."""
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
         """The columns of margins, with the column that each stands behind, and the margin."""
-        ...
 
     def warn(self) -> None:
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        ...
-
-    def checked(self, table: Any, promise: Any) -> Any:
-        """A table that is promised so, with every check that a release makes; its ``released`` draws and releases it.
-
-        Raises:
-            UtmostError: for a table that cannot be released so.
-        """
-        ...
 
     def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
         """The values of a column as `noised` takes them.
@@ -116,35 +104,16 @@ class Planned(Protocol):
         Raises:
             BadTable: for a cell that cannot be released.
         """
-        ...
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """The columns with noise, each as it is published; of cells as `read` reads them."""
-        ...
 
     def statement(self, stated: Stated) -> dict[str, Any]:
         """What is said publicly about the release of a table, see `statement`."""
-        ...
-
-
-class OfColumns:
-    """What the plans of columns have in common: tables are checked for all of them alike."""
-
-    __slots__ = ()
-
-    is_document: ClassVar[bool] = False
-
-    def checked(self, table: Any, promise: Any) -> Any:
-        """The table, with every check that a release makes before it draws."""
-        return provided("checked_columns")(table, promise, self)
-
-    def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
-        """The values of a column of integers."""
-        return integer_column(column, name, place)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan(OfColumns, Shown):
+class CellsAt(Shown):
     """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
 
     Attributes:
@@ -162,6 +131,7 @@ class Plan(OfColumns, Shown):
     """
 
     is_apart: ClassVar[bool] = True
+    is_document: ClassVar[bool] = False
 
     level: Level
     unit: Unit
@@ -316,7 +286,7 @@ def plan_release(
     confidence: Number = "0.95",
     grid: Number | None = None,
     **whom: Unpack[UnitWords],
-) -> Plan:
+) -> CellsAt:
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
     Args:
@@ -348,17 +318,17 @@ def plan_release(
     law = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
     drawn, exponent = on_grid(law, grid)
     if exponent is None:
-        return Plan(spent, protected, law, drawn, goal, relaxable, sure, protected.margin(drawn.margin(sure)), None)
+        return CellsAt(spent, protected, law, drawn, goal, relaxable, sure, protected.margin(drawn.margin(sure)), None)
     width = Fraction(2) ** -exponent
     if not relaxable and _can_be_summed(goal, drawn.sensitivity):
         best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
         assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
         drawn = best
     margin = round_up((drawn.margin(sure) + reach("nearest")) * width)
-    return Plan(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
+    return CellsAt(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
 
 
-def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> Plan:
+def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> CellsAt:
     """The plan by which an answer at this level was drawn, whatever other levels were answered.
 
     >>> from utmost.publish.promises.lattice import lattice_of
@@ -374,12 +344,12 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     margin: int | float = unit.margin(int(drawn.margin(confidence)))
     if grid is not None:
         margin = round_up((drawn.margin(confidence) + reach(lattice.snapping)) * grid)
-    return Plan(at, unit, law, drawn, absolute, True, confidence, margin, grid)
+    return CellsAt(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 
 @checked
 def statement(
-    plan: Plan,
+    plan: CellsAt,
     released: Sequence[str],
     public: Sequence[str],
     rows: int,
@@ -399,7 +369,7 @@ def statement(
 
 
 @checked
-def guarantee(plan: Plan) -> str:
+def guarantee(plan: CellsAt) -> str:
     """The promise in one plain sentence, and what it assumes in another.
 
     >>> print(guarantee(plan_release(epsilon="1/2", sensitivity=1, cells=1)))

@@ -105,11 +105,7 @@ def _root_above(n: int) -> Fraction:
 
 
 def read_width(value: Number, name: str) -> Fraction:
-    """A length: a positive number.
-
-    Raises:
-        OutOfRange: for any other.
-    """
+    """A length: a positive number."""
     number = written_number(value, name)
     if not 1 / _LARGEST <= number <= _LARGEST:
         raise OutOfRange(f"{name} must be positive, between 1e-300 and 1e300", came=value)

@@ -51,11 +51,7 @@ class PointPaths:
         return cls(law, derived("point paths", *about, sha256(committed).hexdigest()))
 
     def answer(self, values: Mapping[str, NDArray[Any]] | None) -> "PointAnswer":
-        """The cells of all points at the level.
-
-        Raises:
-            NeedsTable: where there are no points.
-        """
+        """The cells of all points at the level."""
         law = self.law
         if values is None:
             remedy = "Call relax with the table."

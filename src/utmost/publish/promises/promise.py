@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Level, Number, checked
@@ -21,10 +21,10 @@ from utmost.laws.privacy import Amount, Unit
 from utmost.laws.privacy.unit import UnitWords, read_unit
 from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.promises.cell_noise import once_cells
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
-from utmost.publish.promises.planned_noise import PlannedNoise, once_cells
-from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.promised_noise import Noise, PlannedNoise
 
 if TYPE_CHECKING:
     from utmost.publish.workloads import Strategy
@@ -304,6 +304,10 @@ class Promise(Shown):
             remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
             raise OutOfRange(required, came="less", where="promise", remedy=remedy)
 
+    def checked(self, table: Any, level: Level, confidence: Number = "0.95") -> Any:
+        """A table that can be released at a level, with every check before the draw: see `PlannedNoise.checked`."""
+        return self.planned.checked(table, self, self.planned.plan(level, confidence))
+
     def rows_of(self, table: Any) -> Any:
         """The table with the columns that it is about, as its adapter reads it; of a strategy a counted table.
 
@@ -358,11 +362,7 @@ def stated_promise(promise: Promise | None, words: Words) -> Promise:
 
 
 def _completed(table: Any, words: Words) -> Words:
-    """Words with what a counted table brings: its unit, its labels as public columns, and which part it is.
-
-    Raises:
-        OutOfRange: for several columns, and for points.
-    """
+    """Words with what a counted table brings: its unit, its labels as public columns, and which part it is."""
     if words.get("per") is not None:
         raise OutOfRange("points need a table and the columns= of their coordinates")
     completed: Words = {"part": table.part, **words}
@@ -380,7 +380,8 @@ def _completed(table: Any, words: Words) -> Words:
         wide = words.get("sensitivity")
         if wide is not None:
             parts["sensitivity"] = table.in_unit(wide)
-        completed |= {name: proved[name] if part is None else part for name, part in parts.items()}  # type: ignore[typeddict-item]
+        both: Any = {name: proved[name] if part is None else part for name, part in parts.items()}
+        completed |= both
     labels = counted_labels(table)
     listed, dropped = {*listed_names(words.get("public", ()), "public")}, {*listed_names(words.get("drop", ()), "drop")}
     public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
@@ -400,7 +401,7 @@ def promise_once(table: Any, promise: Promise | None, words: OnceWords) -> Promi
         OutOfRange, NotANumber, WrongKind: as `promise_of`; and for a largest value, which only a ledger keeps.
     """
     if promise is not None:
-        stated = promise_of(table, promise, words)  # type: ignore[arg-type]
+        stated = promise_of(table, promise, cast(Words, words))
         if isinstance(stated.planned, Noise) and stated.planned.largest is not None:
             remedy = "Publish it in a ledger, or promise it without largest=."
             raise OutOfRange("a largest value is the bound of a ledger", came="none", where="promise", remedy=remedy)
@@ -408,7 +409,7 @@ def promise_once(table: Any, promise: Promise | None, words: OnceWords) -> Promi
     completed: dict[str, Any] = {**words}
     least = {name: completed.pop(name) for name in ("cost", "relaxable", "numbers", "grid") if name in completed}
     if isinstance(table, ProvedTable):
-        completed = {**_completed(table, completed)}  # type: ignore[arg-type]
+        completed = {**_completed(table, cast(Words, completed))}
     numbers = {name: completed.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours", "amount")}
     stated = Promise(noise=once_cells(read_unit(**numbers), **least), **completed)
     stated.check(table)

@@ -5,7 +5,7 @@ plane (`point_noise`). Ledger, service and command line know this protocol and n
 release that nothing remembers needs `PlannedNoise` alone.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,12 +23,14 @@ from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers, joined
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.provided import provided
+from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import Planned
-from utmost.publish.promises.planned_noise import PlannedNoise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
 from utmost.publish.promises.table_statements import Stated, assumed_line
+from utmost.publish.tables.adapters import brought
 from utmost.publish.tables.columns import Place
 from utmost.version import __version__
 
@@ -49,6 +51,103 @@ def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     if not isinstance(about, Mapping) or not set(names) <= set(about):
         raise wrong_kind("facts", f"those of a noise, with {', '.join(names)}", facts)
     return about
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedNoise(ABC):
+    """What is measured of a table, and how an answer at a level is drawn: all that is released once needs no more.
+
+    Attributes:
+        unit: what one individual changes.
+        kind: what is noised, in words.
+        needs_counted: whether a table must be a counted one, and the release of it is one document.
+        names_rows: whether which rows there are is what is released, so that their number is part of the answer.
+    """
+
+    unit: Unit
+
+    kind: ClassVar[str]
+    needs_counted: ClassVar[bool] = False
+    names_rows: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """What is released, in the words of a page."""
+
+    @abstractmethod
+    def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
+        """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
+
+    @abstractmethod
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The least distance within which a released value lies of the true one, with this confidence."""
+
+    @abstractmethod
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+
+    def check_unit(self, counted: Any) -> None:  # noqa: B027, most kinds have nothing to check
+        """Check that the unit goes with a table, counted or not.
+
+        Raises:
+            Unsupported, OutOfRange: where it does not.
+        """
+
+    def check_size(self, rows: int, columns: int) -> None:
+        """Check that there is something to release; see `utmost.publish.promises.declared_columns.check_size`."""
+        check_size(self.unit, rows, columns)
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns that are released, of those that a promise names.
+
+        Raises:
+            OutOfRange: for columns that have no such noise.
+        """
+        return columns
+
+    def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
+        """The table as its adapter or engine reads it.
+
+        Raises:
+            WrongKind: for a table of another kind.
+        """
+        counted: Any = table if isinstance(table, ProvedTable) else None
+        return brought(table) if counted is None else counted.in_steps(columns[0])
+
+    def measured(self, rows: Any) -> tuple[Any, str | None]:
+        """The columns to be noised, and of which kind answers are; None where they are of the kind of the table.
+
+        Raises:
+            OutOfRange: for a table that is not what the noise is promised for.
+        """
+        return rows, None
+
+    def checked(self, table: Any, promise: Any, plan: Planned) -> Any:
+        """A table that is promised so, with every check that a release makes; its ``released`` draws and releases it.
+
+        Raises:
+            UtmostError: for a table that cannot be released so.
+        """
+        return provided("checked_columns")(table, promise, plan)
+
+    def handed(
+        self,
+        level: Level,
+        columns: Mapping[str, Any],
+        kind: str,
+        part: tuple[str, str] | None,
+        table: Callable[[Mapping[str, Any]], Any],
+    ) -> Any:
+        """An answer as it is handed out.
+
+        Args:
+            columns: as they are published, see `Noise.written`.
+            kind: of the table that was published.
+            part: where individuals were counted in parts, which one this is.
+            table: makes the table of such columns and their error bars.
+        """
+        return table(columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +190,12 @@ class Noise(PlannedNoise):
     def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
         """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
         return NoiseAt(self, level, read_confidence(confidence))
+
+    def checked(self, table: Any, promise: Any, plan: Planned) -> Any:
+        """See `PlannedNoise`; a memory could keep it, too."""
+        self.check()
+        self.check_level(plan.level)
+        return PlannedNoise.checked(self, table, promise, plan)
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bars, each with what it is of; the widest ``most`` of many."""
@@ -326,19 +431,13 @@ class NoiseAt(Shown):
         """Warn of a level at which practically nobody is protected."""
         self.noise.warn(self.level)
 
-    def checked(self, table: Any, promise: Any) -> Any:
-        """The table, with every check that a release makes before it draws."""
-        self.noise.check()
-        self.noise.check_level(self.level)
-        return provided("checked_columns")(table, promise, self)
-
     def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
         """The values of a column, as a memory reads them."""
         return self.noise.cells(column, name, place)
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """The first response that there would be, as it is published."""
-        from utmost.publish.promises.first_drawing import FirstDrawing
+        from utmost.publish.promises.response_noise import FirstDrawing
 
         size = sum(column.size for column in cells.values())
         secret = randomness.words(4, 64).tobytes()
@@ -355,11 +454,7 @@ class NoiseAt(Shown):
 
 
 def check_alone(words: Mapping[str, Any], fitting: Sequence[str], where: str, required: str) -> None:
-    """Check that nothing stands beside noise that says the same itself.
-
-    Raises:
-        OutOfRange: for any such word.
-    """
+    """Check that nothing stands beside noise that says the same itself."""
     beside = [name for name, value in words.items() if name not in fitting and _says(name, value)]
     if beside:
         remedy = f"Leave out {', '.join(beside)}."

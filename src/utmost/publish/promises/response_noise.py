@@ -17,16 +17,18 @@ be bridged apart from each other, so the second is refused. Whoever holds the ke
 off: the key must be kept as the data are.
 """
 
+import hmac
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from hashlib import sha256
 
 import numpy as np
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_text
-from utmost.laws.sampling.draw import Method
+from utmost.laws.sampling.draw import CONSTANT_UP_TO, Method
 from utmost.laws.sampling.integers import Integers, add, joined, minus
 from utmost.laws.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
@@ -59,6 +61,45 @@ class DrawnNoise:
     def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
         """Drawn from the law of tightening, or from the bridge."""
         return self.step.drawn(self.lattice, apart, np.zeros(count, np.int64), count, self.randomness, self.method)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDrawing:
+    """The `Drawing` of a response before which there was none, and that nothing keeps.
+
+    Attributes:
+        level: of the response.
+        size: how many cells it has.
+        randomness: from where its noise comes.
+        secret: in the place of a ledger's key.
+    """
+
+    level: Level
+    size: int
+    randomness: Randomness
+    secret: bytes = field(repr=False)
+
+    @property
+    def step(self) -> Step:
+        """From no level to this one."""
+        return Step(self.level, None, None)
+
+    def derived(self, *purpose: str) -> bytes:
+        """Of the secret."""
+        return hmac.digest(self.secret, repr(purpose).encode(), sha256)
+
+    @property
+    def about(self) -> tuple[str, int, bytes]:
+        """Of a release without a name."""
+        return "release", 1, b""
+
+    def bits(self, *run: str) -> Randomness:
+        """The randomness itself."""
+        return self.randomness
+
+    def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
+        """Drawn."""
+        return DrawnNoise(self.step, lattice, self.randomness, "constant" if self.size <= CONSTANT_UP_TO else "table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +190,7 @@ class NoiseOnLattice:
 
 
 def check_derived(stored: Integers, derived: Integers) -> None:
-    """Check that stored noise is the noise that a key gives.
-
-    Raises:
-        Unsupported: where it is other noise.
-    """
+    """Check that stored noise is the noise that a key gives."""
     if not np.array_equal(stored, derived):
         raise Unsupported(
             "the stored noise must be the noise that the key gives",
@@ -243,11 +280,7 @@ class _Path:
 
 
 def check_apart(levels: Iterable[Level], to: Level) -> None:
-    """Check that derived noise can answer a level beside others that are stored.
-
-    Raises:
-        Unsupported: for a level above 2^10, or one in the same last cell of the tree as another.
-    """
+    """Check that derived noise can answer a level beside others that are stored."""
     if Level(None, Fraction(2) ** _TOP) < to:
         raise Unsupported(f"derived noise serves levels up to epsilon={2**_TOP}", came=to)
     mine = _cell(to)

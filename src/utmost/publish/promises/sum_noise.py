@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, UtmostError, WrongKind
 from utmost.laws.exact import Level, Number, level
 from utmost.laws.noise import Geometric
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.provided import provided
@@ -23,8 +22,8 @@ from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, cell_noi
 from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.older_words import MARGIN_WORDS
-from utmost.publish.promises.plan import warn_of_level
-from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, NoiseAt, Response, check_alone
+from utmost.publish.promises.plan import Planned, warn_of_level
+from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, Response, check_alone
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.table_statements import Stated, assumed_line, promise
 from utmost.publish.workloads import Domain, Strategy
@@ -79,10 +78,6 @@ class SumNoise(LatticeNoise):
         """The lattice of the family with the least share."""
         return min((lattice for _, lattice in self.runs), key=lambda lattice: lattice.share)
 
-    def plan(self, level: Level, confidence: Number = "0.95") -> "SumsAt":
-        """The sums at a level, drawn family by family."""
-        return SumsAt(self, level, read_confidence(confidence))
-
     def margin(self, level: Level, confidence: Number) -> int | float:
         """The error bar of the family with the least share."""
         return self._bar(self.widest.of(level), confidence)
@@ -108,6 +103,10 @@ class SumNoise(LatticeNoise):
         """Check that what is measured gives back what is wanted."""
         weights = precision_weights(self.strategy.levels(level(1)))
         self.strategy.measurement.reconstruction(weights)
+
+    def checked(self, table: Any, promise: Any, plan: Planned) -> Any:
+        """The counted table, with every check that a release makes before it draws."""
+        return provided("checked_sums")(table, promise, plan)
 
     def check_size(self, rows: int, columns: int) -> None:
         """Nothing: there is a sum for each group of the domain."""
@@ -201,17 +200,6 @@ class SumNoise(LatticeNoise):
         return replace(sum_noise(strategy), largest=cells.largest)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class SumsAt(NoiseAt):
-    """The sums of a strategy at one level."""
-
-    noise: SumNoise
-
-    def checked(self, table: Any, promise: Any) -> Any:
-        """The counted table, with every check that a release makes before it draws."""
-        return provided("checked_sums")(table, promise, self)
-
-
 def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
     """The noise of each sum of each measured family when the whole may spend a level."""
     wide = strategy.unit.sensitivity.numerator
@@ -243,11 +231,7 @@ def strategy_text(strategy: Strategy) -> str:
 
 
 def read_strategy(written: Any) -> Strategy:
-    """A strategy, or the one that `strategy_text` wrote.
-
-    Raises:
-        OutOfRange: for what holds none.
-    """
+    """A strategy, or the one that `strategy_text` wrote."""
     if isinstance(written, Strategy):
         return written
     try:
@@ -261,11 +245,7 @@ def read_strategy(written: Any) -> Strategy:
 
 
 def check_level_names(domain: Domain, unit: Unit) -> None:
-    """Check, before anything is drawn, that no level has the name of a column that tables of a release add.
-
-    Raises:
-        OutOfRange: for a level that has such a name.
-    """
+    """Check, before anything is drawn, that no level has the name of a column that tables of a release add."""
     levels = [name for axis in domain.axes for name in axis.levels]
     added, amount = {"estimate"}, unit.amount
     if set(MARGIN_WORDS) <= set(levels):  # beside a level called margin its margins have the older word

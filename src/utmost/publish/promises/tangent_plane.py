@@ -125,11 +125,7 @@ class TangentPlane(Shown):
 
 
 def check_lengths(columns: Sequence[str]) -> None:
-    """Check that columns of coordinates are not named as degrees are: which depends on no cell.
-
-    Raises:
-        OutOfRange: where they are.
-    """
+    """Check that columns of coordinates are not named as degrees are: which depends on no cell."""
     degrees = [name for name in columns if name.strip().casefold() in _DEGREES]
     if degrees:
         raise OutOfRange(

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Unpack
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.noise import DiscreteStaircase, Geometric, SignedCells
@@ -28,10 +29,11 @@ from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.joint_draws import sample_joint_cells
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.older_words import format_of
-from utmost.publish.promises.plan import OfColumns, plan_release
+from utmost.publish.promises.plan import plan_release
 from utmost.publish.promises.statement_kinds import TOGETHER_KIND
 from utmost.publish.promises.table_statements import Stated, promise_text
-from utmost.publish.promises.turning import Halves, columns_of, one_of, ratios_of, sums_of
+from utmost.publish.promises.turning import Halves, columns_of, ratios_of, sums_of
+from utmost.publish.tables.columns import Place, integer_column
 from utmost.publish.workloads import ways_together
 from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence
 from utmost.publish.workloads.signed_search import LARGEST_GROUP
@@ -41,7 +43,7 @@ _MOST_KINDS = 16
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TogetherPlan(OfColumns, Shown):
+class TogetherAt(Shown):
     """What a release of columns changed together promises, and how.
 
     Attributes:
@@ -57,6 +59,7 @@ class TogetherPlan(OfColumns, Shown):
     """
 
     is_apart: ClassVar[bool] = False
+    is_document: ClassVar[bool] = False
 
     level: Level
     unit: Unit
@@ -84,6 +87,10 @@ class TogetherPlan(OfColumns, Shown):
     def warn(self) -> None:
         """Warn of a level at which practically nobody is protected, as of noise of each cell by itself."""
         plan_release(self.level, unit=self.unit).warn()
+
+    def read(self, column: Any, name: str, place: Place) -> Integers:
+        """The values of a column of integers."""
+        return integer_column(column, name, place)
 
     def statement(self, stated: Stated) -> dict[str, Any]:
         """What is said publicly about a release: of its own columns, in the order of the groups."""
@@ -237,7 +244,7 @@ def plan_together(
     halves: Halves | None = None,
     confidence: Number = "0.95",
     **words: Unpack[RowWords],
-) -> TogetherPlan:
+) -> TogetherAt:
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
 
     Args:
@@ -252,11 +259,6 @@ def plan_together(
             relaxable.
         confidence: of the margins.
         words: sensitivity and neighbours, in place of the unit.
-
-    Raises:
-        OutOfRange: for fewer than two columns, a unit of another number of cells, a sensitivity that is no integer,
-            noise that is not relaxable where that is asked for, and signed sums where a cell may be lowered, or of two
-            cells, whose pair is "rotated".
 
     >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", sensitivity=1, relaxable=True)
     >>> plan.way.kind, plan.margins
@@ -317,7 +319,7 @@ def plan_of_way(
     halves: Halves,
     confidence: Number,
     cost: CellCost,
-) -> TogetherPlan:
+) -> TogetherAt:
     """The plan with a way that has been chosen; the unit says of signs what the noise needs.
 
     Raises:
@@ -327,7 +329,7 @@ def plan_of_way(
     of_laws = {law: _margins(law, n, sure, halves) for law, n in dict(zip(way.laws, way.groups, strict=True)).items()}
     margins = [margin for law in way.laws for margin in of_laws[law]]
     plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
-    return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
+    return TogetherAt(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
 
 
 def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[int | float]:
@@ -340,12 +342,7 @@ def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[i
 
 
 def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
-    """The noise by what a statement says of it: whether it keeps the level is computed, that no other has less is not.
-
-    Raises:
-        BadTable: for sums that are not of all columns, or of more or larger groups than are planned, and shares that do
-            not add up.
-    """
+    """The noise by what a statement says of it: that it keeps the level is computed, that no other has less is not."""
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
         raise BadTable("such noise needs individuals who lower no cell", came="no such promise", where="nonnegative")

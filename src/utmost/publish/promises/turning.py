@@ -5,13 +5,14 @@ Two columns are their sum and difference, multiples of 1/2 when they are read ba
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Array, Level, checked, objects, plain_array
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.noise import Geometric, SignedCells
 from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.sampling.integers import Integers, add, minus, narrowed, uniform_integers
@@ -142,11 +143,7 @@ def _combined(columns: Sequence[Integers], row: Sequence[int]) -> Integers:
 
 
 def whole_numbers(values: Any, name: str) -> Integers:
-    """A list of integers as a row of int64, or of Python ints.
-
-    Raises:
-        OutOfRange: for anything else.
-    """
+    """A list of integers as a row of int64, or of Python ints."""
     array = plain_array(values, name)
     if array.ndim != 1 or (array.dtype != object and array.dtype.kind not in "iu") or array.dtype == np.uint64:
         array = objects(list(values)) if np.iterable(values) else array
@@ -182,14 +179,3 @@ def _rounded(numerators: Integers, denominator: int, randomness: Randomness) -> 
         return _tossed(numerators, randomness)
     total = add(numerators, uniform_integers(denominator, numerators.size, randomness))
     return narrowed((total if denominator < _LARGEST else total.astype(object)) // denominator)
-
-
-def one_of(value: Any, among: Any, name: str) -> Any:
-    """The value, which must be one of the words of a literal type.
-
-    Raises:
-        OutOfRange: for another.
-    """
-    if not isinstance(value, str) or value not in get_args(among):
-        raise OutOfRange(f"{name} must be one of {', '.join(get_args(among))}", came=value)
-    return value

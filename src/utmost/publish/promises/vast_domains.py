@@ -42,15 +42,12 @@ class Universe(Protocol):
     @property
     def size(self) -> int:
         """How many keys there are."""
-        ...
 
     def key(self, place: int) -> Any:
         """The key in a place, 0 to size - 1."""
-        ...
 
     def place(self, key: Any) -> int | None:
         """The place of a key; None for what is no key of this universe."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,11 +300,7 @@ def named_cells(
 
 
 def false_wish(false_names: Number) -> Fraction:
-    """How many names of nobody are wanted at most, on average.
-
-    Raises:
-        OutOfRange: for what is not positive, and more than 10^7.
-    """
+    """How many names of nobody are wanted at most, on average."""
     wish = written_number(false_names, "false_names")
     if not 0 < wish <= _MOST_FALSE:
         raise OutOfRange("false_names must be above 0 and at most 10^7", came=false_names, where="name_cells")

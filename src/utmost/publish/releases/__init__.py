@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from utmost.publish.promises.level_steps import relax as relax
     from utmost.publish.promises.level_steps import tighten as tighten
     from utmost.publish.promises.noise_of_keys import select_keys as select_keys
-    from utmost.publish.promises.plan import Plan as Plan
+    from utmost.publish.promises.plan import CellsAt as CellsAt
     from utmost.publish.promises.plan import guarantee as guarantee
     from utmost.publish.promises.plan import plan_release as plan_release
     from utmost.publish.promises.plan import statement as statement
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
     from utmost.publish.releases.gradual_release import path as path
     from utmost.publish.releases.item_commitment import ItemCommitment as ItemCommitment
-    from utmost.publish.releases.item_release import ItemRelease as ItemRelease
+    from utmost.publish.releases.item_release import ItemResponder as ItemResponder
     from utmost.publish.releases.noised_workloads import release_workload as release_workload
     from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
     from utmost.publish.releases.processed_release import ProcessedRelease as ProcessedRelease

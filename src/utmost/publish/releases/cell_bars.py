@@ -16,7 +16,7 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.ratio_bars import RatioBar, fieller
 from utmost.laws.noise.repeated_sums import repeated
 from utmost.laws.sampling.grid import reach
-from utmost.publish.promises.plan import Plan
+from utmost.publish.promises.plan import CellsAt
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class CellBars:
     (15, 27, 48)
     """
 
-    plan: Plan
+    plan: CellsAt
 
     @checked
     def alone(self, confidence: Number = "0.95") -> int | float:

@@ -32,7 +32,7 @@ from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CleanRelease(Shown):
+class CleanTable(Shown):
     """Cells that are whole and not negative, the nearest to what was released, and all tables made of them.
 
     They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Error
@@ -73,7 +73,7 @@ class CleanRelease(Shown):
     held: Family | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        values = [getattr(self, name) for name in CleanRelease.__slots__]
+        values = [getattr(self, name) for name in CleanTable.__slots__]
         return _rebuilt, tuple(values)
 
     def __getitem__(self, family: str | Sequence[str] | Family) -> Any:
@@ -179,13 +179,13 @@ class CleanRelease(Shown):
         }
 
 
-def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanRelease:
-    return CleanRelease(domain, frozen(cells.copy()), *rest)
+def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
+    return CleanTable(domain, frozen(cells.copy()), *rest)
 
 
 def cleaned(
     release: Noised, reconstruction: LeastSquares, noise_of_an_cell: Combination, kind: str, given: Any, hold: Any
-) -> CleanRelease:
+) -> CleanTable:
     """The clean tables of a release, of which public facts hold.
 
     Raises:
@@ -211,7 +211,7 @@ def cleaned(
     move = max([rounded.largest_move, *(_moved(domain, rounded.cells, squares, family) for family in tents)])
     bias, exactly = zero_bias(noise_of_an_cell)
     cells, wide = frozen(narrowed(rounded.cells)), 1.0 if amount is None else float(amount.step)
-    return CleanRelease(
+    return CleanTable(
         domain,
         cells,
         kind,

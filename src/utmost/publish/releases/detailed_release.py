@@ -174,7 +174,7 @@ def detailed_unit(unit: Unit) -> Unit:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DetailedRelease(Shown):
+class DetailedSums(Shown):
     """A release in two stages: the sums of groups, and of each the breakdown that these chose.
 
     Attributes:
@@ -290,7 +290,7 @@ def release_detailed(
     first: Number = "1/8",
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-) -> DetailedRelease:
+) -> DetailedSums:
     """Release the sums of groups, and of each group the breakdown that its noisy sum bears, at one level together.
 
     Args:
@@ -323,11 +323,11 @@ def release_detailed(
         table, Strategy(table.domain, table.unit, {group: 1}), epsilon=whole.scaled(share), **options
     )
     if not rule.chosen(coarse):
-        return DetailedRelease(rule, coarse, None, whole, share)
+        return DetailedSums(rule, coarse, None, whole, share)
     fine = rule.counted(table, coarse)
     plan = Strategy(fine.domain, fine.unit, {fine.domain.finest: 1})
     chosen = release_workload(fine, plan, epsilon=whole.scaled(1 - share), **options)
-    return DetailedRelease(rule, coarse, chosen, whole, share)
+    return DetailedSums(rule, coarse, chosen, whole, share)
 
 
 def rehearse_detailed(

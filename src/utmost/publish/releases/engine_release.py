@@ -24,10 +24,10 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
 )
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.plan import Plan, warn_of_rows
+from utmost.publish.promises.plan import CellsAt, warn_of_rows
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, released_type, responses_of
-from utmost.publish.releases.item_release import ItemRelease
-from utmost.publish.releases.table import TableRelease
+from utmost.publish.releases.item_release import ItemResponder
+from utmost.publish.releases.table import ReleasedOnce
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.arrow_identifiers import check_identifier, is_text
 from utmost.publish.tables.columns import not_distinct
@@ -46,11 +46,11 @@ class CheckedFrame:
 
     frame: "ReleasableFrame"
     promise: Promise
-    plan: Plan
+    plan: CellsAt
     rows: int
 
     @classmethod
-    def of(cls, table: Any, promise: Promise, plan: Plan) -> "CheckedFrame":
+    def of(cls, table: Any, promise: Promise, plan: CellsAt) -> "CheckedFrame":
         """The frame, checked by the engine; several identifiers may say together which item a row is.
 
         Raises:
@@ -64,22 +64,18 @@ class CheckedFrame:
         warn_of_rows(promise.rows)
         return cls(frame, promise, plan, rows)
 
-    def released(self, randomness: Randomness | None) -> TableRelease:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce:
         """The release, the secret of whose noise comes from this randomness; without it the same and no table."""
         frame, plan, table = self.frame, self.plan, None
         if randomness is not None:
             secret = randomness.words(SECRET_BYTES // 8, 64).tobytes()
-            release = ItemRelease(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
+            release = ItemResponder(secret, frame.columns, lattice_of_plan(plan), (plan.level,), plan.level)
             table = frame.noised(release, plan.margin)
-        return TableRelease(table, frame.columns, plan, self.rows, frame.public, self.promise.rows)
+        return ReleasedOnce(table, frame.columns, plan, self.rows, frame.public, self.promise.rows)
 
 
-def lattice_of_plan(plan: Plan) -> Lattice:
-    """The lattice whose noise is that of the plan.
-
-    Raises:
-        Unsupported: for a law that is no noise of a lattice.
-    """
+def lattice_of_plan(plan: CellsAt) -> Lattice:
+    """The lattice whose noise is that of the plan."""
     drawn, block = plan.drawn, 1
     if isinstance(drawn, DiscreteStaircase) and 2 * drawn.step == drawn.sensitivity + 1:
         block = drawn.sensitivity
@@ -171,7 +167,7 @@ class ReleasableFrame:
                     remedy="Cast the column to decimal(38, 0), or choose a larger level.",
                 )
 
-    def noised(self, release: ItemRelease, margin: int | float | None, answer: Answering = responses_of) -> Any:
+    def noised(self, release: ItemResponder, margin: int | float | None, answer: Answering = responses_of) -> Any:
         """The engine's own frame of the released and public columns, with margins where one is given.
 
         Args:

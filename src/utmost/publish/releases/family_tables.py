@@ -91,9 +91,6 @@ def labelled_table(kind: str, labels: Mapping[str, NDArray[Any]], columns: Mappi
     """Labels and numbers beside them as a table of a kind.
 
     A margin beside a level of that name, which older releases may have, has the older word.
-
-    Raises:
-        OutOfRange: for a level that has the name of a column.
     """
     today, older = MARGIN_WORDS
     if today in labels:

@@ -46,11 +46,7 @@ def read_given(domain: Domain, public: Any, amount: Amount | None = None) -> Pub
 
 
 def read_table(domain: Domain, name: Any) -> Family:
-    """The family of a whole table, by its name; "total" is the sum of everything.
-
-    Raises:
-        OutOfRange: for a table that the domain has not, and a part of one.
-    """
+    """The family of a whole table, by its name; "total" is the sum of everything."""
     family, narrow = narrowed(domain, _words(domain, name))
     if narrow:
         raise OutOfRange("a whole table must be named", came=name, where="hold", remedy='Say "total", or "carrier".')

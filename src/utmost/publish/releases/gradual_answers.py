@@ -1,7 +1,8 @@
 """An answer of a gradual release as what is published: a table with its error bars, and the statement of its level."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
@@ -13,20 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotALevel, Unsupported
-from utmost.laws.exact import Level, Number, level
+from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.exact.levels import LevelWords
+from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.laws.noise.law import read_confidence
-from utmost.publish.promises.plan import Plan, statement
+from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.publish.tables.adapters import Column, check_column, named
-from utmost.publish.tables.saving import Digest, FileWords, Publication, check_destination_free, saved
+from utmost.publish.tables.saving import Digest, FileWords, Publication, check_destination_free, file_words, saved
+
+
+class AnswerWords(LevelWords, FileWords, total=False):
+    """The words of a save of an answer: see `AnsweredLevels.save`."""
+
+    name: str | None
+    public: Mapping[Any, Any] | None
+    confidence: Number
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """Where an answer goes and how, as the arguments of every ``save`` say it.
+    """Where an answer goes and how, as the words of a ``save`` say it.
 
     Attributes:
         path, file: as for `saved`.
+        level: of the answer.
         name: what the statement calls the release; the file's name without its ending if left out.
         public: columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
         confidence: of the error bars.
@@ -34,30 +46,28 @@ class Saving:
 
     path: Path | str
     file: FileWords
-    name: str | None = None
-    public: Mapping[Any, Column] = field(default_factory=dict)
-    confidence: Fraction = Fraction(19, 20)
+    level: Level
+    name: str | None
+    public: Mapping[Any, Column]
+    confidence: Fraction
 
     @classmethod
-    def of(
-        cls,
-        path: Path | str,
-        confidence: Number = "0.95",
-        public: Any = None,
-        name: str | None = None,
-        **file: Unpack[FileWords],
-    ) -> "Saving":
-        """The arguments of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
+    def of(cls, path: Path | str, spent: Level | None, words: AnswerWords) -> "Saving":
+        """The words of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
+
+        Args:
+            spent: the loosest level that has been answered, whose answer is meant where none is named.
 
         Raises:
-            OutOfRange: for a confidence that is none.
+            OutOfRange: for a confidence that is none. NotALevel: as `level_to_save`.
             BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
         """
-        sure = read_confidence(confidence)
-        saving = cls(path, file, name, {} if public is None else dict(public), sure)
-        _check_columns(saving.public)
+        sure, public, file = read_confidence(words.get("confidence", "0.95")), words.get("public"), file_words(words)
+        columns = {} if public is None else dict(public)
+        _check_columns(columns)
         check_destination_free(path, **file)
-        return saving
+        at = level_to_save(words.get("epsilon"), words.get("alpha"), spent)
+        return cls(path, file, at, words.get("name"), columns, sure)
 
     @property
     def title(self) -> str:
@@ -67,17 +77,60 @@ class Saving:
         stem = Path(fsdecode(self.path)).name.partition(".")[0]
         return "release" if stem in ("", "-") else stem
 
-    def write(self, made: Publication) -> dict[str, Any]:
-        """Write a publication as it is asked for."""
-        return saved(made, self.path, **self.file)
+
+Said = Callable[[Digest | None], dict[str, Any]]
+"""From the digest of a table to what is said publicly of it."""
+
+
+class AnsweredLevels(Shown, ProcessMemory):
+    """Answers that this process remembers: at any levels, in any order, at the price of the largest."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def levels(self) -> tuple[Level, ...]:
+        """Every level that has been answered, strictest first."""
+
+    @property
+    def spent(self) -> Level | None:
+        """The largest level answered: that of all answers together. None before the first answer."""
+        return max(self.levels, default=None)
+
+    @abstractmethod
+    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+        """The answer that is saved, as a table, and what is said of it; all that can fail has failed before a draw."""
+
+    @checked
+    def save(self, path: Path | str, **words: Unpack[AnswerWords]) -> dict[str, Any]:
+        """Write the answer at a level as a table with error bars and, beside it, its statement: both appear, or none.
+
+        A number is a table of one row; an array has a row for each value, and of several dimensions a column for the
+        place along each.
+
+        Args:
+            epsilon, alpha: the level; the loosest one answered if left out. A new one is answered, and spent.
+            name: what the statement calls the release; the file's name if left out.
+            public: columns to stand beside, such as the labels of the rows; none may depend on any individual.
+            confidence: of the error bars.
+            path, format, sign, overwrite: as for `saved`.
+
+        Raises:
+            NotALevel: where no level is named and none was answered.
+            Unsupported: for columns whose individuals or numbers differ, of which one statement cannot speak.
+            BadTable: for a public column of another length.
+        """
+        how = Saving.of(path, self.spent, words)
+        return self._written(how, *self._published(how))
+
+    def _written(self, how: Saving, table: dict[str, Any], said: Said) -> dict[str, Any]:
+        """Write an answer, and with it what all answers cost together."""
+        answered = answered_facts(how.title, 1, self.levels, self.spent)
+        return saved(Publication(table, lambda digest: said(digest) | answered), how.path, **how.file)
 
 
 def level_to_save(epsilon: Any, alpha: Any, spent: Level | None) -> Level:
-    """The level whose answer is saved: the one that is named, else the loosest that has been answered.
-
-    Raises:
-        NotALevel: where none is named, and none has been answered.
-    """
+    """The level whose answer is saved: the one that is named, else the loosest that has been answered."""
     if epsilon is not None or alpha is not None:
         return level(epsilon, alpha)
     if spent is None:
@@ -145,22 +198,8 @@ class LaidOut:
         return table
 
 
-def column_publication(plan: Plan, laid: LaidOut, answered: Mapping[str, Any]) -> Publication:
-    """An answer whose cells have noise of their own, as it is published."""
-    table = laid.with_margins(dict.fromkeys(laid.released, plan.margin))
-
-    def said(digest: Digest | None) -> dict[str, Any]:
-        return statement(plan, list(laid.released), list(laid.public), laid.rows, digest=digest) | dict(answered)
-
-    return Publication(table, said)
-
-
 def _array(answer: Any) -> NDArray[Any]:
-    """A number, or an array of numbers or texts, as an array.
-
-    Raises:
-        Unsupported: for anything else.
-    """
+    """A number, or an array of numbers or texts, as an array."""
     wide = isinstance(answer, int) and abs(answer) >= 1 << 63
     try:
         array = np.asarray(answer, dtype=object if wide else None)

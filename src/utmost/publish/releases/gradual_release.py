@@ -1,8 +1,7 @@
 """A release whose level can be relaxed later: answers at any levels, in any order, at the price of the largest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path as PathLike
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -17,13 +16,12 @@ from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.draw import Method
 from utmost.laws.sampling.grid import unsnapped_one
 from utmost.laws.sampling.level_draws import sample_path
-from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.promises.plan import plan_of_answer
-from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, column_publication, level_to_save
+from utmost.publish.promises.table_statements import Stated
+from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.noised_cells import Column
-from utmost.publish.tables.saving import FileWords
 
 
 class GradualWords(TypedDict, total=False):
@@ -36,7 +34,7 @@ class GradualWords(TypedDict, total=False):
     half_step: bool
 
 
-class GradualRelease(Shown, ProcessMemory):
+class GradualRelease(AnsweredLevels):
     """Values and their noise at all levels at once.
 
     Each cell has noise of its own, geometric on the integers, or geometric on a fine grid (Laplace noise) on the reals.
@@ -150,46 +148,14 @@ class GradualRelease(Shown, ProcessMemory):
         """Every level at which some cell has been answered, strictest first."""
         return tuple(sorted({answered for column in self._columns.values() for answered in column.levels}))
 
-    @property
-    def spent(self) -> Level | None:
-        """The largest level answered: that of all answers together. None before the first answer."""
-        return max(self.levels, default=None)
-
-    @checked
-    def save(
-        self,
-        path: PathLike | str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        name: str | None = None,
-        public: Mapping[Any, Any] | None = None,
-        confidence: Number = "0.95",
-        **file: Unpack[FileWords],
-    ) -> dict[str, Any]:
-        """Write the answer at a level as a table with error bars and, beside it, its statement: both appear, or none.
-
-        A number is a table of one row; an array has a row for each value, and of several dimensions a column for the
-        place along each.
-
-        Args:
-            epsilon, alpha: the level; the loosest one answered if left out. A new one is answered, and spent.
-            name: what the statement calls the release; the file's name if left out.
-            public: columns to stand beside, such as the labels of the rows; none may depend on any individual.
-            confidence: of the error bars.
-            path, format, sign, overwrite: as for `saved`.
-
-        Raises:
-            NotALevel: where no level is named and none was answered.
-            Unsupported: for columns whose individuals or numbers differ, of which one statement cannot speak.
-            BadTable: for a public column of another length.
-        """
-        how = Saving.of(path, confidence, public, **file, name=name)
-        spent_level, unit, lattice = level_to_save(epsilon, alpha, self.spent), *self._promised()
-        plan = plan_of_answer(unit, lattice, spent_level, how.confidence, half_step=self._half_step)
+    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+        unit, lattice = self._promised()
+        plan = plan_of_answer(unit, lattice, how.level, how.confidence, half_step=self._half_step)
         LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
-        laid = LaidOut.of(self.at(spent_level), how.public)
-        return how.write(column_publication(plan, laid, answered_facts(how.title, 1, self.levels, self.spent)))
+        laid = LaidOut.of(self.at(how.level), how.public)
+        stated = Stated(list(laid.released), list(laid.public), laid.rows)
+        table = laid.with_margins(dict.fromkeys(laid.released, plan.margin))
+        return table, lambda digest: plan.statement(replace(stated, digest=digest))
 
     def _shapes(self) -> Any:
         """Zeros of the shapes of the values."""
@@ -236,7 +202,8 @@ def units_of(
     """What one individual changes: for all columns, or by column where the sensitivities are."""
     if unit is None and isinstance(sensitivity, Mapping):
         return {name: read_unit(None, width, cells, needs=("sensitivity",)) for name, width in sensitivity.items()}
-    return read_unit(unit, sensitivity, cells, needs=("sensitivity",))  # type: ignore[arg-type]
+    width: Any = sensitivity  # by column it stands beside no unit, which `read_unit` says
+    return read_unit(unit, width, cells, needs=("sensitivity",))
 
 
 def _each(words: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:

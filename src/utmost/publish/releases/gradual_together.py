@@ -1,7 +1,7 @@
 """Columns that one individual changes together, answered at any levels in any order."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -9,20 +9,17 @@ import numpy as np
 from utmost.errors import BadTable
 from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact import level as level_of
-from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy.unit import RowWords
-from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_together
 from utmost.publish.promises.turning import Halves, columns_of, ratios_of, sums_of, whole_numbers
-from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
+from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.publish.tables.saving import Digest, FileWords, Publication
 from utmost.publish.workloads.cells_together import CellsLaw, CellsTogether
 
 
-class GradualTogether(Shown, ProcessMemory):
+class GradualTogether(AnsweredLevels):
     """Columns of which one individual changes the cells of one row together, answered at any levels in any order.
 
     Pairs of columns are kept as sum and difference in a `GradualRelease`, an odd column by itself; where no individual
@@ -93,54 +90,22 @@ class GradualTogether(Shown, ProcessMemory):
                 self._read[level] = self._columns(self._inner.at(self._levels(level)))
             return {name: column.copy() for name, column in self._read[level].items()}
 
-    @checked
-    def save(
-        self,
-        path: Path | str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        name: str | None = None,
-        public: Mapping[Any, Any] | None = None,
-        confidence: Number = "0.95",
-        **file: Unpack[FileWords],
-    ) -> dict[str, Any]:
-        """Write the columns at a level with their error bars and, beside them, their statement: both appear, or none.
-
-        Args:
-            epsilon, alpha: the level; the loosest one answered if left out. A new one is answered, and spent.
-            name, public, confidence: as for `GradualRelease.save`.
-            path, format, sign, overwrite: as for `saved`.
-
-        Raises:
-            NotALevel: where no level is named and none was answered.
-            BadTable: for a public column of another length.
-        """
-        how = Saving.of(path, confidence, public, **file, name=name)
-        level = level_to_save(epsilon, alpha, self.spent)
-        way = self._way.at(level, self.unit)
+    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+        way, sure = self._way.at(how.level, self.unit), how.confidence
         plan = plan_of_way(
-            self._names, level, self.unit, way, halves=self._halves, confidence=how.confidence, cost="absolute"
+            self._names, how.level, self.unit, way, halves=self._halves, confidence=sure, cost="absolute"
         )
         blank = np.zeros(self._rows, np.int8)
         LaidOut.of(dict.fromkeys(self._names, blank), how.public)  # refuses what does not fit, before it is drawn
-        laid = LaidOut.of(self.at(level), how.public)
-        answered = answered_facts(how.title, 1, self.levels, self.spent)
-
-        def statement(digest: Digest | None) -> dict[str, Any]:
-            return plan.statement(Stated(plan.columns, list(laid.public), laid.rows, digest=digest)) | answered
-
-        return how.write(Publication(laid.with_margins(dict(zip(plan.columns, plan.margins, strict=True))), statement))
+        laid = LaidOut.of(self.at(how.level), how.public)
+        stated = Stated(plan.columns, list(laid.public), laid.rows)
+        table = laid.with_margins(dict(zip(plan.columns, plan.margins, strict=True)))
+        return table, lambda digest: plan.statement(replace(stated, digest=digest))
 
     @property
     def levels(self) -> tuple[Level, ...]:
         """Every level that has been answered, strictest first."""
         return tuple(sorted(self._read))
-
-    @property
-    def spent(self) -> Level | None:
-        """The largest level answered: that of all answers together. None before the first answer."""
-        return max(self._read, default=None)
 
     def _levels(self, level: Level) -> dict[Any, Level]:
         """The level of each series of noise: a pair's share, divided between its sum and its difference."""

@@ -12,7 +12,7 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
-from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.tables.arrow_identifiers import arrow_identifiers
 from utmost.publish.tables.engines import UNDECLARED
 from utmost.publish.tables.extra import extra
@@ -22,11 +22,7 @@ _LIMBS = 8
 
 
 def arrow_numbers(column: Any, name: str) -> Any:
-    """The numbers in an Arrow array: a NumPy array, or Python integers and decimals.
-
-    Raises:
-        BadTable: where one is missing.
-    """
+    """The numbers in an Arrow array: a NumPy array, or Python integers and decimals."""
     arrow = extra("pyarrow", "tables")
     if column.null_count:
         raise BadTable("the cell must be a number", came="a missing one", where=f"column {name!r}")
@@ -44,9 +40,6 @@ def released_type(field: Any, numbers: str) -> Any:
     """The type of a released column, a function of what was declared: int64, float64 for reals, decimals for decimals.
 
     Integers that an engine made wide, since a sum is or since the rows hold a large one, are released as int64.
-
-    Raises:
-        Unsupported: for a column that cannot be released as it is.
     """
     arrow, kind = extra("pyarrow", "tables"), field.type
     kinds = arrow.types
@@ -80,10 +73,9 @@ class Answering(Protocol):
     """From the identifiers and the numbers of some items to released columns."""
 
     def __call__(
-        self, release: ItemRelease, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
+        self, release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
     ) -> dict[str, NDArray[Any]]:
         """The released columns."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -97,7 +89,7 @@ class ItemNoiseMap:
         answer: what is made of the numbers.
     """
 
-    release: ItemRelease
+    release: ItemResponder
     identifiers: tuple[str, ...]
     schema: Any
     answer: Answering
@@ -118,7 +110,7 @@ class ItemNoiseMap:
 
 
 def responses_of(
-    release: ItemRelease, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
+    release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
 ) -> dict[str, NDArray[Any]]:
     """The responses at the newest level, from true values."""
     return release.responses(identifiers, numbers)
@@ -136,7 +128,7 @@ class CommittingRows:
 
     key: CommitmentKey
     identifiers: tuple[str, ...]
-    answered: tuple[ItemRelease, Level] | None = None
+    answered: tuple[ItemResponder, Level] | None = None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """One batch for all that come: a row for each block that has any, 1024 at most, and for each column."""

@@ -32,7 +32,7 @@ from utmost.laws.sampling.item_words import (
     item_tags,
 )
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.releases.item_release import ItemRelease, is_texts, read_columns
+from utmost.publish.releases.item_release import ItemResponder, is_texts, read_columns
 
 BLOCKS = 1024
 _LIMBS, _LIMB_BITS = 8, 16
@@ -171,7 +171,7 @@ class CommitmentKey:
         return self._of(identifiers, read_columns(self.lattice, self.columns, values, count))
 
     def committed_responses(
-        self, release: ItemRelease, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
+        self, release: ItemResponder, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
     ) -> ItemCommitment:
         """The commitment to the rows that were answered so: it is that to their values if, and only if, they were.
 
@@ -186,7 +186,7 @@ class CommitmentKey:
             at: the level of the responses, one of the release's path.
 
         Raises:
-            BadTable, NotANumber, OutOfRange: as for `ItemRelease.moved`.
+            BadTable, NotANumber, OutOfRange: as for `ItemResponder.moved`.
         """
         return self._of(identifiers, release.without_noise(identifiers, responses, at))
 

@@ -43,7 +43,7 @@ Shift = Callable[[Tags], Integers]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ItemRelease:
+class ItemResponder:
     """What a worker needs to answer for the items it is given: the secret of one release, and its public facts.
 
     The driver hands it to every worker, so it can be pickled; its secret opens this release and nothing else of the
@@ -61,7 +61,7 @@ class ItemRelease:
     >>> from utmost.laws.privacy import Unit
     >>> from utmost.publish.promises.lattice import lattice_of
     >>> lattice = lattice_of("integers", Unit(sensitivity=1, cells=1, neighbours="add-remove"))
-    >>> release = ItemRelease(bytes(32), ("n",), lattice, (level(1), level(3)), level(3))
+    >>> release = ItemResponder(bytes(32), ("n",), lattice, (level(1), level(3)), level(3))
     >>> whole = release.responses([Identifiers.of(["a", "b"])], {"n": [5, 7]})["n"]
     >>> int(whole[1]) == int(release.responses([Identifiers.of(["b"])], {"n": [7]})["n"][0])
     True
@@ -74,12 +74,12 @@ class ItemRelease:
     level: Level
 
     def __post_init__(self) -> None:
-        check_secret(self.secret, "ItemRelease")
+        check_secret(self.secret, "ItemResponder")
         is_path = isinstance(self.path, tuple) and all(isinstance(step, Level) for step in (*self.path, self.level))
         if not is_path or not isinstance(self.lattice, Lattice) or not is_texts(self.columns):
-            raise WrongKind("a release by item has columns, a lattice, and levels", where="ItemRelease")
+            raise WrongKind("a release by item has columns, a lattice, and levels", where="ItemResponder")
         if len(set(self.path)) != len(self.path) or self.level not in self.path:
-            raise OutOfRange("a path has its levels once each, one of them the release's own", where="ItemRelease")
+            raise OutOfRange("a path has its levels once each, one of them the release's own", where="ItemResponder")
 
     def tags(self, identifiers: Sequence[Identifiers]) -> Tags:
         """The tags of items, shape (n, 2); see `item_tags`."""
@@ -226,7 +226,7 @@ class ItemRelease:
         return written
 
     def __repr__(self) -> str:
-        return f"ItemRelease(columns={self.columns}, path={self.path}, level={self.level!r})"
+        return f"ItemResponder(columns={self.columns}, path={self.path}, level={self.level!r})"
 
 
 def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers], words: ItemWords) -> Integers:

@@ -11,10 +11,11 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise import Geometric
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.sum_noise import MEASURED, SumsAt, noise_laws, warn_of_laws
+from utmost.publish.promises.sum_noise import MEASURED, SumNoise, noise_laws, warn_of_laws
 from utmost.publish.promises.values import noised_by
-from utmost.publish.releases.table import TableRelease, release_table
+from utmost.publish.releases.table import ReleasedOnce, release_table
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.domain import Family
@@ -92,37 +93,40 @@ class CheckedSums:
     """A counted table of which the sums of a plan can be released."""
 
     counted: CountedTable
-    plan: SumsAt
+    noise: SumNoise
+    plan: Planned
     laws: Mapping[Family, Geometric]
     weights: Mapping[Family, int]
 
-    def released(self, randomness: Randomness | None) -> TableRelease:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce:
         """The noisy sums, family after family, as a `WorkloadRelease`; without randomness the same and no table."""
         counted, plan, release = self.counted, self.plan, None
-        strategy = plan.noise.strategy
+        strategy = self.noise.strategy
         if randomness is not None:
             sums = strategy.each_sums(counted.summable)
             measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
             about = plan.level, plan.confidence, measured, counted.kind, counted.part, self.weights
             release = WorkloadRelease(strategy, *about)
-        return TableRelease(release, (MEASURED,), plan, plan.noise.sums, (), "declared")
+        return ReleasedOnce(release, (MEASURED,), plan, self.noise.sums, (), "declared")
 
 
-def checked_sums(table: Any, promise: Promise, plan: SumsAt) -> CheckedSums:
+def checked_sums(table: Any, promise: Promise, plan: Planned) -> CheckedSums:
     """A counted table, with every check that a release of sums makes before it draws.
 
     Raises:
         OutOfRange, Unsupported, WrongKind: as `release_workload`.
     """
-    counted, strategy = promise.rows_of(table), plan.noise.strategy
+    counted, noise = promise.rows_of(table), promise.noise
+    assert isinstance(noise, SumNoise), "it is the noise of sums that asks"
+    strategy = noise.strategy
     counted.check_fits(strategy)
     strategy.unit.check_part(counted.part)
-    plan.noise.check_names(promise.columns, ())
+    noise.check_names(promise.columns, ())
     laws = noise_laws(strategy, plan.level)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
     strategy.measurement.reconstruction(weights)
     warn_of_laws(strategy, plan.level, laws)
-    return CheckedSums(counted, plan, laws, weights)
+    return CheckedSums(counted, noise, plan, laws, weights)
 
 
 def _sealed(sums: NDArray[Any]) -> NDArray[Any]:

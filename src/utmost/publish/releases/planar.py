@@ -1,6 +1,7 @@
 """Points of the plane, or of n dimensions, released at epsilon per unit of distance, and relaxed later."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
@@ -10,24 +11,21 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.laws.exact import Level, Number, checked, level, natural
-from utmost.laws.exact.shown import Shown
 from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.publish.promises.places_statements import margin_name, places_statement
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import warn_of_degrees
-from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
+from utmost.publish.releases.gradual_answers import AnsweredLevels, AnswerWords, LaidOut, Said, Saving
 from utmost.publish.tables.cell_values import read_reals
-from utmost.publish.tables.saving import Digest, FileWords, Publication
 
 _PLACES_AT_ONCE = 1 << 22
 
 
-class PlanarRelease(Shown, ProcessMemory):
+class PlanarRelease(AnsweredLevels):
     """Points and their noise at all levels at once: epsilon for each unit of Euclidean distance.
 
     Each point x has a hidden path of noise V, of which V_e has the density c exp(-e |v|), whatever the dimension; what
@@ -116,40 +114,28 @@ class PlanarRelease(Shown, ProcessMemory):
 
     @checked
     def save(
-        self,
-        path: Path | str,
-        *,
-        columns: Sequence[str] | None = None,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        name: str | None = None,
-        public: Mapping[Any, Any] | None = None,
-        confidence: Number = "0.95",
-        **file: Unpack[FileWords],
+        self, path: Path | str, *, columns: Sequence[str] | None = None, **words: Unpack[AnswerWords]
     ) -> dict[str, Any]:
         """Write the points at a level as a table with their margin and, beside it, its statement: both appear, or none.
 
         Args:
             columns: names of the coordinates; "x" and "y" in the plane, else "x_0", "x_1", ..., if left out.
             epsilon, alpha: the level for each ``per``; the loosest one answered if left out. A new one is spent.
-            name, public, confidence: as for `GradualRelease.save`.
-            path, format, sign, overwrite: as for `saved`.
+            name, public, confidence, path, format, sign, overwrite: as for `GradualRelease.save`.
 
         Raises:
             NotALevel: where no level is named and none was answered.
             BadTable: for a public column of another length, and for names that are not one for each coordinate.
         """
-        how = Saving.of(path, confidence, public, **file, name=name)
-        law = self._law(level_to_save(epsilon, alpha, self.spent))
+        how = Saving.of(path, self.spent, words)
+        return self._written(how, *self._published(how, columns))
+
+    def _published(self, how: Saving, columns: Sequence[str] | None = None) -> tuple[dict[str, Any], Said]:
+        law = self._law(how.level)
         table, names = self._as_table(law, columns, how)
-
-        def said(digest: Digest | None) -> dict[str, Any]:
-            beside = [beside_name for beside_name in table if beside_name not in (*names, margin_name(names))]
-            rows = self._flat.size // self.dimensions
-            return places_statement(law, how.confidence, Stated(names, beside, rows, digest=digest)) | answered
-
-        answered = answered_facts(how.title, 1, self.levels, self.spent)
-        return how.write(Publication(table, said))
+        beside = [name for name in table if name not in (*names, margin_name(names))]
+        stated = Stated(names, beside, self._flat.size // self.dimensions)
+        return table, lambda digest: places_statement(law, how.confidence, replace(stated, digest=digest))
 
     def _as_table(
         self, law: PlanarLaw, columns: Sequence[str] | None, how: Saving
@@ -173,11 +159,6 @@ class PlanarRelease(Shown, ProcessMemory):
     def levels(self) -> tuple[Level, ...]:
         """Every level that has been answered, strictest first."""
         return self._levels
-
-    @property
-    def spent(self) -> Level | None:
-        """The largest level answered, for each ``per`` of distance: that of all answers together. None before any."""
-        return max(self._levels, default=None)
 
     def margin(self, confidence: Number = "0.95", *, epsilon: Number | Level | None = None) -> float:
         """The distance within which an answer lies of its point with this chance, its rounding included.

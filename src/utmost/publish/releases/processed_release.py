@@ -4,17 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
+from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level, wrong_kind
-from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.statement_kinds import PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise, taken_for_granted
-from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
+from utmost.publish.releases.gradual_answers import AnsweredLevels, AnswerWords, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
-from utmost.publish.tables.saving import Digest, FileWords, Publication
+from utmost.publish.tables.saving import Digest
 from utmost.version import __version__
 
 NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"
@@ -23,7 +22,7 @@ Before = Callable[[Any], Any]
 After = Callable[[Any, Level], Any]
 
 
-class ProcessedRelease(Shown, ProcessMemory):
+class ProcessedRelease(AnsweredLevels):
     """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
 
     The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
@@ -82,22 +81,8 @@ class ProcessedRelease(Shown, ProcessMemory):
         """Every level asked for so far, strictest first."""
         return self._raw.levels
 
-    @property
-    def spent(self) -> Level | None:
-        """The largest of them."""
-        return self._raw.spent
-
     @checked
-    def save(
-        self,
-        path: Path | str,
-        *,
-        epsilon: Number | Level | None = None,
-        alpha: Number | None = None,
-        name: str | None = None,
-        public: Mapping[Any, Any] | None = None,
-        **file: Unpack[FileWords],
-    ) -> dict[str, Any]:
+    def save(self, path: Path | str, **words: Unpack[AnswerWords]) -> dict[str, Any]:
         """Write the reading at a level and, beside it, its statement; no error bar holds of what a function makes.
 
         Args:
@@ -113,18 +98,17 @@ class ProcessedRelease(Shown, ProcessMemory):
             BadTable: for public columns that are none, or of different lengths, before anything is spent; and for
                 columns of another length than the reading.
         """
-        how = Saving.of(path, public=public, **file, name=name)
-        spent_level, (unit, _) = level_to_save(epsilon, alpha, self.spent), self._raw._promised()
-        laid = LaidOut.of(self.at(spent_level), how.public)
-        answered = answered_facts(how.title, 1, self.levels, self.spent)
-
-        def said(digest: Digest | None) -> dict[str, Any]:
-            return (
-                processed_statement(spent_level, unit, list(laid.released), list(laid.public), laid.rows, digest)
-                | answered
+        if "confidence" in words:
+            raise OutOfRange(
+                "a reading has no error bars", came="a confidence", where="confidence", remedy="Leave it out."
             )
+        return super().save(path, **words)
 
-        return how.write(Publication(laid.with_margins({}), said))
+    def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
+        unit, _ = self._raw._promised()
+        laid = LaidOut.of(self.at(how.level), how.public)
+        about = how.level, unit, list(laid.released), list(laid.public), laid.rows
+        return laid.with_margins({}), lambda digest: processed_statement(*about, digest)
 
     def __repr__(self) -> str:
         return f"ProcessedRelease(spent={self.spent})"

@@ -74,9 +74,6 @@ def quantile_bar(
         confidence: of the error bars.
         measured: the estimates of linear combinations, and whether their bars of that confidence leave 0 out.
 
-    Raises:
-        OutOfRange: for an axis that has no order, or a label that takes in what lies outside; and for q.
-
     Cost: one estimate of all groups, and a bound by the variance for each; a law is worked out where one is near 0.
     """
     place, level, axis, edges = _ordered(domain, level_name)

@@ -9,7 +9,7 @@ from utmost.provided import provided
 
 if TYPE_CHECKING:
     from utmost.laws.noise import RatioBar
-    from utmost.publish.releases.clean_release import CleanRelease
+    from utmost.publish.releases.clean_release import CleanTable
     from utmost.publish.releases.quantiles import QuantileBar
     from utmost.publish.releases.workload_answers import Answer
     from utmost.publish.releases.workload_release import WorkloadRelease
@@ -49,7 +49,8 @@ class AnswersReaders:
         >>> made.total({"department": "A"}).margin, made.total().margin
         (3, 4)
         """
-        return provided("release_answers").total(self.read(), where, column, confidence)  # type: ignore[no-any-return]
+        answer: Answer = provided("release_answers").total(self.read(), where, column, confidence)
+        return answer
 
     def ratio(
         self,
@@ -61,8 +62,9 @@ class AnswersReaders:
         confidence: Number = "0.95",
     ) -> "RatioBar":
         """An interval that holds the true ratio of two sums, the second over everything if left out; as `total`."""
-        columns = column, over_column
-        return provided("release_answers").ratio(self.read(), where, over, columns, confidence)  # type: ignore[no-any-return]
+        answers, columns = provided("release_answers"), (column, over_column)
+        bar: RatioBar = answers.ratio(self.read(), where, over, columns, confidence)
+        return bar
 
     def mean(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> "RatioBar":
         """The mean of a level whose labels stand for numbers, of sums over a domain: `WorkloadRelease.mean`."""
@@ -78,7 +80,7 @@ class AnswersReaders:
         """`quantile` at 1/2."""
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
-    def clean(self, **public: Any) -> "CleanRelease":
+    def clean(self, **public: Any) -> "CleanTable":
         """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`, with its arguments.
 
         Args:
@@ -87,4 +89,5 @@ class AnswersReaders:
         return self._sums("a clean table").clean(**public)
 
     def _sums(self, verb: str) -> "WorkloadRelease":
-        return provided("release_answers").sums(self.read(), verb)  # type: ignore[no-any-return]
+        sums: WorkloadRelease = provided("release_answers").sums(self.read(), verb)
+        return sums

@@ -67,7 +67,7 @@ def release_shared(
     checks: dict[str, CheckedSums] = {}
     for name, strategy in shared.strategies.items():
         counted, promise = counted_for(tables[name], strategy)
-        checks[name] = promise.noise.plan(levels[name], sure).checked(counted, promise)
+        checks[name] = promise.checked(counted, levels[name], sure)
     laws = checks[min(levels, key=levels.__getitem__)].laws
     warn_of_level(whole, next(iter(laws.values())))
     return {name: own.released(bits).table for name, own in checks.items()}

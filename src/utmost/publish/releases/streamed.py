@@ -27,9 +27,9 @@ from utmost.publish.promises.declared_columns import (
     declared_columns,
     same_cells,
 )
-from utmost.publish.promises.plan import Plan, Planned, warn_of_rows
+from utmost.publish.promises.plan import CellsAt, Planned, warn_of_rows
 from utmost.publish.promises.values import noised_by
-from utmost.publish.releases.table import TableRelease
+from utmost.publish.releases.table import ReleasedOnce
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.columns import not_distinct
 from utmost.publish.tables.file_pieces import Columns, FilePieces
@@ -60,7 +60,7 @@ class StreamedTable:
     source: FilePieces
     cells: tuple[str, ...]
     left_out: tuple[str, ...]
-    plan: Plan
+    plan: CellsAt
     rows: int
     state: State
     randomness: Randomness
@@ -117,29 +117,26 @@ class CheckedPieces:
 
     source: FilePieces
     promise: Promise
-    plan: Plan
+    plan: CellsAt
     columns: tuple[str, ...]
     public: tuple[str, ...]
     dropped: tuple[str, ...]
     state: State
     rows: int
 
-    def released(self, randomness: Randomness | None) -> TableRelease:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce:
         """The release; without randomness the same and no table."""
         about = self.source, self.columns, self.dropped, self.plan, self.rows, self.state
         table = None if randomness is None else StreamedTable(*about, randomness)
-        return TableRelease(table, self.columns, self.plan, self.rows, self.public, self.promise.rows)
+        return ReleasedOnce(table, self.columns, self.plan, self.rows, self.public, self.promise.rows)
 
 
 def checked_pieces(source: FilePieces, promise: Promise, plan: Planned) -> CheckedPieces:
     """A file, checked in one pass.
 
-    Raises:
-        as `release_table`; Unsupported: for noise of more than a cell.
-
     Cost: memory for one piece; 16 bytes on the disk for each identifier.
     """
-    if not isinstance(plan, Plan):
+    if not isinstance(plan, CellsAt):
         raise Unsupported("a file is noised piece by piece, cell by cell", came=promise.planned.kind, where="promise")
     names = tuple(source.names)
     chosen = chosen_columns(promise.columns, names, promise.id_columns)
@@ -161,7 +158,7 @@ def _place(path: Path, before: int, row: int) -> str:
 
 
 def _checked_rows(
-    source: FilePieces, plan: Plan, chosen: Sequence[str], public: Sequence[str], id_column: str | None
+    source: FilePieces, plan: CellsAt, chosen: Sequence[str], public: Sequence[str], id_column: str | None
 ) -> int:
     """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
     rows = 0

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TableRelease(AnswersReaders, SavedTable):
+class ReleasedOnce(AnswersReaders, SavedTable):
     """A released table and what was promised about it.
 
     Attributes:
@@ -92,9 +92,6 @@ class TableRelease(AnswersReaders, SavedTable):
 
     def read(self) -> Any:
         """What was released as its readers have it, with every verb: see `AnswersReaders.read`.
-
-        Raises:
-            Unsupported: as there, and for a rehearsal, and a table that is drawn while it is written.
 
         >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
         >>> release = release_table(table, columns="admitted", public="department", sensitivity=1, cells=1, epsilon=1)
@@ -163,7 +160,7 @@ def release_table(
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
     **words: Unpack[OnceWords],
-) -> TableRelease:
+) -> ReleasedOnce:
     """Noise every cell of the chosen columns, so that the whole table costs one level; publish no other unasked.
 
     If one individual changes at most ``cells`` of the released cells, each by at most ``sensitivity``, independent
@@ -218,7 +215,7 @@ def release_table(
     """
     at, stated = level(epsilon, alpha), promise_once(table, promise, words)
     bits = secure(randomness)
-    released: TableRelease = stated.planned.plan(at, confidence).checked(table, stated).released(bits)
+    released: ReleasedOnce = stated.checked(table, at, confidence).released(bits)
     return released
 
 
@@ -230,7 +227,7 @@ def rehearse_table(
     alpha: Number | None = None,
     confidence: Number = "0.95",
     **words: Unpack[OnceWords],
-) -> TableRelease:
+) -> ReleasedOnce:
     """Everything that `release_table` does up to the first draw: the same checks, law, margin and statement, no table.
 
     Args:
@@ -243,16 +240,15 @@ def rehearse_table(
     3
     """
     at, stated = level(epsilon, alpha), promise_once(table, promise, words)
-    rehearsed: TableRelease = stated.planned.plan(at, confidence).checked(table, stated).released(None)
+    rehearsed: ReleasedOnce = stated.checked(table, at, confidence).released(None)
     return rehearsed
 
 
 class Checked(Protocol):
     """A table that can be released."""
 
-    def released(self, randomness: Randomness | None) -> TableRelease:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce:
         """The release; without randomness the same and no table."""
-        ...
 
 
 def checked_columns(table: Any, promise: Promise, plan: Planned) -> Checked:
@@ -309,7 +305,7 @@ class CheckedTable:
         own = adapter.kind(table, chosen) if kind is None else kind
         return cls(table, own, adapter, cells, published, dropped, promise, plan, rows)
 
-    def released(self, randomness: Randomness | None) -> TableRelease:
+    def released(self, randomness: Randomness | None) -> ReleasedOnce:
         """The release with the noise of the plan; without randomness the same and no table."""
         noise, chosen = self.promise.planned, tuple(self.cells)
         table, rows = None, 0 if noise.names_rows else self.rows
@@ -317,7 +313,7 @@ class CheckedTable:
             noised = self.plan.noised(self.cells, randomness)
             rows = len(next(iter(noised.values())))
             table = noise.handed(self.plan.level, noised, self.kind, self.promise.part, self._with_bars)
-        return TableRelease(table, chosen, self.plan, rows, self.public, self.promise.rows)
+        return ReleasedOnce(table, chosen, self.plan, rows, self.public, self.promise.rows)
 
     def _with_bars(self, noised: Mapping[str, Any]) -> Any:
         """The table with noised columns, and their margins behind them."""

@@ -48,13 +48,16 @@ def laws_of_groups(
     def law(kind: int) -> Combination:
         return noise(group_of(domain, family, places[kind]))
 
+    def among(members: Sequence[int]) -> Callable[[int], Combination]:
+        return lambda member: law(members[member])
+
     if not isinstance(reconstruction, TentReconstruction | ProductReconstruction) or len(places) <= FEW:
         return kinds, {kind: law(kind) for kind in range(len(places))}
     known: list[Combination] = []
     number = np.zeros(len(places), dtype=np.intp)
     for others, members in _by_others(places, reconstruction.place).items():
         terms = reconstruction.coefficients(family, others)
-        which, laws = _near_laws(terms, ratios, lambda member, members=members: law(members[member]))  # type: ignore[misc]
+        which, laws = _near_laws(terms, ratios, among(members))
         number[members] = which + len(known)
         known += laws
     return number[kinds], dict(enumerate(known))

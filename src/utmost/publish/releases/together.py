@@ -6,9 +6,9 @@ from typing import Any
 from utmost.laws.exact import Level, Number
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.declared_columns import listed_names
-from utmost.publish.promises.planned_noise import once_together
+from utmost.publish.promises.noise_together import once_together
 from utmost.publish.promises.promise import Promise
-from utmost.publish.releases.table import TableRelease, release_table
+from utmost.publish.releases.table import ReleasedOnce, release_table
 
 
 def release_together(
@@ -23,7 +23,7 @@ def release_together(
     drop: str | Sequence[str] = (),
     rows: str = "declared",
     **noise: Any,
-) -> TableRelease:
+) -> ReleasedOnce:
     """Noise columns of counts of which one individual changes the cells of one row, and no other cell, together.
 
     Applicants and admitted of a department: who applies is counted in one row, in one of the columns or in both. Beside

@@ -19,7 +19,7 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import checked, exact, objects
 from utmost.laws.exact.shown import Shown, number_words
 from utmost.laws.noise import Combination, Geometric
-from utmost.publish.promises.plan import Plan
+from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.statement_kinds import WITHHELD_FORMAT, WITHHELD_KIND
 from utmost.publish.releases.complementary import complementary
 from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
@@ -106,13 +106,13 @@ def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
     return {name: None if name in ("table", "measured") else fact for name, fact in statement.items() if name != "sums"}
 
 
-def table_bias(rule: WithholdingRule, plan: Plan) -> list[dict[str, Any]]:
+def table_bias(rule: WithholdingRule, plan: CellsAt) -> list[dict[str, Any]]:
     """`shown_bias` for the cells of a table."""
     return shown_bias(rule, NoiseTails(plan.drawn, plan.width or Fraction(1)), plan.margin)
 
 
 def withheld_table(
-    table: Any, released: Sequence[str], plan: Plan, statement: Mapping[str, Any], rule: WithholdingRule
+    table: Any, released: Sequence[str], plan: CellsAt, statement: Mapping[str, Any], rule: WithholdingRule
 ) -> WithheldTable:
     """The table of a release with the cells withheld that a rule names; each cell has noise of its own.
 

@@ -159,11 +159,7 @@ class WithholdingRule(Shown):
 
     @classmethod
     def of_facts(cls, facts: Any) -> "WithholdingRule":
-        """The rule that JSON values describe.
-
-        Raises:
-            BadTable: for what describes none.
-        """
+        """The rule that JSON values describe."""
         names = ("below", "relative_margin", "complementary", "mark")
         try:
             if not isinstance(facts, Mapping) or set(facts) != set(names):

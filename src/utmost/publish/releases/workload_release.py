@@ -21,7 +21,7 @@ from utmost.laws.noise.ratio_bars import FiellerSet
 from utmost.laws.privacy import Unit
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases.along_axis import AlongAxis
-from utmost.publish.releases.clean_release import CleanRelease, cleaned
+from utmost.publish.releases.clean_release import CleanTable, cleaned
 from utmost.publish.releases.family_tables import estimated_columns, family_table, wanted_families
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
@@ -336,7 +336,7 @@ class WorkloadRelease(AlongAxis, Shown):
 
     @checked
     @long_work("Making whole numbers")
-    def clean(self, given: Any = None, *, hold: Families | None = None) -> CleanRelease:
+    def clean(self, given: Any = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 
         Args:

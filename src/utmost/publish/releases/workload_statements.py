@@ -43,32 +43,26 @@ class Noised(Protocol):
     @property
     def strategy(self) -> Strategy:
         """The families and their shares."""
-        ...
 
     @property
     def level(self) -> Level:
         """What the whole spent."""
-        ...
 
     @property
     def confidence(self) -> Fraction:
         """Of the margins."""
-        ...
 
     @property
     def measured(self) -> Mapping[Family, NDArray[Any]]:
         """The noisy sums."""
-        ...
 
     @property
     def weights(self) -> Mapping[Family, int]:
         """Of least squares."""
-        ...
 
     @property
     def part(self) -> tuple[str, str] | None:
         """The part of a partition."""
-        ...
 
 
 def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str, Any]:
@@ -255,11 +249,7 @@ def unsummed_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
-    """Check that a document says of a release what the release says of itself, its digest among it.
-
-    Raises:
-        BadTable: where it does not.
-    """
+    """Check that a document says of a release what the release says of itself, its digest among it."""
     statement = workload_statement(release, facts["format"])
     for name in sorted(set(statement) - {"utmost", "guarantee", "theorem"}):
         if facts.get(name) != statement[name]:

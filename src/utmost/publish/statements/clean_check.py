@@ -7,7 +7,7 @@ from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
-from utmost.publish.releases.clean_release import CleanRelease
+from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import digest_of, does_not_follow, stated_field
@@ -21,7 +21,7 @@ _ROUNDED = frozenset({"zero_bias", "largest_move", "residual"})
 
 
 @long_work("Checking a clean table")
-def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, Any]) -> CleanRelease:
+def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, Any]) -> CleanTable:
     """Check that a clean table, and what is said of it, are those of a release by a plan, and of public facts.
 
     Args:
@@ -31,9 +31,6 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
 
     Returns:
         The clean tables, computed again.
-
-    Raises:
-        BadTable: for other sums, another figure or sentence, and a cell that is not the release's.
 
     Cost: that of `WorkloadRelease.clean`.
     """

@@ -80,12 +80,7 @@ def header(kind: str, form: int) -> dict[str, Any]:
 
 
 def check_header(document: Any, kind: str, newest: int, noun: str, oldest: int | None = None, where: str = "") -> None:
-    """Check that this is a document of a kind, in a format that is known.
-
-    Raises:
-        BadTable: for another kind, and a format that is no integer from 1 on.
-        Unsupported: for a format above ``newest``, or below ``oldest`` (as ``newest`` when left out).
-    """
+    """Check that this is a document of a kind, in a format that is known."""
     known_kind = document.get("kind") if isinstance(document, Mapping) else None
     if known_kind != kind:
         raise BadTable(f"{noun} must be of the kind {kind!r}", came="another", where=where or "kind")

@@ -179,8 +179,9 @@ class _Sum:
             return cls(release.total(chosen).exact, release.noise(form))
         rows = release.rows_where(chosen)
         total, plan = release.total(rows, column, confidence="0.5"), release.plan
-        is_geometric = isinstance(plan.drawn, Geometric) and plan.grid is None
-        law = Combination([plan.width or 1], plan.drawn.ratio, counts=[len(rows)]) if is_geometric else None  # type: ignore[attr-defined]
+        drawn, law = plan.drawn, None
+        if isinstance(drawn, Geometric) and plan.grid is None:
+            law = Combination([plan.width or 1], drawn.ratio, counts=[len(rows)])
         return cls(total.value, law, ((release, len(rows)),))
 
     def less(self, other: "_Sum") -> "_Sum":

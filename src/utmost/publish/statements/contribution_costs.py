@@ -25,14 +25,14 @@ from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_CEL
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.promises.plan import plan_release
-from utmost.publish.releases.table import TableRelease
+from utmost.publish.releases.table import ReleasedOnce
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.workloads import Domain
 
-Contributions = CountedTable | TableRelease | ReleasedTable | WorkloadRelease
+Contributions = CountedTable | ReleasedOnce | ReleasedTable | WorkloadRelease
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -280,7 +280,7 @@ class _Histogram:
             return cls(name, bounds, partial(_exactly, counts, share), None, contributions.unit.neighbours)
         if isinstance(contributions, ReleasedTable):
             cells, labels = contributions.cells[contributions.column(None)], contributions.labels
-        elif isinstance(contributions, TableRelease):
+        elif isinstance(contributions, ReleasedOnce):
             adapter = adapter_of(contributions.table)
             cells = [exact(int(cell)) for cell in adapter.column(contributions.table, contributions.columns[0])]
             labels = {label: list(adapter.column(contributions.table, label)) for label in contributions.public}
@@ -298,11 +298,7 @@ def _listed(domain: Domain) -> dict[str, Sequence[Any]]:
 
 
 def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...]]:
-    """Which bound contributions are about, and its values.
-
-    Raises:
-        OutOfRange: for columns of something else.
-    """
+    """Which bound contributions are about, and its values."""
     column = next(iter(labels), "")
     name = PER_CELL if column == "per_atom" else column  # as it was called when a cell was an atom
     if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[column][-1] != MORE:

@@ -7,19 +7,16 @@ from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
 from utmost.laws.exact.written_levels import stated_level
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
-from utmost.publish.releases.detailed_release import DetailedRelease, DetailRule, detailed_unit
+from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, detailed_unit
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import does_not_follow, stated_field
 from utmost.publish.statements.workload_files import check_workload
 
 
-def check_detailed(document: Mapping[str, Any]) -> DetailedRelease:
+def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
     """Check a release in two stages: both follow from themselves, the rows are those that the rule chooses of the first
     noisy sums, the unit is what is left of the first one's, and the levels add up to the one that is stated.
-
-    Raises:
-        BadTable: naming the first field that does not follow from the others.
     """
     check_header(document, DETAILED_KIND, 1, "a release in two stages")
     first = check_workload(stated_field(document, "first", dict))
@@ -28,7 +25,7 @@ def check_detailed(document: Mapping[str, Any]) -> DetailedRelease:
         facts = stated_field(document, "rule", dict)
         rule = DetailRule(stated_field(facts, "group", str), stated_field(facts, "details", dict))
         whole, share = stated_level(document), exact(stated_field(document, "share", str))
-        release = DetailedRelease(rule, first, fine, whole, share)
+        release = DetailedSums(rule, first, fine, whole, share)
         _check_second(release, rule, first)
         expected = release.facts()
     except BadTable:
@@ -42,7 +39,7 @@ def check_detailed(document: Mapping[str, Any]) -> DetailedRelease:
     return release
 
 
-def _check_second(release: DetailedRelease, rule: DetailRule, first: WorkloadRelease) -> None:
+def _check_second(release: DetailedSums, rule: DetailRule, first: WorkloadRelease) -> None:
     chosen, fine = rule.chosen(first), release.fine
     domain = first.domain
     if not 0 < release.share < 1 or first.level != release.level.scaled(release.share):

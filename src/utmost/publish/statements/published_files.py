@@ -23,7 +23,7 @@ from utmost.publish.promises.statement_kinds import (
     TABLE_KIND,
     WORKLOAD_KIND,
 )
-from utmost.publish.releases.detailed_release import DetailedRelease
+from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -63,7 +63,7 @@ class PublishedTable(Shown):
         return str(self.statement["kind"])
 
 
-Published = ReleasedTable | WorkloadRelease | DetailedRelease | WithheldTable | PublishedTable
+Published = ReleasedTable | WorkloadRelease | DetailedSums | WithheldTable | PublishedTable
 """What `read_release` returns."""
 
 
@@ -85,7 +85,7 @@ def read_release(
         By the kind of what was published:
 
         - a `WorkloadRelease` of a release by a plan, and of any table of it: sums, ratios, means, quantiles, tables;
-        - a `DetailedRelease` of one in two stages;
+        - a `DetailedSums` of one in two stages;
         - a `ReleasedTable` of a released table: cells, sums, ratios and means with error bars;
         - a `WithheldTable` of a table with withheld cells;
         - a `PublishedTable` of anything else.
@@ -108,7 +108,7 @@ def read_release(
         with TemporaryDirectory() as folder:
             fetched_path = fetched(str(path), Path(folder), alone=statement is not None)
             published = read_release(fetched_path, statement, separator=separator, encoding=encoding)
-            if isinstance(published, WorkloadRelease | DetailedRelease):
+            if isinstance(published, WorkloadRelease | DetailedSums):
                 return published
             return replace(published, table=files.columns(published.table))  # the file goes when this ends
     file = path if isinstance(path, Path) else Path(path)
@@ -171,7 +171,7 @@ def _fetch(address: str, place: Path) -> None:
         raise Unsupported("the address must give the file", came=came, where=address[:200]) from None
 
 
-def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease | DetailedRelease:
+def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease | DetailedSums:
     """A release by a plan, or in two stages, which is one document."""
     document = codec.read_json(file, "a release must")
     kind = document.get("kind") if isinstance(document, dict) else None

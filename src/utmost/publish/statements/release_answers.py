@@ -43,11 +43,7 @@ def ratio(
 
 
 def sums(answer: Read, verb: str) -> WorkloadRelease:
-    """The answer, where it has axes of which means and quantiles are asked.
-
-    Raises:
-        Unsupported: for a table, whose columns have no declared order.
-    """
+    """The answer, where it has axes of which means and quantiles are asked."""
     if isinstance(answer, WorkloadRelease):
         return answer
     remedy = "Count the table over a domain and release it by a strategy; of a table ask total and ratio."

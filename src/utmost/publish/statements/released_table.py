@@ -18,7 +18,7 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.promises.older_words import margin_word
-from utmost.publish.promises.plan import Plan
+from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
@@ -67,7 +67,7 @@ class ReleasedTable(Shown):
 
     table: Any
     said: dict[str, Any]
-    plan: Plan
+    plan: CellsAt
     cells: dict[str, list[Fraction]]
     labels: dict[str, list[str]]
 
@@ -136,16 +136,12 @@ class ReleasedTable(Shown):
         """How many rows there are."""
         return len(next(iter(self.cells.values())))
 
-    def at(self, level: Level) -> Plan:
+    def at(self, level: Level) -> CellsAt:
         """What the same release would promise at another level."""
         return plan_at(self.said, level)
 
     def column(self, name: str | None) -> str:
-        """A released column; the only one where none is named.
-
-        Raises:
-            OutOfRange: where several could be meant, and for a column that has no noise.
-        """
+        """A released column; the only one where none is named."""
         if name is None and len(self.cells) == 1:
             return next(iter(self.cells))
         if name not in self.cells:
@@ -158,9 +154,6 @@ class ReleasedTable(Shown):
 
         Args:
             where: texts such as ``department=A,B``; all of them must hold.
-
-        Raises:
-            OutOfRange: for a column that is not public, a label that no row has, and a text that selects nothing.
         """
         rows = set(range(self.rows))
         for text in where:
@@ -260,7 +253,7 @@ class ReleasedTable(Shown):
         complementary: bool = False,
         mark: str = "withheld",
     ) -> WithheldTable:
-        """The table with cells left out by a public rule on their noisy values: as `TableRelease.withhold`.
+        """The table with cells left out by a public rule on their noisy values: as `ReleasedOnce.withhold`.
 
         Args:
             below, relative_margin, complementary, mark: as `WithholdingRule` has them.
@@ -275,11 +268,7 @@ class ReleasedTable(Shown):
         return withheld_table(self.table, self.said["released"], self.plan, self.said, rule)
 
     def with_bars(self, confidence: Number = "0.95") -> Any:
-        """The table with the ends of each cell's interval behind it, by itself and all cells at once.
-
-        Raises:
-            BadTable: where a column has one of the new names.
-        """
+        """The table with the ends of each cell's interval behind it, by itself and all cells at once."""
         adapter = adapter_of(self.table)
         names = set(adapter.names(self.table))
         alone = exact(self.bars.alone(confidence))
@@ -313,7 +302,7 @@ def _path(place: Any, name: str) -> Path:
     return Path(place)
 
 
-def _numbers(table: Any, released: Sequence[str], plan: Plan) -> dict[str, list[Fraction]]:
+def _numbers(table: Any, released: Sequence[str], plan: CellsAt) -> dict[str, list[Fraction]]:
     """The released cells, as the numbers that they are."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)

@@ -144,9 +144,6 @@ def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> 
         statement: the statement.
         file: as it was written.
         spelled: the file with the way in which its text is to be read.
-
-    Raises:
-        BadTable: where it holds others.
     """
     keys, column = _stated_keys(statement), statement["column"]
     if file.suffix == ".json":

@@ -16,7 +16,7 @@ from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.grid import reach
 from utmost.publish.promises.places_statements import places_line
-from utmost.publish.promises.plan import Plan
+from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.statement_kinds import (
     WORKLOAD_KIND,
@@ -27,7 +27,7 @@ from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_place
 from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
 
 if TYPE_CHECKING:  # who reads a table's words waits for no plan's
-    from utmost.publish.promises.together_plan import TogetherPlan
+    from utmost.publish.promises.together_plan import TogetherAt
     from utmost.publish.releases.workload_release import WorkloadRelease
 
 CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
@@ -71,7 +71,7 @@ def table_in_words(said: Mapping[str, Any]) -> Facts:
     )
 
 
-def _margin(plan: Plan, sure: Fraction) -> int | float:
+def _margin(plan: CellsAt, sure: Fraction) -> int | float:
     steps = plan.drawn.margin(sure)
     return plan.unit.margin(steps) if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
 
@@ -113,7 +113,7 @@ def together_in_words(said: Mapping[str, Any]) -> Facts:
     )
 
 
-def _together_margin(plan: "TogetherPlan", sure: Fraction, at: int) -> int | float:
+def _together_margin(plan: "TogetherAt", sure: Fraction, at: int) -> int | float:
     from utmost.publish.promises.together_plan import plan_of_way
 
     asked = plan_of_way(

@@ -24,7 +24,7 @@ from utmost.laws.privacy import Unit
 from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.promises.older_words import in_words_of, margin_word
-from utmost.publish.promises.plan import Plan, plan_of_answer, plan_release
+from utmost.publish.promises.plan import CellsAt, plan_of_answer, plan_release
 from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.publish.statements.codec import check_header, differing
@@ -44,7 +44,7 @@ _MOST_VERSIONS, _MOST_ROWS = 1 << 31, 1 << 63
 _SENTENCES = ("guarantee", "theorem")
 
 
-def stated_plan(said: Mapping[str, Any]) -> Plan:
+def stated_plan(said: Mapping[str, Any]) -> CellsAt:
     """The plan that a statement is about, once everything in it that can be computed has been, and was found equal.
 
     Args:
@@ -73,7 +73,7 @@ def stated_plan(said: Mapping[str, Any]) -> Plan:
     return plan
 
 
-def plan_at(stated: Mapping[str, Any], at: Level) -> Plan:
+def plan_at(stated: Mapping[str, Any], at: Level) -> CellsAt:
     """The plan that the release of a statement would have at another level, all else being as it was.
 
     Args:
@@ -89,7 +89,7 @@ def plan_at(stated: Mapping[str, Any], at: Level) -> Plan:
     return _plan({**stated, "epsilon": level_text(at)})
 
 
-def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> Plan:
+def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> CellsAt:
     """Check that a statement follows from itself, and is about this table.
 
     Args:
@@ -120,11 +120,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
 def check_table(
     stated: Mapping[str, Any], table: Any, margins: Mapping[str, int | float], public: Sequence[str], *, digested: bool
 ) -> None:
-    """Check that a table has the columns, rows and digest of a checked statement, and columns of these margins.
-
-    Raises:
-        BadTable: where columns, rows, margins or digest are others.
-    """
+    """Check that a table has the columns, rows and digest of a checked statement, and columns of these margins."""
     adapter = adapter_of(table)
     names = adapter.names(table)
     if "name" in stated:  # an older ledger may hold a column that has the name of a margin: that one has none
@@ -166,10 +162,6 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
         stated: the statement of a release of integers.
         column: which must be one of the released ones.
 
-    Raises:
-        BadTable: for a statement that does not follow from itself, or is about other columns.
-        Unsupported: for another noise.
-
     >>> from utmost.publish.releases import statement
     >>> plan = plan_release(alpha="1/4", sensitivity=1, cells=2)
     >>> reading_noise(statement(plan, ["admitted"], [], 12)).alpha
@@ -195,7 +187,7 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
     return law.ratio if isinstance(law, Geometric) else law
 
 
-def _plan(stated: Mapping[str, Any]) -> Plan:
+def _plan(stated: Mapping[str, Any]) -> CellsAt:
     """The plan that follows from what cannot be computed: level, unit, cost, domain, grid and confidence."""
     at, confidence = level_of_text(_text(stated, "epsilon")), stated_confidence(stated)
     unit = stated_unit(stated)
@@ -226,7 +218,7 @@ def stated_unit(facts: Mapping[str, Any]) -> Unit:
     return Unit.of_facts(facts)
 
 
-def _expected(stated: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+def _expected(stated: Mapping[str, Any], plan: CellsAt) -> dict[str, Any]:
     """The statement that the plan makes, with what the curator alone can say taken from the one that came."""
     if stated["format"] == 1:
         public = _public(stated)

@@ -132,9 +132,6 @@ def check_repeated(table: Any, report: Said, out: Path) -> dict[str, str]:
 
     Returns:
         The digest of the file.
-
-    Raises:
-        Unsupported: where it is another file.
     """
     with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
         files.write(table, again, out, statement=_within(report, out))
@@ -169,11 +166,7 @@ def read(path: Path | str) -> dict[str, Any]:
 
 
 def statement_beside(table: Path) -> Path:
-    """The statement beside a released table, which must be there.
-
-    Raises:
-        BadTable: where there is none.
-    """
+    """The statement beside a released table, which must be there."""
     beside = sidecar_path(table)
     if not beside.is_file():
         remedy = "Get it from where the table was published; or name it, where it is called otherwise."
@@ -187,11 +180,7 @@ def statement_beside(table: Path) -> Path:
 
 
 def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
-    """Check that the file of a released table is the one that the statement is about.
-
-    Raises:
-        BadTable: where it is another, and where the statement does not say.
-    """
+    """Check that the file of a released table is the one that the statement is about."""
     digest = statement.get("table")
     if not isinstance(digest, dict) or digest.get("of") != "file":
         raise BadTable("the statement must hold the digest of the file", came="none", where=str(sidecar_path(table)))
@@ -216,11 +205,7 @@ _MAKE = "Make one with: openssl genpkey -algorithm ed25519 -out curator.pem"
 
 
 def signer_of(path: Path) -> Signer:
-    """Signs with the private key in a PEM file.
-
-    Raises:
-        KeyRefused: for a file that others may read, or that holds no such key.
-    """
+    """Signs with the private key in a PEM file."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -247,10 +232,6 @@ def check_signature(signature: bytes, message: bytes, public_key: Path, where: s
     Args:
         public_key: a PEM file.
         where: the signature's file, for the error.
-
-    Raises:
-        KeyRefused: for a file that holds no such key.
-        PromiseBroken: where it was not signed by that key, or has changed since.
     """
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

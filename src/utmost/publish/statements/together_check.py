@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from utmost.errors import BadTable, Unsupported
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.written_levels import stated_level
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit
@@ -12,13 +13,13 @@ from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.promises.together_plan import (
-    TogetherPlan,
+    TogetherAt,
     check_changed,
     plan_of_way,
     plan_together,
     way_of_facts,
 )
-from utmost.publish.promises.turning import Halves, one_of
+from utmost.publish.promises.turning import Halves
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import (
     check_table,
@@ -32,7 +33,7 @@ from utmost.publish.statements.statement_check import (
 from utmost.publish.workloads.cells_together import NORMS, RAISED
 
 
-def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
+def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherAt:
     """Check that a statement follows from its level, unit, columns and kind of noise, and is about this table.
 
     Args:
@@ -63,7 +64,7 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
     return plan
 
 
-def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | None = None) -> TogetherPlan:
+def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | None = None) -> TogetherAt:
     """The plan that a statement is about, once everything in it that can be computed has been, and was found equal.
 
     Args:
@@ -86,7 +87,7 @@ def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | No
     return plan
 
 
-def _plan(statement: Mapping[str, Any]) -> TogetherPlan:
+def _plan(statement: Mapping[str, Any]) -> TogetherAt:
     names, level = names_of(statement, "released"), stated_level(statement)
     known = statement.get("nonnegative", False)
     unit = Unit(statement["sensitivity"], statement["cells"], statement["neighbours"], nonnegative=known)

@@ -1,6 +1,6 @@
 """Whether what was published is what its statement says, for every kind: what `utmost verify` and a page show."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,22 +113,26 @@ def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> Non
         raise BadTable("the table must be as it was released", came=came, where=str(release))
 
 
+def _report(
+    release: Path, compared: Mapping[str, Any], signature: str, promised: tuple[str, str, str], on_trust: Sequence[str]
+) -> dict[str, Any]:
+    """What was found of a publication, once all of it was, and what no check can show.
+
+    Args:
+        compared: what was compared, and what came of it.
+        promised: the promise in one line, the guarantee, and the law.
+    """
+    consistent = {"release": str(release), "statement": "consistent", **compared, "signature": signature}
+    return {**consistent, **dict(zip(("promise", "guarantee", "law"), promised, strict=True)), "on_trust": [*on_trust]}
+
+
 def _of_table(
     release: Path, facts: Mapping[str, Any], stated: Facts, path: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """What was found of a table, once all of it was."""
-    return {
-        "release": str(release),
-        "statement": "consistent",
-        "format": facts["format"],
-        "table": "unchanged",
-        "sha256": facts["table"]["sha256"],
-        "signature": _signature(path, public_key),
-        "promise": stated.line,
-        "guarantee": stated.guarantee,
-        "law": stated.drawn,
-        "on_trust": list(stated.on_trust),
-    }
+    """What was found of a table."""
+    compared = {"format": facts["format"], "table": "unchanged", "sha256": facts["table"]["sha256"]}
+    promised = stated.line, stated.guarantee, stated.drawn
+    return _report(release, compared, _signature(path, public_key), promised, stated.on_trust)
 
 
 def _of_withheld(
@@ -155,34 +159,25 @@ def _of_clean(
     document = read_json(of, "a release must")
     clean = check_clean(facts, files.read(spelled), document)
     given = [] if clean.given is None else ["that the public facts are true"]
-    return {
-        "release": str(table),
-        "statement": "consistent",
-        "table": "computed again",
-        "made_of": str(of),
-        "signature": _signature(path, public_key),
-        "law": "none of its own: a function of the release, which was checked",
-        "promise": promise_line(stated_level(document), document["neighbours"]),
-        "guarantee": document["guarantee"] if clean.guarantee is None else clean.guarantee,
-        "on_trust": [*ON_TRUST_OF_SUMS, *given],
-    }
+    guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
+    line, law = (
+        promise_line(stated_level(document), document["neighbours"]),
+        "none of its own: a function of the release",
+    )
+    compared = {"table": "computed again", "made_of": str(of)}
+    promised = line, guarantee, f"{law}, which was checked"
+    return _report(table, compared, _signature(path, public_key), promised, [*ON_TRUST_OF_SUMS, *given])
 
 
 def _of_detailed(release: Path, public_key: Path | None) -> dict[str, Any]:
     """What was found of a release in two stages."""
     document = read_json(release, "a release must")
     detailed = check_detailed(document)
-    rule = detailed.rule.facts()
-    return {
-        "release": str(release),
-        "statement": "consistent",
-        "format": document["format"],
-        "signature": _signature(release, public_key),
-        "promise": promise_line(detailed.level, detailed.first.unit.neighbours),
-        "guarantee": document["guarantee"],
-        "law": f"that of two releases by a plan, {detailed.first.level} and then what is left, each checked",
-        "rule": f"each {rule['group']} has the detail that its released sum chooses: {rule['details']}",
-        "on_trust": list(ON_TRUST_OF_SUMS),
+    rule, line = detailed.rule.facts(), promise_line(detailed.level, detailed.first.unit.neighbours)
+    law = f"that of two releases by a plan, {detailed.first.level} and then what is left, each checked"
+    promised, signature = (line, document["guarantee"], law), _signature(release, public_key)
+    return _report(release, {"format": document["format"]}, signature, promised, ON_TRUST_OF_SUMS) | {
+        "rule": f"each {rule['group']} has the detail that its released sum chooses: {rule['details']}"
     }
 
 
@@ -190,22 +185,16 @@ def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
     """What was found of a release by a plan."""
     document = read_json(release, "a release must")
     whole, word = check_workload(document), margin_word(document)
-    return {
-        "release": str(release),
-        "statement": "consistent",
-        "format": document["format"],
-        "sums": "unchanged",
-        "sha256": document["measured"]["sha256"],
-        "signature": _signature(release, public_key),
-        "promise": promise_line(whole.level, whole.unit.neighbours),
-        "guarantee": document["guarantee"],
+    compared = {"format": document["format"], "sums": "unchanged", "sha256": document["measured"]["sha256"]}
+    law = "geometric noise on each sum that is measured"
+    promised = promise_line(whole.level, whole.unit.neighbours), document["guarantee"], law
+    return _report(release, compared, _signature(release, public_key), promised, ON_TRUST_OF_SUMS) | {
         "epsilon": document["epsilon"],
         "families": [
             {"family": whole.strategy.family_words(family), "share": stated["share"], "margin": stated[word]}
             for family, stated in zip(whole.strategy.shares, document["families"], strict=True)
         ],
         "part": None if whole.part is None else list(whole.part),
-        "on_trust": list(ON_TRUST_OF_SUMS),
     }
 
 
@@ -213,16 +202,8 @@ def _of_keys(document: Path, public_key: Path | None) -> dict[str, Any]:
     """What was found of a list of keys that is written as one document, with its statement."""
     facts = read_json(document, "a release must")
     stated = stated_release(facts)
-    return {
-        "release": str(document),
-        "statement": "consistent",
-        "format": facts["format"],
-        "signature": _signature(document, public_key),
-        "promise": stated.line,
-        "guarantee": stated.guarantee,
-        "law": stated.drawn,
-        "on_trust": list(stated.on_trust),
-    }
+    promised, signature = (stated.line, stated.guarantee, stated.drawn), _signature(document, public_key)
+    return _report(document, {"format": facts["format"]}, signature, promised, stated.on_trust)
 
 
 _WHOLE = {DETAILED_KIND: _of_detailed, WORKLOAD_KIND: _of_workload, KEYS_KIND: _of_keys}

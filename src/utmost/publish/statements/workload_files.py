@@ -100,9 +100,6 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRe
     Args:
         statement: what `WorkloadRelease.save` wrote beside the table.
         table: as it was read from its file.
-
-    Raises:
-        BadTable: where a column or a cell is another, and for a release that does not follow from itself.
     """
     release = stated_workload_table(statement)
     expected = table_formats.as_columns(release[_family(statement, release)])
@@ -116,11 +113,7 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRe
 
 
 def stated_workload_table(statement: Mapping[str, Any]) -> WorkloadRelease:
-    """The release that the statement of one of its tables holds, once each field of both is checked.
-
-    Raises:
-        BadTable: naming the first field that does not follow from the release, or that no such statement has.
-    """
+    """The release that the statement of one of its tables holds, once each field of both is checked."""
     check_header(statement, WORKLOAD_TABLE_KIND, 1, "a statement of a table of sums")
     facts = statement.get("release")
     if not isinstance(facts, Mapping):
@@ -158,9 +151,6 @@ def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
 
     What it says is computed again from its domain, unit, shares, level, confidence and noisy sums, and the weights of
     least squares from the noise. The sums themselves are held by the digest and, where it is signed, by the signature.
-
-    Raises:
-        BadTable: naming the first field that does not follow from the others, or that no release has.
 
     >>> import numpy as np
     >>> from utmost import Domain, Unit, release_workload

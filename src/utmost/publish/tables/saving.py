@@ -8,7 +8,7 @@ asked for.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import checked
@@ -42,6 +42,11 @@ class FileWords(TypedDict, total=False):
     format: str | None
     sign: Path | str | None
     overwrite: bool
+
+
+def file_words(words: Mapping[str, Any]) -> FileWords:
+    """How an answer is written, among the words of a save."""
+    return cast(FileWords, {name: word for name, word in words.items() if name in FileWords.__annotations__})
 
 
 def saved(publication: Publication, path: Path | str, **file: Unpack[FileWords]) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, checked
+from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, JointCells, SignedCells, optimal_noise
 from utmost.laws.noise.costs import absolute, squared
@@ -121,8 +122,7 @@ def ways_together(
     """
     if unit.sensitivity.denominator != 1:
         raise OutOfRange("the sensitivity of cells noised together must be an integer", came=unit.sensitivity)
-    if cost not in get_args(CellCost):
-        raise OutOfRange(f"cost must be one of {', '.join(get_args(CellCost))}", came=cost)
+    one_of(cost, CellCost, "cost")
     spent = presence(level, unit)
     ways = [_independent(spent, unit, cost, relaxable=relaxable)]
     if unit.cells >= 2:

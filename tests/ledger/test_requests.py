@@ -6,7 +6,7 @@ from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger import Ledger
-from utmost.publish.ledger.publish_request import Brought, PublishRequest
+from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.state import State
 from utmost.publish.promises import Promise
 
@@ -15,7 +15,7 @@ KEY = bytes(range(32))
 
 def read(name="r", numbers="integers", **said):
     promise = Promise("n", sensitivity=1, cells=1, numbers=numbers)
-    return PublishRequest.read(name, Brought({"n": [1]}, level(1), promise, **said))
+    return Publishing.read(name, Brought({"n": [1]}, level(1), promise, **said))
 
 
 @pytest.mark.parametrize(
