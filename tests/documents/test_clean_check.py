@@ -61,6 +61,16 @@ def test_a_forged_cell_is_refused_whatever_the_digest_says(clean, run):
         assert verified(run, clean)[0] == 1
 
 
+def test_a_statement_without_a_digest_is_refused_by_type(clean, run):
+    """It ended in a KeyError."""
+    beside = clean[0].with_name("clean.csv.json")
+    statement = json.loads(beside.read_text())
+    for digest in ({}, {"table": None}, {"table": {}}, {"table": [1]}):
+        beside.write_text(json.dumps({name: fact for name, fact in statement.items() if name != "table"} | digest))
+        code, _, err = verified(run, clean)
+        assert (code, "digest" in err) == (1, True), err
+
+
 def test_numbers_are_compared_exactly():
     """A count above 2^53 that is one off is another count, though a float says that they are equal."""
     for cell, expected in (("9007199254740993", 9007199254740992), (2**53 + 1, 2.0**53), (True, 1), (None, 0)):
