@@ -110,3 +110,30 @@ def test_files_that_are_nothing_of_the_kind_are_refused_in_words(run, tmp_path, 
     assert name in err
     for word in ("Traceback", "codec", "recursion", "99999", "No such file"):
         assert word not in err
+
+
+def test_half_of_a_character_is_refused_before_anything_is_drawn(run, tmp_path):
+    """As a truncated emoji stands in JSON: no file but one of JSON lines can hold it, and no error is Python's own."""
+    table, place = tmp_path / "t.jsonl", tmp_path / "l.db"
+    table.write_text('{"ward": "\\ud83d", "n": 7}\n{"ward": "x", "n": 9}\n')
+    for form in ("csv", "tsv", "parquet", "feather", "xlsx", "csv.gz"):
+        for ledger in ([], ["--ledger", place, "--create", "--name", "r"]):
+            code, _, err = run("release", table, *ASKED, *ledger, "--out", tmp_path / f"out.{form}")
+            assert (code, "half" in err or "halves" in err) == (1, True), err
+    assert run("release", table, *ASKED)[0] == 1
+    assert not place.exists()
+    assert run("release", table, *ASKED, "--out", tmp_path / "out.jsonl")[0] == 0
+    assert run("verify", tmp_path / "out.jsonl")[0] == 0
+
+
+def test_labels_of_half_a_character_are_kept_in_documents(run, tmp_path):
+    (tmp_path / "d.json").write_text('{"ward": ["\\ud83d", "x"]}')
+    (tmp_path / "e.csv").write_text("who,ward\na,x\n")
+    words = ["--person", "who", "--domain", tmp_path / "d.json", "--at-most", "1"]
+    assert run("count", tmp_path / "e.csv", *words, "--out", tmp_path / "c.json")[0] == 0
+    assert run("release", tmp_path / "c.json", "--epsilon", "1", "--out", tmp_path / "r.csv")[0] == 1
+    plan = ["--want", "ward", "--epsilon", "1", "--out", tmp_path / "p.json"]
+    assert run("plan", tmp_path / "c.json", *plan)[0] == 0
+    released = ["--plan", tmp_path / "p.json", "--epsilon", "1", "--out", tmp_path / "r.json"]
+    assert run("release", tmp_path / "c.json", *released)[0] == 0
+    assert run("verify", tmp_path / "r.json")[0] == 0

@@ -70,3 +70,12 @@ def test_a_kept_ledger_says_what_it_said_and_goes_on(kept):
         table = {"town": ["Ash", "Elm", "Oak"], "n": [12, 7, 31]}
         relaxed = [int(count) for count in book.relax("items", table, epsilon=3)["n"]]
         assert relaxed == [int(count) for count in book.view("items", epsilon=3)["n"]]
+
+
+def test_the_columns_and_rows_of_answers_are_compared(kept, run):
+    """Their statement names them; only the digest of the file was compared, which a forger writes."""
+    statement = json.loads(Path("answers.csv.json").read_text())
+    assert run("verify", "answers.csv")[0] == 0
+    for forged in ({"column": "another"}, {"public": ["name"]}, {"public": []}, {"rows": statement["rows"] + 1}):
+        Path("answers.csv.json").write_text(json.dumps(statement | forged))
+        assert run("verify", "answers.csv")[0] == 1

@@ -142,8 +142,15 @@ def write(document: Mapping[str, Any], file: BinaryIO) -> None:
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:
-    """A document as the bytes of its file."""
-    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    """A document as the bytes of its file; half of a character, which UTF-8 has not, is escaped, and all else with it.
+
+    >>> encoded({"a": "é"}).decode(), encoded({"a": "é\\ud800"}).decode()
+    ('{\\n  "a": "é"\\n}\\n', '{\\n  "a": "\\\\u00e9\\\\ud800"\\n}\\n')
+    """
+    try:
+        return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:
+        return (json.dumps(document, indent=2) + "\n").encode()
 
 
 def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: TextIO) -> None:

@@ -24,6 +24,7 @@ from utmost.publish.statements import codec
 from utmost.publish.statements.statement_check import (
     ON_TRUST_OF_DRAWS,
     check_follows,
+    check_table,
     digest_of,
     does_not_follow,
     names_of,
@@ -156,6 +157,25 @@ def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> 
         same = shown == {name: [*map(str, cells)] for name, cells in expected.items()}
     if not same:
         raise BadTable("the file must hold the keys that were stated", came="others", where=str(file))
+
+
+def check_answered(statement: Mapping[str, Any], table: Any) -> None:
+    """Check that a table has the columns and the rows of a checked statement of answers, where it says any.
+
+    Raises:
+        BadTable: where it has others.
+    """
+    if "column" in statement:
+        check_reading({"released": [statement["column"]], **statement}, table)
+
+
+def check_reading(statement: Mapping[str, Any], table: Any) -> None:
+    """Check that a table has the columns and the rows of a checked statement of a reading.
+
+    Raises:
+        BadTable: where it has others.
+    """
+    check_table(statement, table, {}, statement["public"], digested=False)
 
 
 def answers_in_words(statement: Mapping[str, Any]) -> Facts:

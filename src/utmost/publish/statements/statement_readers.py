@@ -26,7 +26,9 @@ from utmost.publish.statements.places_check import check_places
 from utmost.publish.statements.promised_words import check_promised, promised_in_words
 from utmost.publish.statements.stated_choices import (
     answers_in_words,
+    check_answered,
     check_keys_file,
+    check_reading,
     keys_in_words,
     reading_in_words,
 )
@@ -82,9 +84,9 @@ READERS = {
     DETAILED_KIND: StatementReader(detailed_in_words),
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
     KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),
-    PROCESSED_KIND: StatementReader(reading_in_words),
+    PROCESSED_KIND: StatementReader(reading_in_words, check_reading),
     PROMISED_KIND: StatementReader(promised_in_words, check_promised),
-    ANSWERS_KIND: StatementReader(answers_in_words),
+    ANSWERS_KIND: StatementReader(answers_in_words, check_answered),
 }
 """For each kind, what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""
 

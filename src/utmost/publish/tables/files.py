@@ -1,13 +1,14 @@
 """Table files by their ending: which reader a path goes to."""
 
 import gzip
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from utmost.errors import Unsupported
+from utmost.errors import BadTable, Unsupported
 from utmost.provided import provided
 from utmost.publish.tables import csv_table, parquet, spreadsheets, table_formats
 from utmost.publish.tables.csv_table import CsvPieces, CsvTable, Piece
@@ -119,13 +120,23 @@ def write(
         path: its name.
         watch: is shown the rows as they are written.
         statement: what is said of the table, for a format that has a place for it.
+
+    Raises:
+        BadTable: for text that a file of this kind cannot hold.
     """
+    try:
+        _write(table, file, path, watch, statement or {})
+    except UnicodeEncodeError:
+        raise _half_of_a_character(path) from None
+
+
+def _write(table: Any, file: BinaryIO, path: Path, watch: Watch | None, statement: Mapping[str, Any]) -> None:
     if path.suffix.lower() == GZ and ending_of(path) not in (*PARQUET, *FEATHER, *EXCEL):
         with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
-            return write(table, packed, path.with_suffix(""), watch)  # type: ignore[arg-type]
+            return _write(table, packed, path.with_suffix(""), watch, statement)  # type: ignore[arg-type]
     ending = ending_of(path)
     if ending in EXCEL:
-        spreadsheets.write(_cells(table), file, statement or {})
+        spreadsheets.write(_cells(table), file, statement)
     elif isinstance(table, WrittenByPieces):
         written = table.written(file)
         _write_pieces(written if watch is None else watch(written, table.rows), file)
@@ -213,6 +224,19 @@ def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -
     """
     if ending_of(path) in EXCEL:
         spreadsheets.check_fits(columns, numbers)
+    elif ending_of(path) not in JSON_LINES:
+        for text in chain(columns, *columns.values()):
+            if isinstance(text, str) and not text.isascii() and _HALF.search(text):
+                raise _half_of_a_character(path)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def _half_of_a_character(path: Path) -> BadTable:
+    remedy = "Correct it where it comes from, or write .jsonl."
+    required = "a file must hold whole characters: text of public columns and of labels"
+    return BadTable(required, came="half of one, a lone surrogate", where=path.name, remedy=remedy)
 
 
 def _cells(table: Any) -> Mapping[str, list[Any]]:
