@@ -122,6 +122,7 @@ def presented_to(request: Request, presented: str) -> Token:
         NotAuthenticated: for none that is valid now.
     """
     service, openid = service_of(request), request.app.state.openid
+    # What a provider has signed has two points in it, and a token of this service none.
     if openid is not None and presented.count(".") == 2:
         token = counted(request, lambda: service.bearers.of_claims(openid.issuer, openid.vouched(presented)))
     else:
