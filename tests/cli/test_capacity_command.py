@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from parts import main
 from running import called
 from utmost.doors.documents import capacities
 from utmost.errors import BadTable, UtmostError
@@ -14,26 +13,8 @@ HALF = ["--alpha", "1/2"]
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main(["capacity", *map(str, arguments)])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return call
-
-
-@pytest.fixture
-def file(tmp_path):
-    def make(text, name):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return make
+def run(run):
+    return lambda *arguments: run("capacity", *arguments)
 
 
 def test_both_capacities_of_a_grid_are_found():

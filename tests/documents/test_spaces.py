@@ -76,16 +76,6 @@ def test_what_is_no_space_is_refused(facts):
         stated_space(facts)
 
 
-@pytest.fixture
-def file(tmp_path):
-    def make(text, name="roads.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return make
-
-
 @pytest.mark.parametrize("header", ["", "from,to,length\n", "a,b,km\n"])
 def test_a_graph_is_read_with_and_without_a_header(file, header):
     space = graph_file(file(header + "hub,a,1\nhub,b,1/2\n"))
@@ -116,11 +106,11 @@ def test_the_name_of_a_file_is_a_graph(file):
     ],
 )
 def test_what_is_no_graph_is_refused_and_the_file_is_named(file, text, error):
-    with pytest.raises(error, match=r"roads\.csv"):
+    with pytest.raises(error, match=r"table\.csv"):
         graph_file(file(text))
 
 
 def test_distances_that_are_none_are_refused_and_the_file_is_named(file):
     path = file("0,1\n2,0\n")
-    with pytest.raises(NotAMetric, match=r"roads\.csv"):
+    with pytest.raises(NotAMetric, match=r"table\.csv"):
         space_named(f"distances:{path}")

@@ -1,5 +1,6 @@
 """R1: durable before released. Processes die at random moments and at every write; no answer is lost or changed."""
 
+import contextlib
 import os
 import random
 import signal
@@ -60,14 +61,14 @@ def die_at(point):
     return before
 
 
-def survive_exact_kills(place, options, points):
-    """A process for each point: it dies at that operation of the disk, wherever this is in a transaction."""
+def survive_exact_kills(place, options, points, dying):
+    """A process for each point: it dies at that operation, wherever this is in a transaction."""
     record, children = Record(), Children()
     Ledger.open(place, create=True, **options).close()
     for seed, point in enumerate(points):
 
         def job(say, point=point, seed=seed):
-            with Disk(die_at(point)):
+            with dying(point):
                 work(place, options, seed, say, items=MANY)
 
         lines, status = children.heard(children.start(job))
@@ -81,9 +82,10 @@ def survive_exact_kills(place, options, points):
 @watched
 @pytest.mark.slow
 def test_two_hundred_exact_kills(tmp_path):
-    survive_exact_kills(str(tmp_path / "l.db"), {}, range(201))
+    survive_exact_kills(str(tmp_path / "l.db"), {}, range(201), lambda point: Disk(die_at(point)))
 
 
+@contextlib.contextmanager
 def die_at_statement(point):
     """Make a psycopg connection kill this process before or after its point-th statement or commit."""
     import psycopg
@@ -106,33 +108,17 @@ def die_at_statement(point):
     for kind, names in ((psycopg.Connection, ("commit", "rollback")), (psycopg.Cursor, ("execute", "executemany"))):
         for name in names:
             setattr(kind, name, dying(getattr(kind, name)))
-
-
-def survive_statement_kills(place, options, points):
-    record, children = Record(), Children()
-    Ledger.open(place, create=True, **options).close()
-    for seed, point in enumerate(points):
-
-        def job(say, point=point, seed=seed):
-            die_at_statement(point)
-            work(place, options, seed, say, items=MANY)
-
-        lines, status = children.heard(children.start(job))
-        assert os.WIFSIGNALED(status)
-        record.take(lines)
-    with Ledger.open(place, **options) as ledger:
-        record.check(ledger)
-    return record
+    yield
 
 
 def test_kills_around_every_statement(postgresql):
-    record = survive_statement_kills(*postgresql, range(0, 200, 10))
+    record = survive_exact_kills(*postgresql, range(0, 200, 10), die_at_statement)
     assert record.answers
 
 
 @pytest.mark.slow
 def test_two_hundred_kills_around_statements(postgresql):
-    survive_statement_kills(*postgresql, [k % 197 for k in range(201)])
+    survive_exact_kills(*postgresql, [k % 197 for k in range(201)], die_at_statement)
 
 
 def test_an_answer_that_was_never_received_is_the_one_that_is_given(tmp_path):

@@ -265,7 +265,7 @@ def test_half_a_letter_in_a_refusal_is_written_out(callers):
 
 def test_shares_that_take_minutes_to_add_are_refused(callers):
     """Coprime denominators of four thousand digits: refused by their digits, before anything is added."""
-    shares = [[[f"a~{n}"], f"1/{10**3990 + n}"] for n in range(2, 2000)]
+    shares = [[[f"a~{n}"], f"1/1{str(n).zfill(3990)}"] for n in range(2, 2000)]
     unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"}
     terms = {"strategy": json.dumps({"unit": unit, "domain": {"a": list(range(4000))}, "shares": shares})}
     body = {"verb": "publish", "release": "zz", "epsilon": "1", "terms": terms}

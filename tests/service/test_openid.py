@@ -6,10 +6,12 @@ import time
 import httpx
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 from parts import Settings, application
+from service.provider import KEY as RSA
+from service.provider import OTHER_KEY as OTHER
 from service.test_http import Caller
 from utmost.doors.service import Grant
 from utmost.doors.service.openid import OpenId
@@ -17,7 +19,6 @@ from utmost.errors import LedgerUnavailable, NotAuthenticated, OutOfRange
 from utmost.laws.exact import level
 
 ISSUER, AUDIENCE, KEYS_AT = "https://id.example", "utmost", "https://keys.example/elsewhere"
-RSA, OTHER = (rsa.generate_private_key(65537, 2048) for _ in range(2))
 ED, EC = ed25519.Ed25519PrivateKey.generate(), ec.generate_private_key(ec.SECP256R1())
 
 

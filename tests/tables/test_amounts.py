@@ -12,6 +12,7 @@ import pytest
 
 import utmost as ut
 from parts import selected
+from table_doors import doors
 from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Amount, Unit
@@ -93,27 +94,6 @@ def test_what_is_no_number_is_refused_by_its_row(cells):
         rounded_amounts(cells, "paid", 10, Amount("paid", "0.01"))
 
 
-def doors(tmp_path):
-    """The events as every reader takes them, by name; a float of such a decimal rounds as it prints only off halves."""
-    yield "lists", EVENTS
-    yield "objects", {name: np.array(cells, dtype=object) for name, cells in EVENTS.items()}
-    arrow = pa.table(EVENTS)
-    yield "arrow", arrow
-    yield "arrow, narrow", pa.table({**EVENTS, "paid": pa.array(EVENTS["paid"], pa.decimal128(9, 4))})
-    yield "pandas", pytest.importorskip("pandas").DataFrame(EVENTS)
-    polars = pytest.importorskip("polars")
-    yield "polars", polars.DataFrame(arrow)
-    yield "polars, lazy", polars.DataFrame(arrow).lazy()
-    yield "duckdb", pytest.importorskip("duckdb").from_arrow(arrow)
-    from pyarrow import parquet
-
-    parquet.write_table(arrow, tmp_path / "events.parquet", row_group_size=7)
-    yield "parquet", tmp_path / "events.parquet"
-    lines = [",".join(map(str, row)) for row in zip(*EVENTS.values(), strict=True)]
-    (tmp_path / "events.csv").write_text("\n".join([",".join(EVENTS), *lines, ""]), encoding="utf-8")
-    yield "csv", tmp_path / "events.csv"
-
-
 def by_hand(events, *, each_row=False):
     """The definition, in rationals, where nobody is in more cells than are kept; and how many amounts were moved."""
     sums, moved = {}, 0
@@ -131,7 +111,7 @@ def test_every_door_gives_the_sums_of_the_definition(tmp_path, each_row):
     whose = {"each_row": True} if each_row else {"person": "user", "at_most": 3, "key": KEY}
     wanted, moved = by_hand(EVENTS, each_row=each_row)
     accounts = set()
-    for name, events in doors(tmp_path):
+    for name, events in doors(EVENTS, tmp_path):
         counted = ut.count_table(events, domain=DOMAIN, **whose, **CENTS)
         assert list(ut.publish.tables.files.columns(counted.table("shop"))["paid"]) == wanted, name
         assert counted.unit == Unit(500_000, 1 if each_row else 3, amount=Amount("paid", "0.01"))
@@ -321,7 +301,7 @@ BOTH = {"visits": ut.count(per_cell=2), "spent": ut.sum("paid", step="0.01", eac
 def test_measures_are_counted_in_one_pass_over_the_same_cells(tmp_path, monkeypatch, most):
     say = {"person": "user", "domain": DOMAIN, "at_most": most, "key": KEY, "measures": BOTH}
     wanted, accounts = by_measure(EVENTS, most), set()
-    for name, events in [*doors(tmp_path), ("set aside", None)]:
+    for name, events in [*doors(EVENTS, tmp_path), ("set aside", None)]:
         if name == "set aside":
             monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
             events = pytest.importorskip("polars").DataFrame(pa.table(EVENTS)).lazy()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from table_doors import doors
 from utmost.errors import NotDetermined, NothingCounted, OutOfRange, WrongKind
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting import CountedTable
@@ -43,31 +44,6 @@ def counted(events=EVENTS, at_most=2, cells=2):
     return ut.count_table(events, measures={"products": products(at_most)}, **{**WORDS, "at_most": cells})["products"]
 
 
-def doors(tmp_path):
-    """The events as every reader and every engine on one machine takes them."""
-    yield "lists", EVENTS
-    yield "objects", {name: np.array(cells, dtype=object) for name, cells in EVENTS.items()}
-    arrow = pa.table(EVENTS)
-    yield "arrow", arrow
-    yield "categories", arrow.set_column(2, "product", arrow["product"].dictionary_encode())
-    yield "pandas", pytest.importorskip("pandas").DataFrame(EVENTS)
-    polars = pytest.importorskip("polars")
-    yield "polars", polars.DataFrame(arrow)
-    yield "polars, lazy", polars.DataFrame(arrow).lazy()
-    yield "duckdb", pytest.importorskip("duckdb").from_arrow(arrow)
-    from pyarrow import parquet
-
-    parquet.write_table(arrow, tmp_path / "events.parquet", row_group_size=7)
-    yield "parquet", tmp_path / "events.parquet"
-    rows = list(zip(*EVENTS.values(), strict=True))
-    lines = [",".join("" if cell is None else str(cell) for cell in row) for row in rows]
-    (tmp_path / "events.csv").write_text("\n".join([",".join(EVENTS), *lines, ""]), encoding="utf-8")
-    yield "csv", tmp_path / "events.csv"
-    lines = [json.dumps(dict(zip(EVENTS, row, strict=True))) for row in rows]
-    (tmp_path / "events.jsonl").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    yield "json lines", tmp_path / "events.jsonl"
-
-
 def sets_of(events):
     """Of each person and shop of the domain the declared products, by a route of its own."""
     sets = {}
@@ -98,7 +74,7 @@ def test_every_door_gives_one_table_and_one_account(tmp_path, each_row):
     both = {"products": products(1 if each_row else 2), "n": ut.count, "paid": ut.sum("paid", per_cell=4)}
     for measures in ({"products": both["products"]}, both):
         tables, accounts = set(), set()
-        for name, events in doors(tmp_path):
+        for name, events in doors(EVENTS, tmp_path):
             found = ut.count_table(events, measures=measures, **whose)
             tables.add(json.dumps({measure: table.cells.tolist() for measure, table in found.items()}))
             accounts.add(str(found["products"].account))

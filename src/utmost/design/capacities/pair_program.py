@@ -85,6 +85,7 @@ class Classes:
 
 def _views(similarity: Similarity, labels: NDArray[np.intp], kinds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A word for what each secret sees: the sum over y of a word for (distance of y, class of y), modulo 2^64."""
+    # So many rows at once that their words take some 16 MB.
     step = max(1, (1 << 21) // similarity.size)
     classes = words(labels.astype(np.uint64) + np.uint64(1 << 32))
     seen = np.empty(similarity.size, dtype=np.uint64)
@@ -152,8 +153,10 @@ class PairClasses:
 
 def _triangles(labels: NDArray[np.intp]) -> NDArray[np.uint64]:
     """For each pair (x, y) the sum over z of a word for the classes of (x, z) and (z, y)."""
+    # Two classes in one word, each in a half of it, so that different pairs are different words.
     here, there = labels.astype(np.uint64), labels.astype(np.uint64) << np.uint64(32)
     seen = np.zeros(labels.shape, dtype=np.uint64)
+    # One secret at a time: all triples at once would be n^3 words.
     for z in range(len(labels)):
         seen += words(here[:, z, None] + there[z, None, :])
     return seen

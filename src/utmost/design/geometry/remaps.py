@@ -34,6 +34,7 @@ def preferring_consumer(
         return None
     exactly = A.is_exact and B.is_exact
     for bits in _BITS:
+        # A loss of few bits says more to a reader, and is as good a proof.
         rounded = np.rint(rough / size * 2.0**bits)
         if _seems_to_prefer(rounded, *near):
             consumer = _consumer(rounded.astype(np.int64), exactly)
@@ -174,6 +175,7 @@ def _corrected(B: Array, A: Array, rough: Array, near: Array, rows: list[int], c
         return None
     P = _rounded(near)
     missed = A - matrix_product(B, P)
+    # Columns that floats find far apart: through nearly dependent ones a small miss is a large correction.
     chosen = _well_conditioned(rough[rows], len(rows))
     try:
         correction = solve_lifted(B[np.ix_(rows, chosen)], missed[rows])
@@ -191,6 +193,7 @@ def _rounded(near: Array) -> Array:
     """Positive rows as dyadic rationals that sum to exactly 1."""
     unit = 1 << _ROUNDED_BITS
     integers = np.rint(near * unit).astype(np.int64)
+    # What rounding left over goes to the largest entry of a row, which can bear it and stay positive.
     integers[np.arange(len(near)), near.argmax(axis=1)] += unit - integers.sum(axis=1)
     rounded = np.empty(near.shape, dtype=object)
     for y, row in enumerate(integers.tolist()):
@@ -204,6 +207,7 @@ def _well_conditioned(B: Array, rank: int) -> list[int]:
     for _ in range(rank):
         y = int((rest**2).sum(axis=0).argmax())
         chosen.append(y)
+        # Gram and Schmidt, with the longest column that is left at each step.
         unit = rest[:, y] / np.linalg.norm(rest[:, y])
         rest = rest - np.outer(unit, unit @ rest)
         rest[:, chosen] = 0

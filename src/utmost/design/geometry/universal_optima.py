@@ -125,6 +125,7 @@ class LeastLoss:
         columns, table = exact_weights(listed), exact_loss(loss, ptype.space.size)
         if not listed.is_exact:
             ones = np.full(len(columns), 1, dtype=object)
+            # Powers that are no rationals have no common denominator: their tableau is over the field itself.
             start = FieldTableau.feasible(columns, ones)
             return cls(ptype, columns, table, columns, (1,) * columns.shape[1], start)
         pairs = [as_integers(column) for column in columns.T]
@@ -258,6 +259,7 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
         assert worst is not None
         worked_out(worst)
         known |= {prior: solution.value for prior, solution in least.at((worst,))}
+        # A bound from below, since it minds some priors only; the cells of its mechanism say whether one is worse.
         regret, bundle, weights, multipliers = _master(least, known)
         certificate, worst = _dominance(least, least.channel(bundle), regret)
         if certificate is not None:
@@ -314,6 +316,7 @@ def _master(
     start = type(least.start).feasible(matrix, np.array([1] * n + right, dtype=object))
     solution, _ = start.minimise(cost)
     bundle = tuple(x * scale for x, scale in zip(solution.x[:count], least.scales, strict=True))
+    # Rows were made whole by these factors, and their duals are divided by them.
     weights = {prior: -z * f for prior, z, f in zip(known, solution.dual[n:], factors, strict=True)}
     return solution.value, bundle, weights, solution.dual[:n]
 

@@ -180,6 +180,7 @@ class ConstrainedCertificate(Evidence):
         rows = constraint_rows(self.constraints, self.ptype.space.size)
         check_private(self.ptype, self.matrix)
         _check_kept(rows, self.matrix)
+        # The mechanism is checked before the bound: a bound beside one that is not private would prove nothing.
         lower = _proven(self.ptype, self.consumer, rows, self.dual, self.multipliers, self.prices)
         exactly = self.consumer.is_exact and self.ptype.level.is_rational
         upper = matrix_loss(self.consumer, self.matrix, exactly)

@@ -65,6 +65,7 @@ def discounted(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled
         total, weight, k = total + weight * _at(cost, x + k * stride, ratio), weight * ratio, k + 1
         if k > _MOST_TERMS:
             raise Unsupported("the tail must end within a million terms", came=f"ratio {ratio}")
+        # What is left is below the rounding of the sum, for a cost that grows slower than its weights fall.
         if weight < 2.0**-120 and not _has_closed_form(cost, settled):
             return float(total)
     return total + weight * _closed(cost, x + k * stride, stride, ratio, settled)
@@ -190,6 +191,7 @@ class PeriodicNoise:
         """(T, high - low + 1) the probabilities of the noise values low..high, tails included."""
         k = np.arange(low, high + 1) - self.start
         beyond = np.maximum(np.maximum(-k, k - self.pmf.shape[1] + 1), 0)
+        # How many periods lie between a place of a tail and the one that it repeats, rounded up.
         turns = -(-beyond // self.period)
         powers = np.array([1 + 0 * self.ratio] + [self.ratio] * int(turns.max(initial=0))).cumprod()
         return frozen(self.pmf[:, k + np.where(k < 0, turns, -turns) * self.period] * powers[turns])
@@ -297,6 +299,7 @@ def _least_ratio(mine: Array, theirs: Array) -> Fraction:
     if not shown.any():
         return Fraction(1)
     ratios = mine[shown] / theirs[shown]
+    # The least quotient of floats may be that of a neighbour: all within their rounding are divided again, exactly.
     close = ratios <= ratios.min() * (1 if is_exact(ratios) else 1 + 1e-12)
     pairs = zip(mine[shown][close], theirs[shown][close], strict=True)
     return min(Fraction(1), *(Fraction(x) / Fraction(y) for x, y in pairs))

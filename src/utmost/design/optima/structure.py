@@ -75,6 +75,7 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
     pattern = np.full(here.shape, SLACK, dtype="<U5")
     pattern[_equal(a * here, then, off)] = DOWN
     pattern[_equal(here, a * then, off)] = UP
+    # Last: two zeros are tight on both sides, and neither up nor down.
     pattern[(here == 0) & (then == 0)] = ZERO
     broken = (pattern == SLACK) & ((a * here > then) | (a * then > here))
     for i, r in np.argwhere(broken)[:1]:
@@ -224,6 +225,7 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
     ([Fraction(0, 1), Fraction(2, 1), Fraction(-1, 1)], (1, 2))
     """
     at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
+    # G^-1 has three diagonals, so that no system is solved.
     factor = GeometricMatrix(channel.shape[0], at).inverse_product(channel.matrix)
     i, r = divmod(int(np.argmin(factor)), factor.shape[1])
     least: Any = 0 if is_exact(factor) else -tolerance

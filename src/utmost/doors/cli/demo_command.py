@@ -101,4 +101,5 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 def _run(arguments: list[str]) -> None:
     """One command, as the command line runs it, in this process."""
     name, *rest = arguments
+    # An error comes up to the demo, and does not end the process by itself.
     provided("command")(name).main(args=rest, prog_name=f"utmost {name}", standalone_mode=False)

@@ -81,6 +81,7 @@ def search(
     watch(at.done)
     if at.position is None:
         return at
+    # From the start no state is needed, and any way to search may be taken.
     for block in kernel_blocks(ptype, start=None if at.position == Position() else at.position):
         # First the list, then the state that counts it: what lies between is cut off when the search goes on.
         at = at.after(block, None if out is None else _appended(out, block))

@@ -68,6 +68,7 @@ def _side_by_side(reports: dict[str, dict[str, Any]]) -> list[list[str]]:
 def _verdict(reports: dict[str, dict[str, Any]]) -> str:
     leaks = {title: report["additive_leakage"]["value"] for title, report in reports.items()}
     least = min(leaks.values())
+    # Of floats, those that differ by their rounding leak the same.
     who = [title for title, leak in leaks.items() if leak <= least * (1 + 1e-12)]
     if len(who) == len(leaks):
         return "All leak the same by this measure and prior."

@@ -157,6 +157,7 @@ class Question:
             again: whether the table may be there, as the answer of a request that is made again.
         """
         answer, out = self.answer, self.answer.file
+        # The answer of a request that is made again may be there: it is compared with what would be written.
         if again and out is not None and out.is_file():
             pass
         elif out is not None and out.suffix.lower() == ".json":
@@ -246,6 +247,7 @@ def publish_in_ledger(
     question.check_kind(planned=planned)
     signer = question.checked(table, again=again)
     with long_work(f"Checking {table.name}"):
+        # Parquet in and out, with noise by item: then an engine streams it; else the table is read whole.
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
         by_item = is_parquet and promise.by_item
         source = files.brought(table, by_item=by_item) if brought is None else brought

@@ -151,6 +151,7 @@ def _asked(
                 raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
         return counted.domain, counted.unit, counted.together
     domain, in_all = Domain.of_facts(document), bounds["--in-all"]
+    # What bounds all cells together bounds each of them: one person may then be in any.
     at_most = domain.size if bounds["--at-most"] is None and in_all is not None else bounds["--at-most"]
     if at_most is None:
         remedy = "Give it, and --per-cell, or --in-all; or plan for the file that utmost count wrote, which has both."

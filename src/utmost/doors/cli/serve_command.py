@@ -194,6 +194,7 @@ def serve(
             log_config=None,
         )
     except SystemExit as ended:
+        # It ends the process by itself where it cannot start, and has said why in its log.
         if ended.code not in _NOT_STARTED:
             raise
         remedy = "The line above says why; where the address is taken, name another --port."

@@ -121,4 +121,5 @@ def _said(path: Path) -> dict[str, Any]:
 
 
 def _put(file: Any, text: str) -> None:
+    # Half of a pair of surrogates, which a name may hold, is written in escapes.
     file.write(text.encode("utf-8", "backslashreplace"))

@@ -132,6 +132,7 @@ def total(
     if values is not None and mean is spread is variance is None:
         raise OutOfRange("--values needs --mean, --spread or --variance")
     question, points = _question(where), _points(values)
+    # Of amounts and counts in one table the sum is that of amounts, not of cells that hold both.
     if events or (read.unit.is_shared and not names):
         both = SumsAndCounts(read)
         report = _answered((both.count if events else both.total)(chosen, confidence=confidence), question)

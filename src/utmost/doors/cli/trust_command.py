@@ -99,6 +99,7 @@ def trust(
     member = _member(owner, edges)
     of_distance = _levels(at, level)
     levels = levels_by_distance(edges, member, of_distance)
+    # Of no levels of one's own each is 1 / distance, so that the inverse is the distance.
     hops = levels_by_distance(edges, member)
     report = _report(
         member, edges, levels, {recipient: int(1 / Fraction(hop.epsilon)) for recipient, hop in hops.items()}

@@ -89,6 +89,7 @@ class UnknownKeys:
         at = level.read()
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         shares = None if self.shares is None else shares_of_one(self.shares, keys_of_one(people.at_most))
+        # Before anything is drawn: what could not be written would be spent for nothing.
         for path in () if out is None else (out, sidecar_path(out)):
             check_absent(path)
         with long_work(f"Counting {events.name}") as progress:

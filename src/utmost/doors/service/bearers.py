@@ -78,6 +78,7 @@ class Bearers:
         now, person, there = self._desk.clock(), f"{issuer} {claims['sub']}", self._tokens()
         own = [token for token in there if token.subject == person]
         shared = [token for token in there if token.is_shared and claims_say(token.subject or "", issuer, claims)]
+        # A person whose own tokens were revoked stays out, whatever all of the group may.
         valid = [token for token in own or shared if token.is_valid(now)]
         if not valid:
             raise NotAuthenticated("a subject must have a token that is valid now")

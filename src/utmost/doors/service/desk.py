@@ -60,6 +60,7 @@ class Desk:
             remedy = "Send Idempotency-Key: a fresh text for each request, and the same one when it is repeated."
             where = "Idempotency-Key"
             raise OutOfRange("a request that writes must have an idempotency key", where=where, remedy=remedy)
+        # Of a token that many hold, the keys of each are that person's own.
         about = [kind, token.name, key, *([token.owner] if token.is_shared else [])]
         return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
 

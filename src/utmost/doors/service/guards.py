@@ -302,6 +302,7 @@ class Turns:
             left = min(self._burst, left + (now - then) * self._rate)
             has_turn = left >= 1
             self._left[caller] = (left - 1 if has_turn else left, now)
+            # Who was not seen for longest is forgotten: by then the bucket is full again.
             while len(self._left) > _MOST_CALLERS:
                 self._left.popitem(last=False)
         return 0.0 if has_turn else (1 - left) / self._rate
@@ -314,6 +315,7 @@ def address_of(scope: Scope) -> str:
 
 def _declared(scope: Scope) -> int:
     for key, value in scope["headers"]:
+        # A length that no body has is none; reading a million digits of it would take seconds.
         if key == b"content-length" and value.isdigit() and len(value) < 16:
             return int(value)
     return 0

@@ -66,6 +66,7 @@ class Market:
         offered = self._releases.release(token, release, version)
         offer = read_offer(name, release, offered.version, prices, check_name(currency, "currency"))
         token.check("offer", release, offer.prices[-1][0])
+        # What is sold must be there: to make more of it would take the table.
         loosest = max(offered.levels)
         if offer.prices[-1][0] > loosest:
             remedy = "Relax the release first, with the table."

@@ -116,6 +116,7 @@ def _measured_lines(text: str) -> list[tuple[str, str]]:
         lines = [("measured", f"{' '.join(names) or 'total'}, with {share} of the level") for names, share in shares]
         lines.append(("one individual", f"changes at most {proved.many('cell')}, each by at most {proved.most_of}"))
         lines.append(("neighbours", str(unit["neighbours"])))
+    # Whatever somebody wrote there: the page of proposals is shown all the same.
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         lines = [("strategy", text[:1000])]
     return lines

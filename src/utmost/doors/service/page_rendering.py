@@ -173,6 +173,7 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
         status: of HTTP.
         shown: what the template puts into its places; all of it is escaped but what the charts have made.
     """
+    # Forms prove the cookie, before the sign-in, too: whoever has none gets one that says nothing.
     guest = "" if session(request) else fresh_guest()
     places = [
         (group, [(path, name) for path, name, verbs in pages if viewer is not None and may_any(viewer, verbs)])
@@ -212,6 +213,7 @@ def _now(request: Request) -> float:
 def see(request: Request, path: str, **query: Any) -> Response:
     """Send the browser to a page, after a form."""
     there = RedirectResponse(link(path, **query), 303)
+    # A script that is redirected would put the page into the page: it is told where to go.
     if is_part(request):
         return Response(status_code=204, headers={"HX-Redirect": there.headers["location"]})
     return there

@@ -73,6 +73,7 @@ def _reading(fields: Mapping[str, str]) -> dict[str, Any]:
     answer = read(at, Consumer(believed, loss_named(fields["loss"])), heard)
     before, after = believed.astype(float), answer.posterior.astype(float)
     top = max(before.max(), after.max())
+    # Counts that nobody believes in are not drawn.
     seen = np.flatnonzero((before > _FAINT * top) | (after > _FAINT * top))
     low, high = max(0, int(seen[0]) - 1), min(size - 1, int(seen[-1]) + 1)
     marks = [(answer.action, f"best answer {answer.action}")]

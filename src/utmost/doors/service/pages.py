@@ -160,6 +160,7 @@ def proposals_page(request: Request, service: Served, viewer: Viewer) -> Respons
     planned = {proposal.name for proposal in page if proposal.facts.get("strategy")} | _measured(service, viewer, page)
     shown: dict[str, Any] = {"proposals": page, "said": said, "planned": planned}
     shown["needs_second"] = service.proposals.required
+    # As many as two seconds reach: each may work out error bars that nobody asked for before.
     looked_at = waiting[:_MOST_OUTLOOKS] if viewer.may_ever("decide proposals") else []
     shown["outlooks"], until = {}, monotonic() + _LOOKING
     for proposal in looked_at:
@@ -252,6 +253,7 @@ def history_page(
     else:
         viewer.check_role("history")
         names = {one.name for one in service.releases.all(viewer) if viewer.may("history", one.name)}
+        # An event about several releases is one.
         found = {event.number: event for name in names for event in service.audit.history(viewer, name)}
         events = [found[number] for number in sorted(found)]
     earlier = [event for event in events if before is None or event.number < before][::-1]
@@ -388,6 +390,7 @@ def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] |
 
 
 def _near(epsilon: float) -> Level:
+    # A float's own fraction has fifty bits, and powers of so many digits take long.
     return Level.of_epsilon(Fraction(epsilon).limit_denominator(10**9))
 
 

@@ -97,6 +97,7 @@ def _gains_nothing(level: Level, D: int, r: int, m: int) -> bool:
 def _enclosed(folded: Folded, D: int) -> Enclosure:
     edges, b = integer_edges(folded.cost, D), folded.powers.b
     normaliser = (edges - 0.5) + b * (D - edges + 0.5)
+    # A step of 0 is none: its quotient is never looked at.
     normaliser[0] = np.nan
     atom = folded.powers.complement * folded.at_zero / 2
     bracket = enclose_crossing(folded, edges, edges[1:] - 1, normaliser, atom)
@@ -119,6 +120,7 @@ def _searched(folded: Folded, D: int, bracket: Enclosure) -> int:
 def _trial(low: int, high: int, share: float | None) -> int | None:
     if high - low <= 1:
         return None
+    # Strictly inside, so that the bracket shrinks at every trial.
     return (low + high) // 2 if share is None else min(max(low + round(share * (high - low)), low + 1), high - 1)
 
 

@@ -38,6 +38,7 @@ class _ErrorOfRows:
 
     def values(self, precisions: Floats) -> Floats:
         X = np.einsum("...i,ij,ik->...jk", precisions, self.rows, self.rows)
+        # A least eigenvalue of nothing beside the largest precision: some direction of the cells is not measured.
         known = np.linalg.eigvalsh(X)[..., 0] > 1e-12 * precisions.max(axis=-1)
         inverses = np.linalg.inv(np.where(known[..., None, None], X, np.eye(self.rows.shape[1])))
         return np.where(known, (inverses * self.gram).sum(axis=(-2, -1)), np.inf)
@@ -131,6 +132,7 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
         raise OutOfRange("an individual must change some of these cells, or whole rows", came=repr(unit), where="unit")
     several, present = max(1, unit.cells // cells), min(unit.cells, cells)
     records = [np.zeros(cells, dtype=np.int64)]
+    # Only corners: where signs are free, a change of fewer cells is the mean of two of more.
     for size in range(1 if unit.nonnegative else present, present + 1):
         for chosen in combinations(range(cells), size):
             for signs in product((1,) if unit.nonnegative else (-1, 1), repeat=size):
@@ -141,6 +143,7 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
     if unit.neighbours == "change-one":
         both = np.array(records)
         changes = np.unique((both[:, None] - both).reshape(-1, cells), axis=0)
+    # A change and its opposite spend the same: the one whose first entry is positive stands for both.
     first = changes[np.arange(len(changes)), (changes != 0).argmax(axis=1)]
     return np.asarray(several * np.unique(changes[first > 0], axis=0))
 

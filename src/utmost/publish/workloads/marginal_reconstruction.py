@@ -170,12 +170,14 @@ class MarginalReconstruction:
         whole = sum(parts)
         shares = [(part << _BITS) // whole for part in parts]
         largest = max(range(len(parts)), key=parts.__getitem__)
+        # What rounding left over goes to the largest: shares that are together 1 are what makes estimates unbiased.
         shares[largest] += (1 << _BITS) - sum(shares)
         return {place: share for place, share in zip(places, shares, strict=True) if share}
 
     def _part(self, measured: Mapping[Family, NDArray[Any]], space: Space) -> tuple[NDArray[Any], int]:
         """The part in a space times 2^20 and, along each axis, how many groups a coarser one holds; and its largest
         size. What several tables have in common is kept for the next table."""
+        # Parts of another release are not those of this one: they are known by the very tables.
         if self._measured[0] is not measured:
             self._measured[0] = measured
             self._common.clear()

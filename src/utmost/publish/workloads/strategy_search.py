@@ -6,7 +6,7 @@ it can be from the best one is said by bounds of their own. Nothing here is draw
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,10 @@ class WeighedError:
     loads: Floats
     level: float
     free: Floats
+    _positive: tuple[tuple[NDArray[np.bool_], Floats], ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_positive", tuple((row > 0, row[row > 0]) for row in self.spectra))
 
     @classmethod
     def of(cls, blocks: Blocks, spectra: Sequence[Array], level: float, room: Room = PLAIN) -> "WeighedError":
@@ -78,16 +82,16 @@ class WeighedError:
         eigenvalues = precisions @ self.loads
         return np.asarray(-self.loads @ (self.spectra[0] / eigenvalues**2))
 
-    def each(self, eigenvalues: Floats) -> Floats:
-        """For each spectrum, its sum, (..., spectra), from eigenvalues of shape (..., eigenspaces)."""
+    def each(self, eigenvalues: Floats) -> list[Floats]:
+        """For each spectrum, its sum, (...), from eigenvalues of shape (..., eigenspaces)."""
         with np.errstate(divide="ignore", over="ignore"):
             inverses = 1 / eigenvalues
-        sums = [inverses[..., spectrum > 0] @ spectrum[spectrum > 0] for spectrum in self.spectra]
-        return np.stack(sums, axis=-1)
+        return [inverses[..., present] @ squares for present, squares in self._positive]
 
     def weighed(self, eigenvalues: Floats) -> Floats:
         """The largest of these sums; (...)."""
-        return np.asarray(self.each(eigenvalues).max(axis=-1))
+        sums = self.each(eigenvalues)
+        return sums[0] if len(sums) == 1 else np.asarray(np.maximum.reduce(sums))
 
 
 def best_shares(error: WeighedError, starts: Sequence[Floats]) -> Floats:

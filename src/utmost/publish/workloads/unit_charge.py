@@ -125,6 +125,7 @@ def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
         if not left:
             remedy = "Publish the number of individuals; or leave exactly= out."
             raise OutOfRange("where everybody is in every cell nothing is confidential", came=cells, remedy=remedy)
+        # A public total costs nothing: as loud as floats can hold beside the other levels.
         times = max(1, min(_PUBLIC, int(_LOUDEST / level)))
         return (Room(Fraction(unit.charged) / (2 * left), Fraction(times)),)
     apart = Room(Fraction(unit.charged) / (present + left))
@@ -177,6 +178,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     for place, axis in enumerate(domain.axes):
         coarsest = max((family[place] for family in measured if axis.groups(family[place]) > 1), default=None)
         ends = [] if coarsest is None else axis.group_starts(coarsest)[1:].tolist()
+        # The line nearest to the middle: what is left and what is entered must each fit on a side of it.
         split = min(ends, key=lambda end: abs(2 * end - axis.size), default=axis.size)
         one_side, other_side = one_side * split, other_side * (axis.size - split if ends else split)
     return max(one_side, other_side) >= ceil(present) and min(one_side, other_side) >= ceil(left)
