@@ -71,7 +71,7 @@ def controlled_rounding(
         SolverFailed: where the linear program was not solved.
 
     Cost: a linear program with a variable for each cell that is not whole. Above 10^4 of them in two chains some steps
-        of an interior point method, cycles of four, and, of at most 1 500 sums, a simplex method over a tenth of the cells.
+        of an interior point method, cycles of four, and, of up to 1 500 sums, a simplex method over a tenth of them.
     """
     floor = np.floor(squares.rest + _NEAR)
     part = np.where(squares.rest - floor > _NEAR, squares.rest - floor, 0.0)
