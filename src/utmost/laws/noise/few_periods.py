@@ -145,6 +145,7 @@ class FewPeriods:
         if not start < end:
             return 0.0
         low, high = (nearest((k + Fraction(share)) * self.period) for share in (start, end))
+        # The interval is open: a jump at its very end belongs to the next one.
         first, last = math.nextafter(low, math.inf), math.nextafter(high, 0.0)
         if not first < last:
             first = last = low
@@ -153,6 +154,7 @@ class FewPeriods:
             costs = self.cost(np.clip(low + shares * (high - low), first, last))
             return costs if here is None else abs(costs - here)
 
+        # A difference of two costs is right to their digits, and not to its own.
         scale = 0.0 if here is None else _NOISE * here
         return float(integral(values, [(0.0, 1.0)], scale=scale).value)
 
