@@ -7,6 +7,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+import utmost as ut
 from utmost.design import leakage, local, optima
 from utmost.design.geometry import PowerField
 from utmost.design.geometry.power_channels import exact_mechanism
@@ -18,11 +19,15 @@ from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, Utmost
 from utmost.laws import gradual
 from utmost.laws.exact import level, possible_path
 from utmost.laws.noise import Geometric, Laplace, Staircase
+from utmost.laws.privacy.amount import Amount
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.sqlite_store import SqliteStore
+from utmost.publish.promises import key_noise, named_cell_noise
 from utmost.publish.promises.turning import turned
-from utmost.publish.releases import PlanarRelease
+from utmost.publish.releases import PlanarRelease, Texts
+from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.workloads import bins
 
 
 class Unconvertible:
@@ -118,3 +123,36 @@ def test_a_policy_of_a_thousand_public_secrets_is_made_at_once():
 def test_what_long_fuzzing_found_is_refused_by_our_errors(call):
     with pytest.raises(UtmostError):
         call()
+
+
+LONG = [10**5000, Fraction(1, 10**5000), Fraction(10**5000 + 1, 10**5000), "1e5000", "1e-5000", "9" * 5000]
+DOMAIN = ut.Domain(a=["p", "q"])
+OF_LONG = {
+    "sensitivity": lambda long: repr(ut.Unit(long, 1)),
+    "in all": lambda long: repr(ut.Unit(1, 2, in_all=long)),
+    "on the reals": lambda long: ut.Promise("n", sensitivity=long, cells=1, numbers="reals").guarantee(epsilon=1),
+    "a cell": lambda long: ut.release_table({"n": [long]}, columns="n", sensitivity=1, cells=1, epsilon=1).sidecar,
+    "per": lambda long: ut.Promise(["x", "y"], per=long).guarantee(epsilon=1),
+    "delta": lambda long: key_noise(["w", "n"], delta=long),
+    "false names": lambda long: named_cell_noise(["w", "n"], Texts("ab", most=3), false_names=long),
+    "an edge": lambda long: ut.Domain(a=bins([0, long])),
+    "a step": lambda long: Amount("paid", long),
+    "ends": lambda long: Amount("paid", 1, (0, long)),
+    "below": lambda long: WithholdingRule.of(below=long),
+    "part": lambda long: WithholdingRule.of(relative_margin=long),
+    "a weight": lambda long: ut.Workload(DOMAIN, {"a": long}),
+    "a law": lambda long: repr(Laplace(epsilon=1, sensitivity=long)),
+    "a prior": lambda long: ut.Consumer([long, 1], ut.losses.absolute),
+}
+
+
+@pytest.mark.parametrize("name", OF_LONG)
+def test_numbers_of_more_digits_than_python_writes_are_refused_by_type(name):
+    """They ended in an error of Python's own, of a text of more than 4 300 digits or a float that is none."""
+    for long in LONG:
+        with pytest.raises(UtmostError):
+            OF_LONG[name](long)
+
+
+def test_texts_know_their_lengths_as_numbers():
+    assert Texts("ab", most="2").size == Texts("ab", most=2).size == 6

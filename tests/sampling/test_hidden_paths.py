@@ -13,7 +13,14 @@ from scipy.special import erf, gammaln
 from utmost.laws.exact import Level, level
 from utmost.laws.exact.intervals import ball_between, working_precision
 from utmost.laws.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening, joint_characteristic
-from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits, start_clock
+from utmost.laws.sampling.hidden_paths import (
+    GridPoints,
+    HiddenPaths,
+    PathBits,
+    _prefix,
+    normal_move,
+    start_clock,
+)
 
 FINE = Fraction(1, 1 << 20)
 
@@ -331,3 +338,31 @@ def test_neighbours_are_told_apart_by_no_more_than_the_level():
     assert often.sum() > 300
     assert (np.abs(ratio) < e + 5 * error).all()
     assert np.abs(ratio).max() > 0.8
+
+
+def test_names_of_numbers_share_no_bit_and_have_an_end():
+    """Stage, event, place and part fill 64 bits side by side; a name beyond its room would be another's."""
+    parts = (2, 24, 20, 18)
+    assert sum(parts) == 64
+    most = [(1 << bits) - 1 for bits in parts]
+    assert _prefix(*most) == (1 << 64) - 1
+    alone = [_prefix(*(each * (at == place) for at, each in enumerate(most))) for place in range(4)]
+    assert sum(alone) == (1 << 64) - 1
+    assert alone == sorted(alone, reverse=True)
+    for place in (1, 2, 3):
+        beyond = [each + (at == place) for at, each in enumerate(most)]
+        with pytest.raises(AssertionError, match="room"):
+            _prefix(*beyond)
+
+
+def test_a_move_asks_for_numbers_by_places_that_stay_as_they_are():
+    """Two places a pair of coordinates, one pair after the other: other places would be other noise of a kept path."""
+    for dimensions, places in ((1, [7, 8]), (2, [7, 8]), (3, [7, 8, 9, 10]), (5, [7, 8, 9, 10, 11, 12])):
+        drawn = []
+
+        def uniform(place, drawn=drawn):
+            drawn.append(place)
+            return arb("0.25")
+
+        assert len(normal_move(uniform, arb(1), dimensions, 7)) == dimensions
+        assert drawn == places

@@ -334,3 +334,15 @@ def test_no_item_gives_no_noise():
     empty = words("none", tags=MANY[:0])
     assert item_geometric(level(1), empty).size == item_uniform(5, empty).size == 0
     assert item_bridge(Bridge(level(1), level(2), None), np.zeros(0, np.int64), empty).size == 0
+
+
+def test_levels_that_agree_in_a_hundred_and_twenty_eight_bits_are_told_apart():
+    """The interval of their difference begins at 0 there: more bits say how small it is, and none divides by 0."""
+    half = level(alpha="1/2")
+    below = Fraction(half.epsilon_interval(128).low, 1 << 128)
+    with localcontext() as context:
+        context.prec = 100
+        apart = Fraction(Decimal(2).ln()) - below
+    assert 0 < apart < Fraction(1, 1 << 128)
+    least = doublings([(half, 1), (level(below), -1)])
+    assert apart * 2**least >= Fraction(1, 2) > apart * 2 ** (least - 1)

@@ -7,6 +7,7 @@ import numpy as np
 
 from utmost.errors import NotANumber, NotAPrior, OutOfRange
 from utmost.laws.exact import Array, Number, as_array, checked, exact, frozen, is_exact, natural, to_floats
+from utmost.laws.exact.shown import brief
 
 
 @checked
@@ -30,7 +31,7 @@ def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
         within = "" if is_exact(array) else f" within {tolerance}"
         raise NotAPrior(
             f"the prior must sum to 1{within}",
-            came=f"{total}, which is {abs(total - 1)} {'above' if total > 1 else 'below'}",
+            came=f"{brief(total)}, which is {brief(abs(total - 1))} {'above' if total > 1 else 'below'}",
             remedy="priors.from_counts turns weights into a prior.",
         )
     return array

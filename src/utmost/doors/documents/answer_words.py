@@ -74,7 +74,7 @@ def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space]:
     if statement.get("guarantee") not in sentences:
         raise does_not_follow("guarantee")
     mechanism = stated_field(statement, "mechanism", dict)
-    if not isinstance(mechanism.get("sha256"), str) or not isinstance(mechanism.get("checked"), str):
+    if set(mechanism) != {"sha256", "checked"} or not all(isinstance(fact, str) for fact in mechanism.values()):
         raise BadTable("a statement of answers must name its mechanism", came="none", where="mechanism")
     return at, space
 

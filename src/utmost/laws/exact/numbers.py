@@ -14,6 +14,7 @@ Number = int | Fraction | Decimal | str | float
 
 # 1e9999 is nobody's parameter; a larger exponent would only let a short string fill the memory.
 _LARGEST_EXPONENT = 9_999
+_MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes and reads integers of 4 300
 _MOST_BITS = 1 << 18
 # What is counted has a place in memory each.
 _MOST = 10**9
@@ -76,6 +77,19 @@ def natural(value: object, name: str, least: int = 0, most: int = _MOST) -> int:
         raise OutOfRange(f"{name} must be at least {least}", came=value)
     if number > most:
         raise OutOfRange(f"{name} must be at most {most}", came=value)
+    return number
+
+
+def written_number(value: object, name: str) -> Fraction:
+    """The rational that ``value`` denotes, of no more digits than Python writes: it will stand in a statement.
+
+    Raises:
+        NotANumber: see `exact`.
+        OutOfRange: for one of more digits.
+    """
+    number = exact(value, name)
+    if max(abs(number.numerator), number.denominator).bit_length() > _MOST_WRITTEN:
+        raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)
     return number
 
 

@@ -90,7 +90,8 @@ def brief(value: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    text = str(value) if not isinstance(value, int) or abs(value) < 10**_OF_A_NUMBER else ""
+    # Of more digits than Python writes no text is asked for.
+    text = str(value) if max(abs(value.numerator), value.denominator) < 10**_OF_A_NUMBER else ""
     if text and len(text) <= _OF_A_NUMBER:
         return text
     return f"~{_near(value)}"

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, level
 from utmost.laws.exact.levels import fraction_text, level_argument
+from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.costs import Cost, Moment, absolute, moment, squared
 from utmost.provided import provided
@@ -62,7 +63,7 @@ def positive_integer(value: Number, name: str, where: str) -> int:
 
 def positive_number(value: Number, name: str, where: str) -> Fraction:
     """A rational above 0."""
-    number = exact(value, name)
+    number = written_number(value, name)
     if number <= 0:
         raise OutOfRange(f"{name} must be positive", came=value, where=where)
     if not 1 <= number * _LARGEST_RATIO <= _LARGEST_RATIO**2:

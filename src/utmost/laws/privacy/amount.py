@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, checked, exact, natural, round_up, wrong_kind
+from utmost.laws.exact import Number, checked, natural, round_up, wrong_kind
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import decimal_text
 
 _DECIMAL = re.compile(r"\d{1,30}(\.\d{1,30})?")
@@ -50,7 +51,7 @@ class Amount(Rebuilt):
     ) -> None:
         if not isinstance(name, str) or not name:
             raise OutOfRange("amounts must have the name of a column", came=type(name).__name__)
-        width = exact(step, "step")
+        width = written_number(step, "step")
         if width <= 0 or not _DECIMAL.fullmatch(decimal_text(width)):
             remedy = 'Pass step="0.01", say, or 1.'
             raise OutOfRange("the step of amounts must be a positive decimal", came=step, where="step", remedy=remedy)
@@ -107,7 +108,7 @@ class Amount(Rebuilt):
         Raises:
             OutOfRange: for one that is no multiple of the step.
         """
-        number = exact(value, where) / self.step
+        number = written_number(value, where) / self.step
         if number.denominator != 1:
             remedy = "Round it, or choose a finer step."
             raise OutOfRange(f"{where} must be a multiple of the step {self.text(1)}", came=value, remedy=remedy)

@@ -11,6 +11,7 @@ from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, wrong_kind
 from utmost.laws.exact.arrays import Rebuilt
 from utmost.laws.exact.kinds import one_of
+from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import number_words
 from utmost.laws.privacy.amount import Amount
 
@@ -386,7 +387,7 @@ def _typed(number: Fraction) -> str:
 
 
 def _sensitivity(value: Number) -> Fraction:
-    number = exact(value, "sensitivity")
+    number = written_number(value, "sensitivity")
     above, below = number.numerator, number.denominator
     if above > 0 and not (below <= above * _LARGEST and above <= below * _LARGEST):
         raise OutOfRange(
@@ -427,7 +428,7 @@ def _promised(value: bool, name: str = "nonnegative") -> bool:
 def _in_all(value: Number | None, sensitivity: Fraction, cells: int) -> Fraction | None:
     if value is None:
         return None
-    number = exact(value, "in_all")
+    number = written_number(value, "in_all")
     if number < sensitivity:
         remedy = "Give the most by which one individual changes all cells together; or a smaller sensitivity."
         raise OutOfRange("in_all must be at least the sensitivity", came=value, where="in_all", remedy=remedy)

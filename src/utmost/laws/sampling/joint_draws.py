@@ -62,7 +62,7 @@ def _cuts(law: BallMixture, bits: int) -> list[Interval]:
     """P(J <= j) for j < k."""
     inner = bits + 16 + sum(law.sizes()).bit_length()
     q = law.ratio.alpha_interval(inner)
-    powers = accumulate([q] * law.cells, lambda x, y: x * y, initial=Interval.of(1, inner))
+    powers = accumulate([q] * law.cells, lambda x, y: x * y, initial=_one(inner))
     sums = list(accumulate(power * size for power, size in zip(powers, law.sizes(), strict=True)))
     return [partial / sums[-1] for partial in sums[:-1]]
 

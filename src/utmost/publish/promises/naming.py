@@ -11,6 +11,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, Level, Number, checked, exact, exp_interval, log_interval, precision
+from utmost.laws.exact.numbers import written_number
 from utmost.laws.sampling.categorical import Categorical
 from utmost.laws.sampling.random_bits import Randomness, Word
 
@@ -207,7 +208,7 @@ def appearing(before: NamingLaw | None, after: NamingLaw, n: int) -> Callable[[i
 
 def read_delta(delta: Number, least: Fraction = _LEAST_DELTA) -> Fraction:
     """A delta, strictly between 0 and 1, read exactly."""
-    value = exact(delta, "delta")
+    value = written_number(delta, "delta")
     if not 0 < value < 1:
         raise OutOfRange("delta must lie strictly between 0 and 1", came=delta, where="select_keys")
     if value < least:

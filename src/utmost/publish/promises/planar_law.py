@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Infeasible, OutOfRange
-from utmost.laws.exact import Level, Number, checked, checked_parts, exact, level, natural, round_up
+from utmost.laws.exact import Level, Number, checked, checked_parts, level, natural, round_up
 from utmost.laws.exact.levels import integer_root
+from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import Shown
 from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
 from utmost.laws.noise.law import read_confidence
@@ -105,7 +106,7 @@ def _root_above(n: int) -> Fraction:
 
 def read_width(value: Number, name: str) -> Fraction:
     """A length: a positive number."""
-    number = exact(value, name)
+    number = written_number(value, name)
     if not 1 / _LARGEST <= number <= _LARGEST:
         raise OutOfRange(f"{name} must be positive, between 1e-300 and 1e300", came=value)
     return number

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.laws.exact import Level, Number, checked, exact
+from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact import level as level_of
+from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy import Amount, Unit
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 Part = tuple[str, str]
 """A partition of individuals into parts that share nobody, and one part of it."""
-
-_MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
 
 
 class TableWords(UnitWords, total=False):
@@ -264,7 +263,7 @@ class Promise(Shown):
             words["noise"] = stated_noise(words["noise"])
         for name in ("sensitivity", "cells", "grid", "largest", "per"):
             if name in words:
-                words[name] = _number(words[name], name)
+                words[name] = written_number(words[name], name)
         return cls(**words)
 
     @property
@@ -429,14 +428,6 @@ def _check_addressed(noise: str | PlannedNoise, identifiers: tuple[str, ...], pe
     if noise == "items" and per is not None:
         required = "points have paths of their own, and no noise by item"
         raise OutOfRange(required, where="noise", remedy="Leave it out.")
-
-
-def _number(number: object, name: str) -> Number:
-    """An exact number of no more digits than Python writes."""
-    value = exact(number, name)
-    if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
-        raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)
-    return value
 
 
 def _part(part: object) -> Part | None:

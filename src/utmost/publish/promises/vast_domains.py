@@ -17,8 +17,9 @@ from math import prod
 from typing import Any, Protocol
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import Interval, Level, Number, checked, exact, exact_integer, level, natural
+from utmost.laws.exact import Interval, Level, Number, checked, exact_integer, level, natural
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Geometric
 from utmost.laws.sampling import sample
@@ -66,8 +67,8 @@ class Texts:
     least: int = 1
 
     def __post_init__(self) -> None:
-        natural(self.most, "most", most=_MOST_LETTERS)
-        natural(self.least, "least", most=self.most)
+        object.__setattr__(self, "most", natural(self.most, "most", most=_MOST_LETTERS))
+        object.__setattr__(self, "least", natural(self.least, "least", most=self.most))
         if not isinstance(self.alphabet, str) or not self.alphabet or len(set(self.alphabet)) != len(self.alphabet):
             raise OutOfRange("an alphabet must have letters, each once", where="Texts")
 
@@ -300,7 +301,7 @@ def named_cells(
 
 def false_wish(false_names: Number) -> Fraction:
     """How many names of nobody are wanted at most, on average."""
-    wish = exact(false_names, "false_names")
+    wish = written_number(false_names, "false_names")
     if not 0 < wish <= _MOST_FALSE:
         raise OutOfRange("false_names must be above 0 and at most 10^7", came=false_names, where="name_cells")
     return wish

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
 from utmost.laws.exact import Level, Number, exact, round_up
+from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import Shown, number_words
 from utmost.laws.noise import Combination, Geometric
 from utmost.laws.noise.integer_law import IntegerLaw
@@ -25,6 +26,7 @@ from utmost.laws.noise.integer_law import IntegerLaw
 Spell = Callable[[Fraction], str]
 """How a sentence writes a number."""
 
+_LARGEST = Fraction(10**100)
 SHOWN = "shown"
 """The mark of a cell that satisfies the rule."""
 WITHHELD = "withheld"
@@ -68,10 +70,10 @@ class WithholdingRule(Shown):
     ) -> "WithholdingRule":
         """The rule that these words say."""
         bounds = {"below": below, "relative_margin": relative_margin}
-        read = {name: None if bound is None else exact(bound, name) for name, bound in bounds.items()}
+        read = {name: None if bound is None else written_number(bound, name) for name, bound in bounds.items()}
         for name, bound in read.items():
-            if bound is not None and bound <= 0:
-                raise OutOfRange(f"{name} must be above 0", came=bound, where=name)
+            if bound is not None and not 1 / _LARGEST <= bound <= _LARGEST:
+                raise OutOfRange(f"{name} must be above 0, between 1e-100 and 1e100", came=bound, where=name)
         if below is None and relative_margin is None:
             remedy = 'Pass below=90, or relative_margin="1/4", or both.'
             raise OutOfRange("a rule must say which cells are withheld", came="none", where="withhold", remedy=remedy)

@@ -105,7 +105,7 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
 
 def _check_unchanged(release: Path, spelled: Path, facts: dict[str, Any]) -> None:
     """Check that a table is the one that its statement is about: by its file, or its cells where it was in memory."""
-    digest = facts["table"]
+    digest = facts.get("table")
     if not isinstance(digest, dict) or digest.get("of") != "cells":
         statement_files.check_unchanged(release, facts)
     elif cells_digest(files.columns(files.read(spelled))) != digest:

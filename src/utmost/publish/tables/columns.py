@@ -23,6 +23,7 @@ Place = Callable[[int], str]
 """How a user finds a row by its position: "row 4 (line 5)"."""
 
 _INT64 = np.iinfo(np.int64)
+_MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes no integer of more than 4 300
 _BEHIND_A_COMMA = re.compile(r"[+-]?\d{1,20},\d{1,20}", re.ASCII)
 
 
@@ -47,9 +48,13 @@ def integer_column(column: Column, name: str, place: Place, *, reals: bool = Tru
     if array is not None and array.dtype.kind == "i":
         return array.astype(np.int64)
     cells = list(column) if array is None else array.tolist()
-    if set(map(type, cells)) <= {int}:
-        return _integers(cells)
-    return _integers([_integer(cell, row, name, place, reals) for row, cell in enumerate(cells)])
+    if not set(map(type, cells)) <= {int}:
+        cells = [_integer(cell, row, name, place, reals) for row, cell in enumerate(cells)]
+    whole = _integers(cells)
+    for row, cell in enumerate(cells) if whole.dtype == object else ():
+        if cell.bit_length() > _MOST_WRITTEN:
+            raise _refusal(cell, row, name, place, "an integer of at most 4200 digits", reals)
+    return whole
 
 
 def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:

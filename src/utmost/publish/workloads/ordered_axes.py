@@ -8,6 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, exact, exact_integer
+from utmost.laws.exact.numbers import written_number
 from utmost.publish.workloads.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text
 from utmost.publish.workloads.clock import Clock
 
@@ -212,7 +213,7 @@ def _edges(listed: Edges, where: str) -> tuple[Edge, ...]:
         if edge is None and at in (0, last):
             edges.append(-inf if at == 0 else inf)
         else:
-            edges.append(exact(edge, "edge"))
+            edges.append(written_number(edge, "edge"))
     ascends = all(low < high for low, high in pairwise(edges))
     if not ascends or not 2 <= len(edges) <= MOST_VALUES + 1 or not any(isinstance(edge, Fraction) for edge in edges):
         required = "edges must be listed ascending, two at least, None only for the first and the last"

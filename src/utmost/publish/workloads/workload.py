@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import Array, Floats, Number, checked, exact, frozen, natural, wrong_kind
+from utmost.laws.exact import Array, Floats, Number, checked, frozen, natural, wrong_kind
+from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import LONGEST, Shown
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.axes import Label, label_text
@@ -433,11 +434,16 @@ def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number,
 
 
 def _weight(weight: Number, name: str) -> Fraction:
-    number = exact(weight, "weight")
+    number = written_number(weight, "weight")
     if number <= 0:
         remedy = "Leave out what is not wanted."
         raise OutOfRange("a weight must be positive", came=weight, where=name or "total", remedy=remedy)
+    if not 1 / _LARGEST_WEIGHT <= number <= _LARGEST_WEIGHT:
+        raise OutOfRange("a weight must lie between 1e-100 and 1e100", came=weight, where=name or "total")
     return number
+
+
+_LARGEST_WEIGHT = Fraction(10**100)  # squares and sums of such are floats
 
 
 def _where_name(where: Where) -> str:
