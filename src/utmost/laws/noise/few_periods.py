@@ -88,6 +88,7 @@ class FewPeriods:
         if first is None or self.rests.after(first - 1, 0.0) < first * self.epsilon - LOST:
             return 0.0
         for k, rest in self._periods(0.0, all_after=True):
+            # In logs, for masses underflow where costs overflow.
             inside = log(gamma) + log(self._mean(k, 0.0, gamma))
             outside = log(1 - gamma) + log(self._mean(k, gamma, 1.0)) - self.epsilon
             total = float(np.logaddexp(total, np.logaddexp(inside, outside) - k * self.epsilon))

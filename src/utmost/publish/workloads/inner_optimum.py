@@ -124,10 +124,12 @@ class GroupSums:
                 both = np.bincount(at * width + self.groups[self._order[g]], cells, size * width)
                 inner[block, other] = both.reshape(size, width)
                 inner[other, block] = inner[block, other].T
+        # Families that determine each other make it singular: a ridge.
         diagonal = np.bincount(largest, cells, first) * (1 + _TIED) + slack[:first]
         diagonal = np.maximum(diagonal, np.finfo(np.float64).tiny)
         places = np.diag_indices(rest)
         inner[places] = inner[places] * (1 + _TIED) + slack[first:]
+        # Jacobi's scale: the diagonal of what is left without the largest family.
         scale = inner[places] - (across**2 / diagonal[:, None]).sum(axis=0)
         scale = 1 / np.where(scale > 0, scale, np.maximum(inner[places], 1e-300))
 
