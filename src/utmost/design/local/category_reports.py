@@ -262,6 +262,7 @@ def coupling_of(strict: CategoryReport, loose: CategoryReport) -> CategoryCoupli
 def _common_law(strict: CategoryReport, loose: CategoryReport) -> Any:
     """What must not pass 1: the slope of P(S_1 | S_2) / w(S_1) in the common members, times how few there can be."""
     k, d1, d2 = strict.categories, strict.size, loose.size
+    # Two sets of so many members have that many in common at least; blocks may have more.
     fewest = max(d1 + d2 - k, 0)
     if isinstance(strict, BlockSelection) and isinstance(loose, BlockSelection):
         fewest = strict.family.least_common(loose.family)

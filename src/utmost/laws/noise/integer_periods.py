@@ -156,6 +156,7 @@ class IntegerPeriods:
         """c_k, the exact sum of floats rounded once."""
         D = self.period
         here = self._costs(float(k * D) + np.arange(r + 1, dtype=np.float64))
+        # Each cost as often as it occurs, so that fsum rounds once.
         parts = [here[r]] * (2 * r - 1) + [-here[0]] + [*-here[1:r]] * 2
         if k and r < D:
             last = self._costs(float((k - 1) * D) + np.arange(r, D + 1, dtype=np.float64))

@@ -132,6 +132,7 @@ class Groups:
         for start in range(0, len(self.sizes), step):
             chosen = slice(start, start + step)
             sizes, half_sinh = self.sizes[chosen, None], self.half_sinh[chosen, None]
+            # A sine that has turned back within the section counts as 0.
             terms = np.where(sizes * points[1:] <= math.pi, np.sin(sizes * (points[:-1] / 2)) / half_sinh, 0.0)
             logs += np.einsum("i,ij->j", self.counts[chosen], np.log1p(terms**2))
         small = np.flatnonzero(logs * (1 - 1e-9) < _NOTHING)

@@ -370,6 +370,7 @@ class Measure:
             sums = np.where(pairs.sums < 0, -left[numbers], left[numbers])
         else:
             largest = int(pairs.sums.max(initial=0)) * int(left.max(initial=0))
+            # Sizes are multiplied by what is left before they are divided: products may leave int64.
             kind = object if largest >= 1 << 62 else pairs.sums.dtype
             above = np.zeros(len(sizes), dtype=kind)
             above[numbers[is_above]] = pairs.sums[is_above]
