@@ -105,3 +105,5 @@ def test_a_release_about_to_be_is_bound_to_what_is_read_again(tmp_path):
         before = release_of_facts(facts, stored.noise)
         assert replace(stored, responses={}) == before
         assert (before.path, before.levels, before.bound) == ((), (), stored.bound)
+    with Ledger.open(tmp_path / "l.db", key=KEY) as again:
+        assert list(again.view("r", epsilon=1)) == ["n", "n_margin", "ward"]
