@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from utmost.doors.testing import seeded_ledger
-from utmost.errors import Unsupported
+from utmost.errors import NotPublished, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.exact.written_levels import level_of_text
 from utmost.laws.gradual import joint_pmf
@@ -199,3 +199,10 @@ def test_integers_of_any_size(tmp_path):
         made = answered(ledger, [level(2), level("1/100"), level(60), level(1)], values)
     assert [int(one) for one in made[level(60)]] == values
     assert all(abs(int(a) - b) < 10**4 for one in made.values() for a, b in zip(one, values, strict=True))
+
+
+def test_an_error_names_some_of_many_releases(ledger):
+    for at in range(23):
+        ledger.publish(f"r{at:02}", {"n": [at]}, columns="n", sensitivity=1, cells=1, epsilon=1, independent=True)
+    with pytest.raises(NotPublished, match=r"r00, r01, .*, r19 and 3 more\."):
+        ledger.view("none", epsilon=1)

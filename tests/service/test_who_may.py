@@ -73,6 +73,16 @@ def test_what_is_not_allowed_looks_alike_whether_or_not_it_is_there(service, pub
     assert said[0] == said[1]
 
 
+def test_what_is_not_allowed_takes_no_longer_where_it_is_not_there(service, published, who, monkeypatch):
+    """Of ten thousand releases the names took 8 ms to put into an error, which was then not shown: a clock told."""
+    reader, names = who("Bo", "recipient", ("other", QUARTER)), []
+    monkeypatch.setattr(type(service.ledger), "release", lambda _, name, version=None: names.append(name))
+    for name in ("admissions", "nothing here"):
+        with pytest.raises(NotAllowed):
+            service.releases.view(reader, name, QUARTER)
+    assert names == []
+
+
 def test_levels_listed_are_those_of_the_grant(service, published, who):
     reader = who("Bo", "recipient", ("admissions", level("1/8")))
     service.releases.view(reader, "admissions", level("1/16"))

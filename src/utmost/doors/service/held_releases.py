@@ -11,7 +11,7 @@ from utmost.doors.service.proposing import Proposals, Saying, check_declared
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import BroughtWords, Terms
 from utmost.doors.service.tokens import EVERY, Grant, Token
-from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, NotPublished, OutOfRange
+from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, OutOfRange
 from utmost.laws.exact import Level, Number, exact, exact_integer
 from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_text
@@ -290,7 +290,7 @@ class Releases:
         if token.may(verb) or dataset == name:
             return True
         there = self._ledger.releases
-        return any(release.dataset == dataset and granted(token, release.name) is not None for release in there)
+        return any(granted(token, release.name) is not None and release.dataset == dataset for release in there)
 
     def _known(
         self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None
@@ -305,12 +305,10 @@ class Releases:
         token.check_role(verb)
         check_name(name, "name")
         wanted = None if version is None else exact_integer(version, "version")
-        release: Published | NotPublished
-        try:
-            release = self._ledger.release(name, wanted)
-        except NotPublished as error:
-            release = error
-        newest = 1 if isinstance(release, NotPublished) else release.version
+        # An error that names the releases there are takes the longer the more there are: so none is made before it is
+        # known that the token may ask.
+        release = self._ledger.items.release(name, wanted)
+        newest = 1 if release is None else release.version
         most = granted(token, name)
         if most != ANY:
             asked_version = newest if wanted is None else wanted
@@ -319,6 +317,4 @@ class Releases:
             raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
         if at is not None and not reaches(most, at):
             raise NotAllowed("the token must allow this level", came=at, where=repr(name))
-        if isinstance(release, NotPublished):
-            raise release
-        return most, release
+        return most, self._ledger.release(name, wanted) if release is None else release

@@ -139,6 +139,6 @@ def unsnapped_one(n: int, exponent: int) -> float:
     (-0.75, 1.7976931348623157e+308)
     """
     try:
-        return n / (1 << exponent) if exponent >= 0 else float(n << -exponent)
+        return (n << max(-exponent, 0)) / (1 << max(exponent, 0))
     except OverflowError:
         return _LARGEST_FLOAT if n > 0 else -_LARGEST_FLOAT

@@ -19,6 +19,8 @@ from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promise import Part
 from utmost.publish.promises.promised_noise import Noise
 
+_FEW_NAMES = 20
+
 Item = tuple[str, int]
 """A release: its name and version."""
 
@@ -224,7 +226,8 @@ class State:
         if published is None:
             known = sorted({known for known, _ in self.releases})
             came = f"{name!r}" if version is None else f"{name!r}, version {version}"
-            remedy = f"The releases are: {', '.join(known)}." if known else "Publish it first."
+            more = f" and {len(known) - _FEW_NAMES} more" if len(known) > _FEW_NAMES else ""
+            remedy = f"The releases are: {', '.join(known[:_FEW_NAMES])}{more}." if known else "Publish it first."
             if (name, 1) in self.mechanisms:
                 remedy = "Persons are answered under this name: call respond."
             raise NotPublished("a release must have been published", came=came, remedy=remedy)
