@@ -127,7 +127,7 @@ def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, 
         ledger.relax_shared(tables, shared, epsilon=2)  # in place of what was spent, and not beside it
         assert ledger.spent(dataset="sales").epsilon == 2
         first, second, _ = tables
-        looser, stricter = ledger.release(first).spent.scaled("101/100"), ledger.release(second).spent.scaled("1/2")
+        looser, stricter = ledger.release(first).spent.scaled("101/100"), ledger.release(second).spent.scaled("1/3")
         measures = {first: Brought(tables[first], looser), second: Brought(tables[second], stricter)}
         monkeypatch.setattr(ToRelax, "drawn", None)  # a stricter level beside costs no less than it did
         with pytest.raises(BudgetExceeded):
