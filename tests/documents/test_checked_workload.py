@@ -9,7 +9,8 @@ import pytest
 from utmost import Domain, Unit, release_workload
 from utmost.errors import UtmostError
 from utmost.publish.counting import CountedTable
-from utmost.publish.statements.workload_files import check_workload, is_workload
+from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
+from utmost.publish.statements.workload_files import check_workload, kind_of_document
 from utmost.publish.workloads import Strategy, bins, hierarchy
 
 KINDS = {
@@ -103,7 +104,7 @@ def test_another_order_of_axes_is_another_release():
 def test_a_file_says_of_what_kind_it_is(tmp_path):
     path = tmp_path / "release.json"
     path.write_text(json.dumps(facts("lists")))
-    assert is_workload(path)
+    assert kind_of_document(path) == WORKLOAD_KIND
     path.write_text("[1]")
-    assert not is_workload(path)
-    assert not is_workload(tmp_path / "release.csv")
+    assert kind_of_document(path) != WORKLOAD_KIND
+    assert kind_of_document(tmp_path / "release.csv") is None

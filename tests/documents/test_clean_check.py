@@ -10,8 +10,9 @@ import pytest
 
 from utmost.errors import BadTable
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.statements.clean_check import _unlike, check_clean
+from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json
+from utmost.publish.statements.statement_check import unlike
 from utmost.publish.statements.workload_files import check_workload
 
 RELEASE = Path(__file__).parent / "formats/0.2.0/workload.json"
@@ -74,9 +75,9 @@ def test_a_statement_without_a_digest_is_refused_by_type(clean, run):
 def test_numbers_are_compared_exactly():
     """A count above 2^53 that is one off is another count, though a float says that they are equal."""
     for cell, expected in (("9007199254740993", 9007199254740992), (2**53 + 1, 2.0**53), (True, 1), (None, 0)):
-        assert _unlike(cell, expected)
+        assert unlike(cell, expected)
     for cell, expected in (("9007199254740993", 2**53 + 1), ("2.5", 2.5), ("1e3", 1000), (np.int64(7), 7), ("m", "m")):
-        assert not _unlike(cell, expected)
+        assert not unlike(cell, expected)
 
 
 def test_another_release_and_other_figures_are_refused():

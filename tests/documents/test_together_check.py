@@ -83,7 +83,7 @@ def test_another_table_and_a_later_format_are_refused():
         with pytest.raises(BadTable):
             check_together(release.sidecar, release.table | change)
     with pytest.raises(Unsupported):
-        check_together(release.sidecar | {"format": 3}, release.table)
+        check_together(release.sidecar | {"format": 4}, release.table)
 
 
 SIGNED = {"unit": Unit(1, 3, nonnegative=True), "sensitivity": None, "noise": "signed"}

@@ -253,11 +253,11 @@ def test_small_types_have_one_order_whoever_finds_them(monkeypatch):
     """A process that has searched little does not compile; one that has searched much walks in machine code."""
     pytest.importorskip("numba")
     ptype = PrivacyType(counts(5), alpha="1/2")
-    monkeypatch.setattr(kernel_search, "_searched", 0)
+    monkeypatch.setattr(kernel_search, "_worked", 0)
     monkeypatch.setattr(kernel_search, "_blocks", None)
     first = kernels(ptype).supports
     monkeypatch.undo()
-    monkeypatch.setattr(kernel_search, "_searched", 10**9)
+    monkeypatch.setattr(kernel_search, "_worked", 10**9)
     monkeypatch.setattr(kernel_search, "_all_at_once", None)
     assert np.array_equal(kernels(ptype).supports, first)
 

@@ -179,3 +179,27 @@ def test_a_hostile_store_gets_no_second_answer_in_ten_thousand_steps(tmp_path, m
         folder.mkdir()
         with monkeypatch.context() as patched:
             print(survive_a_hostile_store(folder, patched, 500, seed, sealed=bool(seed % 2)))
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("change", [lambda content: content[:-1] + b"?", lambda content: b"", None])
+def test_a_part_that_is_not_held_as_it_was_given_is_found_when_it_is_read_back(streamed, change):
+    """Given at once, and streamed through: nothing is said of what the store has swallowed."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    rows = sqlite_store.rows_on(connection)
+    rows.migrate(0)
+
+    def load(parts):
+        for event, part, content in parts:
+            held = change(content) if change and part == 1 else content
+            connection.execute("INSERT INTO utmost_parts VALUES (?, ?, ?)", (event, part, held))
+
+    rows._load = load
+    given = [(1, part, b"response %d" % part) for part in range(3)]
+    write = lambda: rows.write([(1, b"body", b"mac")], b"seal", iter(given) if streamed else given)  # noqa: E731
+    if change is None:
+        write()
+        assert [rows.part(1, part) for part in range(3)] == [content for _, _, content in given]
+        return
+    with pytest.raises(LedgerDamaged, match="just written"):
+        write()

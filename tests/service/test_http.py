@@ -231,3 +231,21 @@ def test_views_leave_nothing_in_memory(caller, service, who, published):
         assert ask() - before < 60 * 200
     finally:
         tracemalloc.stop()
+
+
+def test_a_view_says_who_sends_it_before_what_is_wrong_with_it(service, caller):
+    """It looks its token up where it answers; a stranger learns nothing of its shape, and takes a stranger's turn."""
+    ada, _ = publish_over_http(caller)
+    bad = "/v1/releases/admissions/view?epsilon=1&version=x"
+    for path in (bad, "/v1/releases/admissions/view?epsilon=1/4", "/v1/releases/admissions/view"):
+        for stranger in (Caller(ada.app), Caller(ada.app, "utmost_" + "0" * 24 + "_" + "A" * 43)):
+            answer = stranger("GET", path)
+            assert (answer.status_code, answer.json()["title"]) == (401, "NotAuthenticated")
+            assert answer.headers["www-authenticate"] == "Bearer"
+    told = ada("GET", bad)
+    assert (told.status_code, told.json()["title"]) == (422, ada("GET", "/v1/releases/admissions/view").json()["title"])
+    narrow = application(service, Settings(rate=1e-6, burst=2))
+    assert [Caller(narrow)("GET", bad).status_code for _ in range(3)] == [401, 401, 429]
+    token = service.bearers.make(None, "late", "Lea", "recipient", (Grant("*"),))
+    lea = Caller(narrow, token[1])
+    assert [lea("GET", bad).status_code for _ in range(3)] == [422, 422, 429]

@@ -1,6 +1,11 @@
 """Spark's dataframes, in a session on this machine: the answers of one machine, whatever Spark does with its tasks."""
 
 import math
+import os
+import signal
+import tempfile
+import threading
+import time
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -198,7 +203,7 @@ CHANGED = {
     "a type of identifiers": ({"ward": list(range(1000))}, DataChanged, "must be those that were published"),
     "a column that is gone": ({"visits": None}, BadTable, "no column"),
     "a null in the last partition": (WRONG["a null in the last partition"][0], BadTable, "missing"),
-    "one identifier in two partitions": (WRONG["one identifier in two partitions"][0], BadTable, "distinct"),
+    "one identifier in two partitions": (WRONG["one identifier in two partitions"][0], DataChanged, "published"),
 }
 
 
@@ -251,6 +256,32 @@ def test_workers_lost_while_a_ledger_publishes_and_relaxes_change_no_value(ledge
     assert losses.once(lambda: by_ward(again)) == dict(zip(loose["ward"], loose["visits"], strict=True))
     assert len(there.releases) == 1
     assert there.releases[0].levels == here.releases[0].levels
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_spark_commits_leaves_neither_a_file_nor_an_event(ledgers, tmp_path, monkeypatch):
+    """The jobs are cancelled, the ledger is as it was, and the session goes on."""
+    here, there = ledgers
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+
+    def slowed(batches):
+        for each in batches:
+            time.sleep(0.5)
+            yield each
+
+    frame = on_spark(wards())
+    slow, before = frame.mapInArrow(slowed, frame.schema), sorted(tmp_path.rglob("*"))
+    press = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    press.start()
+    with pytest.raises(KeyboardInterrupt):
+        there.publish("visits", slow, **PROMISE, epsilon="1/2")
+    press.join()
+    assert sorted(tmp_path.rglob("*")) == before
+    assert there.verify().events == 1
+    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
+    made = there.publish("visits", frame, **PROMISE, epsilon="1/2").table
+    assert by_ward(made) == dict(zip(first["ward"], first["visits"], strict=True))
 
 
 @pytest.mark.slow

@@ -35,9 +35,9 @@ def compiled(function: F) -> F:
     return in_machine_code(function)
 
 
-def inlined(function: F) -> F:
-    """The same, copied into its callers."""
-    return in_machine_code(function, inline="always")
+def inside(function: F) -> F:
+    """The same, for other compiled functions alone."""
+    return in_machine_code(function, inside=True)
 
 
 ROUNDING = 2.0**-52
@@ -80,7 +80,7 @@ class Walk(NamedTuple):
     keep: bool
 
 
-@inlined
+@inside
 def times_modulo(a: Any, b: Any, p: Any, inverse: Any) -> Any:
     """a b / 2^32 modulo p (Montgomery's product): the factor is the same for all terms of a sum, and harmless."""
     t = a * b
@@ -88,7 +88,7 @@ def times_modulo(a: Any, b: Any, p: Any, inverse: Any) -> Any:
     return r - p if r >= p else r
 
 
-@inlined
+@inside
 def minus_modulo(a: Any, b: Any, p: Any) -> Any:
     """a - b modulo p."""
     return a - b if a >= b else a + p - b
@@ -113,7 +113,7 @@ def pivot(walk: Walk, k: int, j: int, row: int) -> None:
     _clear_zeros(walk.tableau[k + 1], walk.error[k + 1], walk.residues[k + 1], j + 1)
 
 
-@compiled
+@inside
 def _pivot_floats(
     old: NDArray[np.float64], new: NDArray[np.float64], error: Any, size: Any, k: int, j: int, row: int
 ) -> None:
@@ -140,7 +140,7 @@ def _pivot_floats(
                 size[k + 1, i] = max(size[k + 1, i], abs(value))
 
 
-@compiled
+@inside
 def _pivot_residues(
     old: NDArray[np.uint64], new: NDArray[np.uint64], p: np.uint64, inverse: np.uint64, j: int, row: int
 ) -> None:
@@ -159,7 +159,7 @@ def _pivot_residues(
                 )
 
 
-@compiled
+@inside
 def _clear_zeros(tableau: NDArray[np.float64], error: NDArray[np.float64], residues: Any, start: int) -> None:
     n, m = tableau.shape[0], tableau.shape[1] - 1
     for row in range(n):
@@ -168,7 +168,7 @@ def _clear_zeros(tableau: NDArray[np.float64], error: NDArray[np.float64], resid
                 tableau[row, i] = 0.0
 
 
-@compiled
+@inside
 def _is_zero(residues: NDArray[np.uint64], row: int, i: int) -> bool:
     zero = True
     for f in range(len(residues)):
@@ -176,7 +176,7 @@ def _is_zero(residues: NDArray[np.uint64], row: int, i: int) -> bool:
     return zero
 
 
-@compiled
+@inside
 def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
     """Whether some row shows that no columns from ``start`` on complete the chosen ones.
 
@@ -209,7 +209,7 @@ def _is_hopeless(walk: Walk, k: int, start: int) -> bool:
     return False
 
 
-@compiled
+@inside
 def _record(walk: Walk, k: int, verdict: int) -> None:
     """The first k chosen columns written down as a kernel (1) or an open set (2)."""
     if verdict == 0:
@@ -229,7 +229,7 @@ def _record(walk: Walk, k: int, verdict: int) -> None:
         store[place, c] = walk.chosen[c] if c < k else -1
 
 
-@compiled
+@inside
 def _spanning_verdict(walk: Walk, k: int) -> int:
     """Of k chosen columns that span the target: 1 if its coefficients are all positive, 0 if not, 2 if that is open."""
     tableau, bound = walk.tableau[k], walk.error[k, -1]
@@ -244,7 +244,7 @@ def _spanning_verdict(walk: Walk, k: int) -> int:
     return answer
 
 
-@compiled
+@inside
 def _cast_rays(walk: Walk, k: int, start: int) -> bool:
     """What each column from ``start`` on can add to n - 2 chosen ones: a ray; False where the target is too small.
 
@@ -286,7 +286,7 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
     return True
 
 
-@compiled
+@inside
 def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
     m = walk.tableau.shape[2] - 1
     first, second = walk.rows[0], walk.rows[1]
@@ -298,7 +298,7 @@ def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
     return True
 
 
-@compiled
+@inside
 def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
     """Whether rays[i] + rays[j] vanishes in an entry, by residues: rows are known up to a factor, so terms balance."""
     m = walk.tableau.shape[2] - 1
@@ -322,7 +322,7 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
     return True
 
 
-@compiled
+@inside
 def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
     """Of two columns whose rays add up to entries that are positive or too small to decide: 0 if one is zero, else
     2."""
@@ -333,7 +333,7 @@ def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
     return 2
 
 
-@compiled
+@inside
 def _single_verdict(walk: Walk, k: int, j: int) -> int:
     """Of a column with s = 0: 1 if it completes a kernel of size n - 1, 0 if it does not, 2 if a sign is open."""
     tableau, m = walk.tableau[k], walk.tableau.shape[2] - 1
@@ -359,7 +359,7 @@ def _single_verdict(walk: Walk, k: int, j: int) -> int:
     return answer
 
 
-@compiled
+@inside
 def _minor_is_zero(walk: Walk, k: int, row: int, j: int) -> bool:
     m, first = walk.tableau.shape[2] - 1, walk.rows[0]
     for f in range(len(walk.primes)):
@@ -369,7 +369,7 @@ def _minor_is_zero(walk: Walk, k: int, row: int, j: int) -> bool:
     return True
 
 
-@compiled
+@inside
 def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDArray[np.int64]) -> None:
     """All kernels that consist of the k = n - 2 chosen columns and one or two from ``start`` on."""
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
@@ -411,7 +411,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
                 _record(walk, k + 2, verdict)
 
 
-@compiled
+@inside
 def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
     """Column j has a nonzero s of open sign: every pair with it is left open, once."""
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]

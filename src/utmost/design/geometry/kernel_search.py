@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from importlib.util import find_spec
-from math import comb, gcd
+from math import comb, gcd, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,12 +40,15 @@ from utmost.laws.exact.shown import Shown
 
 # Below this the entries of a vertex differ so much that floating point decides few signs.
 _SMALLEST_WEIGHT = 2.0**-24
-# With fewer steps than this the walk would take less time than its compilation; with hardly any, than to load it. A
-# process that has searched some small types takes machine code if it is there, and after many it compiles.
-_SMALL_SEARCH, _TINY_SEARCH = 50_000, 10_000
-_SOME, _MANY = 70_000, 500_000
+# Below so many sets, of rational vertices or of others, what needs no compilation is tried first; with hardly any, the
+# walk takes longer to load than to walk.
+_SMALL_EXACT, _SMALL_SEARCH, _TINY_SEARCH = 3_000_000, 50_000, 10_000
+# Work of the other method, some 20 us a unit: from where on machine code is taken if it is there, a process compiles,
+# and one search is left to the walk.
+_SOME, _MANY, _MOST_WORK = 25_000, 400_000, 150_000
+_PASS, _IRRATIONAL = 1 << 12, 5  # supports that are compared in a unit; how much longer irrational numbers take
 _MOST_ROWS = 1 << 28
-_searched = 0
+_worked = 0
 # Of irrational vertices: bits that are tried, and how far from 1 the sum of a row may be.
 _FIRST_BITS, _MOST_BITS, _SURELY_ONE = 256, 1 << 16, Fraction(1, 1 << 60)
 
@@ -153,8 +156,9 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
     {2: 1, 3: 2, 4: 1}
     """
     listed = _searchable(ptype)
-    if _is_small(listed) or not _can_walk(listed):
-        return Kernels(listed, _supports(listed)).sizes
+    supports = _without_compilation(listed)
+    if supports is not None:
+        return Kernels(listed, supports).sizes
     from utmost.design.geometry.kernel_walk import count_by_walk
 
     return {size: int(count) for size, count in enumerate(count_by_walk(listed, watch)) if count}
@@ -232,45 +236,44 @@ def _blocks(listed: Vertices, rows: int = 1 << 16, start: Position | None = None
     yield KernelBlock(_all_at_once(listed), None, 1.0)
 
 
+class _TooLong(Exception):
+    """A search without compilation takes longer than one with it."""
+
+
 def _supports(listed: Vertices) -> NDArray[np.int32]:
-    """All kernels; small types do not wait for a compilation, and have them by size and order, whoever finds them."""
-    if not _is_small(listed):
-        return np.concatenate([block.supports for block in _blocks(listed)])
-    if not _walk_pays(listed):
+    """All kernels, in any order."""
+    supports = _without_compilation(listed)
+    return supports if supports is not None else np.concatenate([block.supports for block in _blocks(listed)])
+
+
+def _without_compilation(listed: Vertices) -> NDArray[np.int32] | None:
+    """All kernels by the method that needs none; None where machine code pays."""
+    if not _can_walk(listed):
         return _all_at_once(listed)
-    supports = np.concatenate([block.supports for block in _blocks(listed)])
-    sizes = np.count_nonzero(supports >= 0, axis=1)
-    return frozen(supports[np.lexsort((*supports.T[::-1], sizes))])
+    steps = comb(len(listed), max(listed.distances.size - 2, 0))
+    if steps >= (_SMALL_EXACT if listed.is_exact else _SMALL_SEARCH) or (steps >= _TINY_SEARCH and _walk_pays()):
+        return None
+    try:
+        return _all_at_once(listed, _MOST_WORK)
+    except _TooLong:
+        return None
 
 
-def _walk_pays(listed: Vertices) -> bool:
+def _walk_pays() -> bool:
     """Whether this process has searched so much that machine code pays for small types, too."""
-    global _searched
-    steps = _steps(listed)
-    if steps < _TINY_SEARCH or not _can_walk(listed):
-        return False
-    _searched += steps
-    if _searched <= _SOME:
+    if _worked <= _SOME:
         return False
     from utmost.design.geometry.compiled_walk import go_on
 
-    return _searched > _MANY or is_compiled_already(go_on)
+    return _worked > _MANY or is_compiled_already(go_on)
 
 
-def _all_at_once(listed: Vertices) -> NDArray[np.int32]:
-    kernels = kernels_by_double_description(listed)
+def _all_at_once(listed: Vertices, most_work: float = inf) -> NDArray[np.int32]:
+    kernels = kernels_by_double_description(listed, most_work)
     supports = np.full((len(kernels), listed.distances.size), -1, dtype=np.int32)
     for row, support in zip(supports, kernels, strict=True):
         row[: len(support)] = support
     return frozen(supports)
-
-
-def _is_small(listed: Vertices) -> bool:
-    return _steps(listed) < _SMALL_SEARCH
-
-
-def _steps(listed: Vertices) -> int:
-    return comb(len(listed), max(listed.distances.size - 2, 0))
 
 
 def _can_walk(listed: Vertices) -> bool:
@@ -292,7 +295,7 @@ class _Ray:
     entries: tuple[Number, ...]
 
 
-def kernels_by_double_description(vertices: Vertices) -> list[tuple[int, ...]]:
+def kernels_by_double_description(vertices: Vertices, most_work: float = inf) -> list[tuple[int, ...]]:
     """The supports of the extreme rays of {lambda >= 0: all rows of V lambda are equal}, sorted by size, then by order.
 
     Row after row is made equal to the first: rays with equal sums stay, and every adjacent pair with sums on opposite
@@ -300,6 +303,7 @@ def kernels_by_double_description(vertices: Vertices) -> list[tuple[int, ...]]:
 
     Args:
         vertices: V, as columns, N of them on n secrets.
+        most_work: after how many units of some 20 us to give up.
 
     Cost: up to R^2 pairs for R rays of one step; lists all kernels of every type that [fernandes2022] tabulates in
     seconds. Memory: all rays of one step.
@@ -311,25 +315,33 @@ def kernels_by_double_description(vertices: Vertices) -> list[tuple[int, ...]]:
     [(1, 2), (0, 1, 3)]
     """
 
+    until, joining = _worked + most_work, 1 if vertices.is_exact else _IRRATIONAL
+
     def compute(bits: int) -> list[_Ray]:
         columns, unit = exact_columns(vertices, bits)
         rays = [_Ray((j,), (unit,)) for j in range(len(columns))]
         for row in range(1, len(columns[0])):
             gaps = [column[row] - column[0] for column in columns]
-            rays = _cut(rays, gaps, row)
+            rays = _cut(rays, gaps, row, joining, until)
         return rays
 
     return sorted((ray.support for ray in decided(compute)), key=lambda support: (len(support), support))
 
 
-def _cut(rays: list[_Ray], gaps: list[Number], row: int) -> list[_Ray]:
+def _cut(rays: list[_Ray], gaps: list[Number], row: int, joining: int, until: float) -> list[_Ray]:
     """The extreme rays once sum_j lambda_j gaps[j] = 0 holds too."""
+    global _worked
     sums = [_total(ray, gaps) for ray in rays]
     signs = np.array([certain_sign(x) for x in sums])
-    masks = as_masks([frozenset(ray.support) for ray in rays], len(gaps))
+    masks = as_masks([ray.support for ray in rays], len(gaps))
     extreme = [rays[k] for k in np.flatnonzero(signs == 0)]
-    for p, q in _adjacent(masks, np.flatnonzero(signs > 0), np.flatnonzero(signs < 0), row + 1):
+    ups, downs = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
+    _worked += len(ups) * len(rays) // _PASS
+    for p, q in _adjacent(masks, ups, downs, row + 1):
         extreme.append(_joined(rays[p], sums[p], rays[q], sums[q]))
+        _worked += joining
+        if _worked > until:
+            raise _TooLong
     return extreme
 
 
@@ -342,19 +354,22 @@ def _total(ray: _Ray, gaps: list[Number]) -> Number:
 
 def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most: int) -> Iterator[tuple[int, int]]:
     """Pairs of rays whose joint support holds at most ``most`` columns and no third ray."""
-    step = max(1, _PAIRS_AT_ONCE // max(1, len(downs)))
-    for start in range(0, len(ups), step):
-        some = ups[start : start + step]
-        joint = masks[some][:, None, :] | masks[downs][None, :, :]
-        # A joint support of more columns than rows + 1 is no edge: sixty-four columns to a word make this the quick
-        # half.
-        near = np.argwhere(np.bitwise_count(joint).sum(axis=2) <= most)
-        for a, b in near:
+    is_down = np.zeros(len(masks), dtype=bool)
+    is_down[downs] = True
+    for up in ups.tolist():
+        # What others have beyond this support: a ray that is in a joint one has no more than the other has, and few
+        # rays have little, so that the third is looked for among few.
+        beyond = masks & ~masks[up]
+        room = most - int(np.bitwise_count(masks[up]).sum())
+        near = np.flatnonzero(np.bitwise_count(beyond).sum(axis=1) <= room)
+        some, places = beyond[near], np.flatnonzero(is_down[near])
+        for start in range(0, len(places), step := max(1, _PAIRS_AT_ONCE // max(1, some.size))):
+            others = places[start : start + step]
+            inside = ((some & ~some[others][:, None]) == 0).all(axis=2)
             # Two rays are adjacent exactly when their joint support holds no third: combining others would give rays
             # that are none.
-            inside = ((masks & ~joint[a, b]) == 0).all(axis=1)
-            if np.count_nonzero(inside) == 2:
-                yield int(some[a]), int(downs[b])
+            for down in near[others[np.count_nonzero(inside, axis=1) == 2]].tolist():
+                yield up, down
 
 
 def _joined(positive: _Ray, up: Number, negative: _Ray, down: Number) -> _Ray:

@@ -1,6 +1,6 @@
 """Which sets of vertices are kernels, decided exactly; and where a search for them stands."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import lcm
@@ -152,14 +152,12 @@ def _fields(powers: LogPowers) -> tuple[Field, Field]:
     return first, second
 
 
-def as_masks(supports: list[frozenset[int]], columns: int) -> Any:
+def as_masks(supports: Sequence[Collection[int]], columns: int) -> Any:
     """Supports as rows of 64-bit words."""
-    words = -(-columns // 64)
-    masks = np.zeros((len(supports), words), dtype=np.uint64)
-    for k, support in enumerate(supports):
-        for c in support:
-            masks[k, c // 64] |= np.uint64(1 << c % 64)
-    return masks
+    bits = np.zeros((len(supports), -(-columns // 64) * 64), dtype=np.uint8)
+    rows = np.repeat(np.arange(len(supports)), [len(support) for support in supports])
+    bits[rows, np.array([column for support in supports for column in support], dtype=np.intp)] = 1
+    return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
 # Twice as many would take a gigabyte for the completions of one set.

@@ -10,7 +10,7 @@ then no private channel loses less than sum_x mu_x. All is exact for exact consu
 two bounds are floats rounded outward: the loss of an exactly private channel, and a proven lower bound.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nextafter
@@ -24,7 +24,7 @@ from utmost.design.optima.checker_on_counts import dual_bound, remap_loss
 from utmost.design.spaces import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.design.types import PrivacyType
-from utmost.design.types.privacy_type import Length, power_interval
+from utmost.design.types.privacy_type import Length, at_most, power_interval
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.laws.exact import (
     Array,
@@ -41,6 +41,7 @@ from utmost.laws.exact import (
     round_up,
 )
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.intervals import exp_floats
 from utmost.laws.exact.linear_algebra import by_integers
 from utmost.laws.exact.shown import Shown
 
@@ -70,32 +71,65 @@ def alphas_below(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
     return _of_pairs(ptype, pairs, 0)
 
 
+def largest_alpha(ptype: PrivacyType) -> Fraction:
+    """The largest `alpha_above` of an edge; 0 without one."""
+    ends, _ = _ends_of_pairs(ptype, ptype.space.edges)
+    most = max((end[3] for end in ends), default=0.0)
+    return max((end[1] for end in ends if end[3] == most), default=Fraction(0))
+
+
 def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
-    known = _kept_pairs.setdefault(ptype, {})
-    codes = (pairs.min(axis=1) * ptype.space.size + pairs.max(axis=1)).tolist()
-    new = [at for at, code in enumerate(codes) if code not in known]
+    ends, where = _ends_of_pairs(ptype, pairs)
+    return np.asarray(objects(end[side] for end in ends)[where])
+
+
+def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_Ends], NDArray[np.intp]]:
+    """What is known of different pairs, and which of them each pair is."""
+    known, n = _kept_pairs.setdefault(ptype, {}), ptype.space.size
+    each, where = np.unique(pairs.min(axis=1) * n + pairs.max(axis=1), return_inverse=True)
+    codes = each.tolist()
+    new = [code for code in codes if code not in known]
     if new:
-        lengths = np.asarray(ptype.space.metric.lengths(pairs[new, 0], pairs[new, 1])).tolist()
-        for at, d in zip(new, lengths, strict=True):
-            # Of one length for many pairs: on a grid of 400 places there are some hundred, and 80 000 pairs.
-            known[codes[at]] = _between(ptype, d if isinstance(d, Surd) else Fraction(d))
-    return objects(known[code][side] for code in codes)
+        lengths = np.asarray(ptype.space.metric.lengths(*np.divmod(np.array(new), n))).tolist()
+        lengths = [d if isinstance(d, Surd) else Fraction(d) for d in lengths]
+        # Of one length for many pairs: on a grid of 400 places there are some hundred, and 80 000 pairs.
+        powers = _powers(ptype, lengths)
+        known.update((code, powers[d]) for code, d in zip(new, lengths, strict=True))
+    return [known[code] for code in codes], where
 
 
 def _near_alphas(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Floats:
     """Floats at or below `alphas_below` of many pairs (0), or at or above `alphas_above` (1)."""
-    return _of_pairs(ptype, pairs, 2 + side).astype(np.float64)
+    ends, where = _ends_of_pairs(ptype, pairs)
+    return np.array([end[2 + side] for end in ends], dtype=np.float64)[where]
 
 
 def _between(ptype: PrivacyType, length: Length) -> _Ends:
+    return _powers(ptype, [length])[length]
+
+
+def _powers(ptype: PrivacyType, lengths: Sequence[Length]) -> dict[Length, _Ends]:
+    """What is known of the powers of the type's alpha, those of the lengths among it."""
     powers = _kept.setdefault(ptype, {})
-    if length not in powers:
-        powers[length] = _enclosed(ptype.level, length)
-    return powers[length]
+    new = [length for length in dict.fromkeys(lengths) if length not in powers]
+    powers.update(zip(new, _enclosed(ptype.level, new), strict=True))
+    return powers
 
 
-def _enclosed(level: Level, length: Length) -> _Ends:
-    """alpha^length twice where it is rational, else the floats around it: more bits until these are neighbours."""
+def _enclosed(level: Level, lengths: Sequence[Length]) -> list[_Ends]:
+    """alpha^length twice where it is rational, else the floats around it."""
+    if level.base is not None or any(isinstance(length, Surd) or length == 0 for length in lengths):
+        return [_enclosed_by_itself(level, length) for length in lengths]
+    floats = exp_floats(-level.power * length for length in lengths if not isinstance(length, Surd))
+    pairs = zip(lengths, floats, strict=True)
+    return [
+        (Fraction(ends[0]), Fraction(ends[1]), *ends) if ends else _enclosed_by_itself(level, length)
+        for length, ends in pairs
+    ]
+
+
+def _enclosed_by_itself(level: Level, length: Length) -> _Ends:
+    """By as many bits as it takes until the floats around an irrational power are neighbours."""
     if level.base is not None and not isinstance(length, Surd) and level.scaled(length).is_rational:
         alpha = level.scaled(length).alpha_fraction()
         return alpha, alpha, round_down(alpha), round_up(alpha)
@@ -290,7 +324,7 @@ def check_private(ptype: PrivacyType, matrix: Array) -> None:
     for x, r in np.argwhere(whole < 0)[:1]:
         raise PromiseBroken(f"entry [{x}, {r}] of the channel must not be negative", came=matrix[x, r])
     for x, y, r, factor in doubtful_ratios(ptype, matrix):
-        if matrix[x, r] < factor * matrix[y, r]:
+        if not at_most(factor, matrix[y, r], matrix[x, r]):
             raise PromiseBroken(
                 f"secrets {x} and {y} must keep the level in column {r}", came=(matrix[x, r], matrix[y, r])
             )
@@ -298,7 +332,7 @@ def check_private(ptype: PrivacyType, matrix: Array) -> None:
 
 def matrix_loss(consumer: Consumer, matrix: Array, exactly: bool) -> Any:
     """sum_x p_x sum_r X[x, r] l(x, r) of a matrix of Fractions, every float read as the rational that it is."""
-    (losses, units), (chances, scale) = (by_integers(as_rationals(numbers)) for numbers in (consumer.loss, matrix))
+    (losses, units), (chances, scale) = (by_integers(numbers) for numbers in (consumer.loss, matrix))
     tops, below = (losses * chances).sum(axis=1).tolist(), (units * scale).ravel().tolist()
     rows = zip(consumer.prior.tolist(), tops, below, strict=True)
     total = sum((Fraction(p) * Fraction(top, bottom) for p, top, bottom in rows if p), Fraction(0))
@@ -354,6 +388,4 @@ def _listed(ptype: PrivacyType, multipliers: Array) -> Multipliers:
 
 def _factors(ptype: PrivacyType, listed: Multipliers, exactly: bool) -> Array:
     """alpha^d of each pair in the list, or a float below it."""
-    each, where = np.unique(listed.pairs, axis=0, return_inverse=True)
-    below = alphas_below(ptype, each) if exactly else _near_alphas(ptype, each, 0)
-    return np.asarray(below[where.ravel()])
+    return alphas_below(ptype, listed.pairs) if exactly else _near_alphas(ptype, listed.pairs, 0)

@@ -10,7 +10,7 @@ corrected to an exactly private channel, the multipliers to a feasible dual, and
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log
 
 import numpy as np
@@ -162,6 +162,7 @@ class _Search:
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
     shares: Shares | None = None
+    begun_at: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the last shares of the rays at hand
     best_rays: tuple[Floats, Floats] | None = None  # rays and their costs, of the least upper bound
     fruitless: int = 0
     idle: bool = False  # the last round found no ray that was not there
@@ -254,7 +255,8 @@ class _Search:
         wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
         # What the sums may be off is paid for at `blind / room` below, and must stay a hundredth of the gap.
         exactness = min(max(1e-2 * wanted / self.blind * self.room, 1e-12), 1e-6)
-        self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness)
+        near = None if self.shares is None else (self.begun_at, self.shares.prices)
+        self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness, near)
         # What the sums are off is made up for by a column that says nothing.
         made_up = 2 * self.shares.off / self.room * self.blind
         total_cost = float(self.spent @ self.shares.shares) + made_up
@@ -311,15 +313,16 @@ class _Search:
         first = first[~np.isin(marks, np.round(self.marks @ self.rays, 12))]
         self.idle = len(first) == 0
         new = np.ascontiguousarray(new[first].T)
-        room = _COLUMNS * len(self.rays)
+        room, shares = _COLUMNS * len(self.rays), self.shares.shares
         if self.rays.shape[1] > room:
             # The constant ray stays: with it the shares can always add up.
             active = self.shares.shares / self.shares.excess
             active[self.rays.min(axis=0) == self.rays.max(axis=0)] = np.inf
             keep = np.sort(np.argsort(-active)[:room])
-            self.rays, self.spent = self.rays[:, keep], self.spent[keep]
+            self.rays, self.spent, shares = self.rays[:, keep], self.spent[keep], shares[keep]
         self.rays = np.concatenate([self.rays, new], axis=1)
         self.spent = np.concatenate([self.spent, (self.costs @ new).min(axis=0)])
+        self.begun_at = np.concatenate([shares, np.zeros(new.shape[1])])
 
     def columns(self) -> Floats:
         """(n, k): the best channel that the rays at hand make."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Places = NDArray[np.int32]
 Kinds = NDArray[np.int8]
 
-_STRICTER = 1e-9  # of each distance: how much a type is shortened, so that no two rows tie
+_STRICTER = 1e-10  # of each distance: how much a type is shortened, so that no two rows tie
 FARTHEST = 90.0  # factors below exp(-90) are raised to it: more private, and no product of them underflows
 _BETTER = 1e-9  # relative: from where another action's tree is worth being taken over
 
@@ -28,7 +28,7 @@ def generic_factors(distances: Floats, epsilon: float) -> Floats:
     """(n, n): factors a little above exp(-epsilon d) that keep the triangle inequality strictly and do not tie.
 
     On grids many trees stand for the same ray, and pivots between them lead nowhere. Distances
-    (1 - h) d + h d_min u, with h = 1e-9 and u between 3/5 and 1, are at most d and have no shortest path but the
+    (1 - h) d + h d_min u, with h = 1e-10 and u between 3/5 and 1, are at most d and have no shortest path but the
     direct one, and random u leave no ties. What keeps these factors keeps those of the type.
 
     >>> generic_factors(np.array([[0.0, 1.0], [1.0, 0.0]]), 1.0).round(6).tolist()

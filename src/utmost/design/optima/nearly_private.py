@@ -8,9 +8,10 @@ import numpy as np
 
 from utmost.design.channels import Channel
 from utmost.design.channels.channel import Labels, stochastic
-from utmost.design.optima.checker import Multipliers, alphas_above, doubtful_ratios, edge_slacks
+from utmost.design.optima.checker import Multipliers, doubtful_ratios, edge_slacks, largest_alpha
 from utmost.design.spaces import Consumer
 from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import at_most
 from utmost.errors import NotAChannel, NotANumber, PromiseBroken
 from utmost.laws.exact import Array, Number, as_array, as_rationals, checked, exact, frozen, is_exact, objects
 from utmost.laws.exact.shown import Shown
@@ -105,7 +106,7 @@ def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
 
     Returns: multiples of 2^-60 (of other fractions where `private_matrix` has to correct).
     """
-    largest = max(alphas_above(ptype, ptype.space.edges).tolist(), default=Fraction(0))
+    largest = largest_alpha(ptype)
     used = near.max(axis=0) > 0
     up = ceil(Fraction(_GRID, 1 << 46) / (1 - largest))
     if up * int(used.sum()) > _GRID // 10**10:
@@ -136,9 +137,9 @@ def _breaks(ptype: PrivacyType, matrix: Array) -> tuple[list[Fraction], Fraction
     """By how much each column breaks privacy at most, and the largest factor of an edge."""
     breaks = [Fraction(0)] * matrix.shape[1]
     for x, y, r, factor in doubtful_ratios(ptype, matrix):
-        breaks[r] = max(breaks[r], factor * matrix[y, r] - matrix[x, r])
-    largest = max(alphas_above(ptype, ptype.space.edges).tolist(), default=Fraction(0))
-    return breaks, largest
+        if not at_most(factor, matrix[y, r], matrix[x, r]):
+            breaks[r] = max(breaks[r], factor * matrix[y, r] - matrix[x, r])
+    return breaks, largest_alpha(ptype)
 
 
 def _corrected(matrix: Array, breaks: list[Fraction], largest: Fraction) -> tuple[Array, Fraction]:

@@ -39,6 +39,7 @@ _LIGHT = 1e-2  # of the heaviest place: what a root weighs at least
 _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
 
 
+_WAYS_IN = ("price_trees", "flows_of_trees", "most_lacked")  # what `Forest` calls; the rest is called by these
 _fast: list[Callable[..., Any]] = []
 _searched = 0
 
@@ -58,9 +59,13 @@ def prepare(places: int) -> None:
     _searched += places**3
     if not COMPILED or raise_to is not _raise_at_once or _searched <= _FEW:
         return
-    compiled = {function.__name__: in_machine_code(function, error_model="numpy") for function in _fast}
+    compiled = {function.__name__: _compiled(function) for function in _fast}
     if _searched > _MANY or is_compiled_already(compiled["price_trees"]):
-        globals().update(compiled, raise_to=in_machine_code(_raise_in_turn, error_model="numpy"))
+        globals().update(compiled, raise_to=_compiled(_raise_in_turn))
+
+
+def _compiled(function: F) -> F:
+    return in_machine_code(function, inside=function.__name__ not in _WAYS_IN, error_model="numpy")
 
 
 class Tree(NamedTuple):
@@ -195,8 +200,8 @@ def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, l
 
 
 @fast
-def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats) -> int:
-    """The place above which the flow from sink to source is most negative; -1 where none is.
+def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats) -> tuple[int, float]:
+    """The place above which the flow from sink to source is most negative, -1 where none is; and the least flow.
 
     Where no flow is large enough for a float, the most negative one in proportion to the sink's side is taken: that
     side may be tiny and scale up a long way.
@@ -222,7 +227,7 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
         sub[parent[i]] += sub[i]
         mass[parent[i]] += mass[i]
         size[parent[i]] += size[i]
-    return cut if cut >= 0 else tiny
+    return cut if cut >= 0 else tiny, least
 
 
 @fast
@@ -331,12 +336,12 @@ def price_tree(trees: Trees, w: int, Y: Floats, most: int, slack: float) -> tupl
             root = heaviest
             downwards(tree, root)
         short = _SHORT * slack
-        if is_proven(at, r - slack, short, tree, left, lack):
+        cut, least = most_negative_flow(at, r, tree, left, lack, products)
+        # At the level r - slack each side of an arc has slack more at most, and may fall short by ``short``: where a
+        # flow is farther below 0 no proof need be tried.
+        if least >= -2.0 * (slack + short) and is_proven(at, r - slack, short, tree, left, lack):
             return r, r - slack - short, pivots, root
-        if pivots >= most:
-            break
-        cut = most_negative_flow(at, r, tree, left, lack, products)
-        if cut < 0:
+        if pivots >= most or cut < 0:
             break
         mark_sides(cut, tree, inside, source)
         sink, giver = first_tight(a, v, kind[cut] > 0, inside, source, products)

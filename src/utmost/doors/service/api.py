@@ -83,6 +83,9 @@ _SENT = {
     "limit": "budgets",
     "check_receipt": "verify",
 }
+LATE = frozenset({"view"})
+"""The routes that look up themselves who asks; of a request of no right shape it is looked up before that is said."""
+
 BRINGING = frozenset({"publish", "relax", "publish_measures", "relax_measures", "propose"})
 """What tables and strategies are brought for, which are longer than other bodies."""
 
@@ -239,11 +242,17 @@ def release(service: Served, who: Who, name: Part, version: Version = None) -> a
     return _release(service, who, service.releases.release(who, name, version))
 
 
-@router.get("/releases/{name}/view", summary="A release at a level", response_model=Viewed)
-def view(service: Served, who: Who, name: Part, epsilon: At, version: Version = None) -> Response:
+@router.get(
+    "/releases/{name}/view",
+    summary="A release at a level",
+    response_model=Viewed,
+    openapi_extra={"security": [{_bearer.scheme_name: []}]},
+)
+def view(request: Request, name: Part, epsilon: At, version: Version = None) -> Response:
     """The released values, with error bar and statement: what is stored, or what follows from it. It spends nothing."""
-    # Written here, in the thread that read it: FastAPI would go to another thread to check what is of this shape.
-    answer = answers.view_found(service.releases.view(who, name, read_level(epsilon), version))
+    # In one thread: FastAPI would go to another to look up who asks, and to one more to check what is of this shape.
+    seen = service_of(request).releases.view(identified(request), name, read_level(epsilon), version)
+    answer = answers.view_found(seen)
     return Response(_VIEWED.dump_json(answer), media_type="application/json")
 
 

@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from utmost.doors.service.api import Who, arrived, router
+from utmost.doors.service.api import LATE, Who, arrived, identified, router
 from utmost.doors.service.description import describe
 from utmost.doors.service.guards import LOG, Guards, JsonLines, Limits
 from utmost.doors.service.metrics import Metrics
@@ -177,6 +177,13 @@ def _note_refusal(request: Request, error: UtmostError) -> None:
 
 async def _misshapen(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
+    try:
+        if request.scope["route"].name in LATE:  # who sends it comes before what is wrong with it
+            await to_thread.run_sync(identified, request)
+    except UtmostError as unknown:
+        return await _refused(request, unknown)
+    except HTTPException as unknown:
+        return await _missing(request, unknown)
     return _problem(request, problem_of_shape(error.errors()), {})
 
 

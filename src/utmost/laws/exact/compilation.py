@@ -30,19 +30,22 @@ def compilation_told(say: Callable[[], object]) -> Iterator[None]:
         _said.reset(before)
 
 
-def in_machine_code(function: F, **options: Any) -> F:
+def in_machine_code(function: F, *, inside: bool = False, **options: Any) -> F:
     """The function compiled by numba, which must be installed, at its first call.
 
     Args:
+        inside: whether other compiled functions alone call it: a way in from Python takes a fifth of a compilation.
         options: of `numba.njit`, beside ``cache``.
     """
     from numba import njit
 
     _listen()
+    chosen: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inside, **options}
+    compiler: Callable[..., Any] = njit
     try:
-        return cast(F, njit(cache=True, **options)(function))
+        return cast(F, compiler(cache=True, **chosen)(function))
     except RuntimeError:  # numba finds no folder that it can write to
-        return cast(F, njit(**options)(function))
+        return cast(F, compiler(**chosen)(function))
 
 
 def is_compiled_already(function: Any) -> bool:

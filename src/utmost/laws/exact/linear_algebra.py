@@ -1,10 +1,10 @@
 """Exact linear algebra: matrix products by integers over common denominators; rational systems, dense and sparse."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from math import lcm
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
@@ -21,11 +21,14 @@ MOST_TERMS = 1 << 13
 def by_integers(rows: Array) -> tuple[Array, Array]:
     """Each row times the least common denominator of its entries, as Python integers, and these denominators (n, 1).
 
+    Floats are the rationals that they are.
+
     >>> from utmost.laws.exact import as_array
-    >>> by_integers(as_array([["1/2", "1/3"]]))[0].tolist()
-    [[3, 2]]
+    >>> by_integers(as_array([["1/2", "1/3"]]))[0].tolist(), by_integers(np.array([[0.5, 0.25]]))[1].tolist()
+    ([[3, 2]], [[4]])
     """
-    tops, below = numerators(rows), denominators(rows)
+    ratio: Callable[[Array], tuple[Array, Array]] = np.frompyfunc(methodcaller("as_integer_ratio"), 1, 2)
+    tops, below = ratio(rows)
     scales = np.lcm.reduce(below, axis=1, keepdims=True, initial=1)
     return np.asarray(tops * (scales // below)), scales
 

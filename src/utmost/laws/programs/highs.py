@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Infeasible, SolverFailed
-from utmost.laws.programs.linear_program import BASIC, Basis, LinearProgram, LinearSolution, Vector
+from utmost.laws.programs.linear_program import AT_LOWER, AT_UPPER, BASIC, Basis, LinearProgram, LinearSolution, Vector
 
 __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "solve"]
 
@@ -74,8 +74,14 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
 def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolution:
     """`solve`, from some rows on: those that the optimum breaks are added until it breaks none.
 
-    For programs of many more rows than variables, nearly all of which are slack: a basis has the size of the rows.
-    Bounds and costs are magnified by 2^16, so that what the solver leaves of them is some 1e-15.
+    For programs of many more rows than variables, nearly all of which are slack. What is solved is the dual, whose
+    basis has the size of the variables, by the primal simplex method, for which a new row is only one more column.
+    Bounds and costs are magnified by 2^16, so that what the solver leaves of them is some 1e-15. Programs with ranges,
+    or variables of other bounds than 0 below, are left to `solve`.
+
+    Args:
+        program: in floats.
+        first: which rows to begin with.
 
     >>> program = LinearProgram.of_triplets([1.0], [0, 1], [0, 0], [1.0, 1.0], lower=[1, 2], upper=[np.inf, np.inf])
     >>> solution = solve_by_rows(program, np.array([0]))
@@ -84,34 +90,38 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     """
     import highspy
 
-    # A tolerance is absolute: in units of 2^16 as much is left of a shortfall, exactly, since a power of two rounds
-    # nothing.
-    magnified = program.in_units(_UNIT)
-    rows, is_in = first, np.zeros(program.shape[0], dtype=bool)
-    highs = _loaded(magnified.part(rows), _STRATEGIES[0], TOLERANCE)
+    if not _has_plain_dual(program):
+        return solve(program)
+    (m, n), rows = program.shape, first
+    highs, is_in = _solver({"simplex_strategy": 4}, TOLERANCE, m), np.zeros(m, dtype=bool)
+    nothing = np.empty(0, dtype=np.int32)
+    highs.addRows(n, np.full(n, -np.inf), _UNIT * program.cost, 0, np.zeros(n, dtype=np.int32), nothing, np.empty(0))
+    added = first
     while True:
-        is_in[rows] = True
+        is_in[added] = True
+        highs.addCols(added.size, *_columns_of_dual(program, added))
         highs.run()
         # Part of the rows may be unbounded where all are not: the whole program then decides.
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or not highs.getBasis().valid:
             return solve(program)
-        sums = magnified.product(_floats(highs.getSolution().col_value))
-        broken = (sums < magnified.lower - TOLERANCE) | (sums > magnified.upper + TOLERANCE)
+        solution = highs.getSolution()
+        primal = np.array(solution.row_dual) / -_UNIT
+        sums = program.product(primal)
+        broken = (sums < program.lower - TOLERANCE / _UNIT) | (sums > program.upper + TOLERANCE / _UNIT)
         added = np.flatnonzero(broken & ~is_in)
         if added.size == 0:
             break
-        more = magnified.part(added)
-        starts, columns = more.starts[:-1].astype(np.int32), more.columns.astype(np.int32)
-        highs.addRows(added.size, more.lower, more.upper, columns.size, starts, columns, more.values)
         rows = np.concatenate([rows, added])
-    solution = _solution(highs)
-    duals, places = np.zeros(program.shape[0]), np.full(program.shape[0], BASIC, dtype=np.int8)
-    duals[rows], places[rows] = solution.duals / _UNIT, solution.basis.rows
-    primal, reduced = solution.primal, solution.reduced_costs / _UNIT
-    for bound in (magnified.column_lower, magnified.column_upper):
-        primal = np.where(abs(primal - bound) <= TOLERANCE, bound, primal)
-    basis = Basis(solution.basis.columns, places)
-    return LinearSolution(solution.value / _UNIT**2, primal / _UNIT, duals, reduced, basis)
+    basis = highs.getBasis()
+    duals, places = np.zeros(m), np.full(m, BASIC, dtype=np.int8)
+    duals[rows] = np.array(solution.col_value) / _UNIT
+    # A variable is basic where its row of the dual is tight, and a row where its multiplier is not.
+    at = np.where(np.isfinite(program.lower[rows]), AT_LOWER, AT_UPPER)
+    places[rows] = np.where(_codes(basis.col_status) == BASIC, at, BASIC)
+    basic = np.where(_codes(basis.row_status) == BASIC, AT_LOWER, BASIC)
+    primal = np.where(primal <= TOLERANCE / _UNIT, 0.0, primal)
+    reduced = program.cost - program.transposed_product(duals)
+    return LinearSolution(float((program.cost * primal).sum()), primal, duals, reduced, Basis(basic, places))
 
 
 def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
@@ -195,6 +205,16 @@ def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_, model.a_matrix_.index_ = program.starts.astype(np.int32), program.columns.astype(np.int32)
     model.a_matrix_.value_ = _floats(program.values)
+    highs = _solver(strategy, tolerance, program.shape[0])
+    if highs.passModel(model) == highspy.HighsStatus.kError:
+        raise SolverFailed("the program must be accepted by the solver", where="HiGHS")
+    return highs
+
+
+def _solver(strategy: Mapping[str, int | str], tolerance: float, size: int) -> Any:
+    """A silent solver without a program, which will have so many rows, or columns in their place."""
+    import highspy
+
     highs = highspy.Highs()  # type: ignore[no-untyped-call]
     # One thread and no presolve: the same vertex on every machine, and its duals are those of the program as it is.
     options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
@@ -205,12 +225,27 @@ def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance
     }
     for name, value in {**options, **tolerances}.items():
         highs.setOptionValue(name, value)
-    if program.shape[0] > _LONG:
+    if size > _LONG:
         for steps in (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt):
             steps.subscribe(_hear_signals)
-    if highs.passModel(model) == highspy.HighsStatus.kError:
-        raise SolverFailed("the program must be accepted by the solver", where="HiGHS")
     return highs
+
+
+def _has_plain_dual(program: LinearProgram) -> bool:
+    """Whether variables are bounded by 0 below, and no row from both sides but by one number."""
+    free = np.isneginf(program.lower) | np.isposinf(program.upper)
+    is_plain = bool((free | (program.lower == program.upper)).all())
+    return is_plain and not program.column_lower.any() and bool(np.isposinf(program.column_upper).all())
+
+
+def _columns_of_dual(program: LinearProgram, rows: NDArray[np.intp]) -> tuple[Any, ...]:
+    """Rows as columns of the dual, least -b y where A' y <= c: costs, bounds, how many entries, and these."""
+    low, high = program.lower[rows], program.upper[rows]
+    has_low, has_high = np.isfinite(low), np.isfinite(high)
+    costs = -_UNIT * np.where(has_low, low, np.where(has_high, high, 0.0))
+    starts, columns, values = program.entries(rows)
+    matrix = starts[:-1].astype(np.int32), columns.astype(np.int32), values
+    return costs, np.where(has_high, -np.inf, 0.0), np.where(has_low, np.inf, 0.0), columns.size, *matrix
 
 
 def _hear_signals(step: object) -> None:

@@ -77,21 +77,12 @@ class LinearProgram(Rebuilt):
         part = slice(self.starts[i], self.starts[i + 1])
         return self.columns[part], self.values[part]
 
-    def part(self, rows: NDArray[np.intp]) -> "LinearProgram":
-        """The program of some of its rows, in this order."""
+    def entries(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64], Vector]:
+        """The matrix of some of the rows, in this order: starts, columns, values."""
         lengths = np.diff(self.starts)[rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        entries = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
-        matrix = starts, self.columns[entries], self.values[entries]
-        return LinearProgram(
-            self.cost, *matrix, self.lower[rows], self.upper[rows], self.column_lower, self.column_upper
-        )
-
-    def in_units(self, unit: float) -> "LinearProgram":
-        """The program in floats for ``unit`` times the variables, with costs magnified as much."""
-        bounds = (self.lower, self.upper, self.column_lower, self.column_upper)
-        cost, values, *ends = (v.astype(np.float64) for v in (self.cost, self.values, *bounds))
-        return LinearProgram(unit * cost, self.starts, self.columns, values, *(unit * end for end in ends))
+        at = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+        return starts, self.columns[at], self.values[at]
 
     def product(self, x: Vector) -> Vector:
         """A x, shape (rows,)."""
@@ -149,7 +140,9 @@ class LinearProgram(Rebuilt):
         return np.repeat(np.arange(self.shape[0]), np.diff(self.starts))
 
     def _summed(self, terms: Vector, where: NDArray[np.int64], size: int) -> Vector:
-        total = np.full(size, Fraction(0), dtype=object) if self.is_exact else np.zeros(size)
+        if not self.is_exact:
+            return np.bincount(where, terms, size)
+        total = np.full(size, Fraction(0), dtype=object)
         np.add.at(total, where, terms)
         return total
 

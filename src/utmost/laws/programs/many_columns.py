@@ -14,8 +14,10 @@ from utmost.laws.exact import Floats
 _MOST_STEPS = 60
 _RIDGE = 1e-13  # beside a unit diagonal
 _REFINEMENTS = 8
+_HALVED = 64  # rows from which a triangular matrix is inverted by halves
 _SHORT_OF = 0.95  # of the way to the boundary
 _INSIDE = 1e-2  # of the mean: how far from zero the first point is
+_MOVED, _LEAST_MOVED = 3.0, 1e-12  # times what a new column is worth: how far inside the next point is
 _STALLED = 4  # steps without progress
 
 
@@ -36,7 +38,14 @@ class Shares:
     off: float
 
 
-def central_shares(columns: Floats, costs: Floats, weights: Floats, gap: float, exactness: float = 1e-9) -> Shares:
+def central_shares(
+    columns: Floats,
+    costs: Floats,
+    weights: Floats,
+    gap: float,
+    exactness: float = 1e-9,
+    near: tuple[Floats, Floats] | None = None,
+) -> Shares:
     """The shares of columns that sum to 1 in each row at least cost, to a gap.
 
     Args:
@@ -46,6 +55,7 @@ def central_shares(columns: Floats, costs: Floats, weights: Floats, gap: float, 
             what the columns differ from the constant one by, however little that is.
         gap: how far above the optimum the cost may be.
         exactness: how far from 1 a row's sum may be.
+        near: shares (N,), 0 for new columns, and prices (n,) that were best before there were these: half of the steps.
 
     Returns: the best point that was reached, which is as wanted unless rounding comes before.
 
@@ -59,7 +69,8 @@ def central_shares(columns: Floats, costs: Floats, weights: Floats, gap: float, 
     [0.0, 0.0, 1.0]
     """
     rows = _Differences.of(columns, weights)
-    at = _Point.first(rows.of_columns(columns), costs, rows.sums)
+    program = rows.of_columns(columns), costs, rows.sums
+    at = _Point.first(*program) if near is None else _Point.near(*program, near[0], rows.multipliers(near[1]))
     best, best_merit, stalled = at, np.inf, 0
     for steps in range(_MOST_STEPS + 1):
         merit = at.merit(gap, exactness)
@@ -100,6 +111,15 @@ class _Differences:
         own[self.left_out] = 0.0
         return np.asarray(own + (y[self.left_out] - own.sum()) * self.weights)
 
+    def multipliers(self, prices: Floats) -> Floats:
+        """What has these `prices`."""
+        common = prices[self.left_out] / self.weights[self.left_out]
+        own = prices - common * self.weights
+        own[self.left_out] = 0.0
+        y = own * self.units
+        y[self.left_out] = common + own.sum()
+        return np.asarray(y)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Point:
@@ -121,6 +141,16 @@ class _Point:
         s = s + max(-1.5 * s.min(), 0.0) + _INSIDE * max(float(abs(c).mean()), 1e-300)
         product = x @ s
         return cls(A, c, b, x + 0.5 * product / s.sum(), y, s + 0.5 * product / x.sum())
+
+    @classmethod
+    def near(cls, A: Floats, c: Floats, b: Floats, x: Floats, y: Floats) -> "_Point":
+        """From the optimum of fewer columns, moved inside by as much as the best new one is worth."""
+        excess = c - A.T @ y
+        worth = max(-float(excess.min()), 0.0)
+        s = np.maximum(excess, 0.0) + max(_MOVED * worth, _LEAST_MOVED)
+        product = max(worth * float(x.mean()), float(x @ np.maximum(excess, 0.0)) / len(x))
+        x = np.maximum(x, product / s)
+        return cls(A, c, b, x, y, np.maximum(s, 0.1 * product / x))
 
     def merit(self, gap: float, exactness: float) -> float:
         """At most 1 where everything is as wanted."""
@@ -169,7 +199,7 @@ def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:
 
 
 class _Normal:
-    """A D A' of positive D, factorised, with refinement by conjugate gradients."""
+    """A D A' of positive D, by a root of its inverse, with refinement by conjugate gradients."""
 
     def __init__(self, A: Floats, d: Floats) -> None:
         self.A, self.d = A, d
@@ -180,10 +210,14 @@ class _Normal:
         M *= self.scale
         # Rows that depend on each other make M singular at the optimum; refinement takes the ridge back out.
         M.flat[:: len(M) + 1] += _RIDGE
-        self.inverse = np.linalg.inv(M)
+        try:
+            self.root = _lower_inverse(np.asarray(np.linalg.cholesky(M), dtype=np.float64))
+        except np.linalg.LinAlgError:  # rounding has taken an eigenvalue below zero: it is raised to the ridge
+            values, vectors = np.linalg.eigh(M)
+            self.root = vectors.T / np.sqrt(np.maximum(values, _RIDGE))[:, None]
 
     def _roughly(self, right: Floats) -> Floats:
-        return np.asarray(self.scale * (self.inverse @ (self.scale * right)))
+        return np.asarray(self.scale * (self.root.T @ (self.root @ (self.scale * right))))
 
     def solve(self, right: Floats) -> Floats:
         """The least residual on the way: where rows depend on each other, further steps lead astray."""
@@ -207,6 +241,17 @@ class _Normal:
             size, before = float(left @ z), size
             along = z + (size / before) * along
         return best
+
+
+def _lower_inverse(L: Floats) -> Floats:
+    """The inverse of a lower triangular matrix, by halves: as products, a fifth of the time of a general inverse."""
+    if len(L) <= _HALVED:
+        return np.asarray(np.linalg.inv(L), dtype=np.float64)
+    half, inverse = len(L) // 2, np.zeros_like(L)
+    top, bottom = _lower_inverse(L[:half, :half]), _lower_inverse(L[half:, half:])
+    inverse[:half, :half], inverse[half:, half:] = top, bottom
+    inverse[half:, :half] = -bottom @ (L[half:, :half] @ top)
+    return inverse
 
 
 def _longest(values: Floats, change: Floats) -> float:

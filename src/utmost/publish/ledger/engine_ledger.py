@@ -20,12 +20,18 @@ from utmost.publish.ledger.state import Published
 from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.promised_noise import CONFIDENCE
-from utmost.publish.releases.engine_release import PASSES, ReleasableFrame
-from utmost.publish.releases.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
+from utmost.publish.releases.engine_release import ReleasableFrame
+from utmost.publish.releases.item_columns import (
+    CommittingRows,
+    TellingApart,
+    commitment_schema,
+    gathered_commitment,
+    responses_of,
+)
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.engines import engine_frame
+from utmost.publish.tables.engines import Batches, EngineFrame, engine_frame
 
 
 def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[int, Any]:
@@ -53,7 +59,8 @@ def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[
         request = replace(request, version=again.version)
     checked = frame.checked_rows()
     check_size(noise.unit, checked.rows, len(frame.columns))
-    committed = _committed(frame, items.key_of_request(request), checked.rows).without(checked.flat(noise.by_item()))
+    committed = _committed_first(frame, items.key_of_request(request), checked.rows)
+    committed = committed.without(checked.flat(noise.by_item()))
     release = frame.noised(items.published(request, committed), noise.margin(request.level, CONFIDENCE))
     known = items.release(request.name, request.version, request.request)
     assert known is not None, "it was published"
@@ -110,7 +117,7 @@ def checked_responses(items: LedgerItems, known: Published, table: Any, table_at
     Raises:
         as `view_frame`.
 
-    Cost: the aggregates of `ReleasableFrame.checked_rows`, and one pass that takes the noise off and commits.
+    Cost: the aggregate of `ReleasableFrame.checked_rows`, and one pass that takes the noise off and commits.
     """
     frame = _frame_again(known, table)
     committed = _committed_again(items, known, frame, table_at)
@@ -165,14 +172,41 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     return ReleasableFrame.of(brought.select(names).native, again)
 
 
+_ROWS_A_PART = 1 << 20
+
+
+@long_work("Committing to all rows")
+def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> ItemCommitment:
+    """The commitment to rows that have not been published yet, each of which must be another item.
+
+    Rows on many machines are told apart on the way, by their tags; where they pass by in one place, the engine counts
+    those that are distinct before. A table that comes again is compared with what was found distinct.
+    """
+    read, parts = _read(frame), -(-max(rows, 1) // _ROWS_A_PART)
+    work, between = CommittingRows(key, frame.identifiers, parts=parts), commitment_schema(tagged=True)
+    batches = read.compared(work, between, TellingApart(), commitment_schema(), parts)
+    if batches is None:
+        frame.check_distinct(rows)
+        return _committed(frame, key, rows)
+    return _gathered(batches, frame.identifiers, rows)
+
+
+@long_work("Committing to all rows")
 def _committed(
     frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemResponder, Level] | None = None
 ) -> ItemCommitment:
     """The commitment to all rows, of which there must be as many as were counted."""
-    read = frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
     work = CommittingRows(key, frame.identifiers, answered)
-    with long_work(f"Committing to all rows, {PASSES[2]}"):
-        commitment = gathered_commitment(read.added_up(work, commitment_schema()))
+    return _gathered(_read(frame).added_up(work, commitment_schema()), frame.identifiers, rows)
+
+
+def _read(frame: ReleasableFrame) -> EngineFrame:
+    """The columns that are committed to."""
+    return frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
+
+
+def _gathered(batches: Batches, identifiers: tuple[str, ...], rows: int) -> ItemCommitment:
+    commitment = gathered_commitment(batches, identifiers)
     if commitment.rows != rows:
         raise BadTable(
             "a frame must have the same rows each time it is evaluated", came=f"{commitment.rows}, then {rows}"

@@ -33,7 +33,7 @@ from utmost.errors import BadTable, LedgerDamaged
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import Rows
-from utmost.publish.ledger.vault import Seal
+from utmost.publish.ledger.vault import About, Seal
 from utmost.publish.promises.drawing import BLOCK
 
 Cells = Mapping[str, list[Any]]
@@ -82,16 +82,8 @@ class Labels:
         return cls(tuple(order), digest, parts, salt)
 
 
-class Labelled(Protocol):
+class Labelled(About, Protocol):
     """A release, as far as its labels are concerned."""
-
-    @property
-    def name(self) -> str:
-        """The name of the release."""
-
-    @property
-    def version(self) -> int:
-        """Which version of it."""
 
     @property
     def labels(self) -> Labels | None:

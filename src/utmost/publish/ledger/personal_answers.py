@@ -77,14 +77,7 @@ class AnswerIndex:
 
 
 class Answering(Protocol):
-    """A mechanism whose level has been checked, as `utmost.design.local` reads it.
-
-    Attributes:
-        level: what one answer costs a person whose secret moves by a distance of 1.
-        relation: against what that protects: a distance in one space.
-        digest: the SHA-256 of all on which an answer and its promise depend.
-        outcomes: how many answers there can be.
-    """
+    """A mechanism whose level has been checked, as `utmost.design.local` reads it."""
 
     @property
     def level(self) -> Level:

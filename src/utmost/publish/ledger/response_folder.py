@@ -54,7 +54,7 @@ def check_responses(ledger: "Ledger", name: str, table: Any, **words: Unpack[AtW
         DataChanged: for a frame of anything else.
         NotPublished, Unsupported: where nothing was answered so, and for a release whose noise goes by rows.
 
-    Cost: two aggregates of the engine and one pass; nothing is gathered.
+    Cost: an aggregate of the engine and one pass; nothing is gathered.
     """
     from utmost.publish.ledger.engine_ledger import checked_responses, known_by_item
 
@@ -243,7 +243,9 @@ class ResponseFolder:
         answered = items.view(release.name, epsilon=at, version=release.version), at
         work = CommittingRows(key, release.items.identifiers, answered)
         batches = _batches(files, [*release.items.identifiers, *release.columns])
-        items.check_committed(release.name, gathered_commitment(work(batches)), version=release.version)
+        items.check_committed(
+            release.name, gathered_commitment(work(batches), work.identifiers), version=release.version
+        )
         _check_margins(files, release, at)
 
     def __repr__(self) -> str:

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import wrong_kind
 from utmost.laws.exact.kinds import spelled
-from utmost.laws.exact.levels import LevelWords, level_in
+from utmost.laws.exact.levels import LevelWords
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.book import Book, Page
@@ -19,6 +18,7 @@ from utmost.publish.promises.promise import promise_of
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.tables.adapters import engine_door
 from utmost.publish.workloads import SharedLevel
+from utmost.publish.workloads.shared_level import levels_of_tables
 
 Answers = list[Answered | None]
 """For each measure, what is stored of it, or drawn; None where there is nothing yet."""
@@ -139,6 +139,10 @@ class PublishingMeasures:
             tables: by the name of the release, those that were published.
             shared: by which they were published, or with other shares.
             epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
+
+        Raises:
+            OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
+                already; and all that `Ledger.relax` raises. Then nothing is spent.
         """
         measures = shared_measures(tables, shared, words)
         for name, measure in measures.items():
@@ -202,13 +206,7 @@ def shared_measures(
     Raises:
         OutOfRange, WrongKind: for other names than those of the strategies, and what is no `SharedLevel`.
     """
-    if not isinstance(shared, SharedLevel):
-        raise wrong_kind("shared", "a SharedLevel", shared)
-    if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
-        remedy = f"The strategies are {', '.join(shared.strategies)}."
-        raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
-    is_said = any(words.get(name) is not None for name in LevelWords.__annotations__)
-    levels = shared.levels(level_in(words) if is_said else shared.level)
+    _, levels = levels_of_tables(tables, shared, words)
     return {
         name: Brought(
             tables[name], levels[name], promise_of(tables[name], None, {"strategy": strategy}), dataset, independent

@@ -196,7 +196,13 @@ class KeySelection(Shown, ProcessMemory):
         self._answers: dict[Fraction, NamedKeys] = {}
 
     def at(self, delta: Number, *, epsilon: Number | Level | None = None) -> NamedKeys:
-        """The keys named at this delta: those named before, and those that appear."""
+        """The keys named at this delta: those named before, and those that appear.
+
+        Raises:
+            OutOfRange: for a delta below one that was answered, unless it was answered itself.
+            Unsupported: for another epsilon. Keys that only appear cannot be relaxed in epsilon without a loss: soon
+                the event "newly named" alone is likelier than the larger promise allows.
+        """
         if epsilon is not None and level(epsilon) != self._level:
             raise Unsupported(
                 "keys are named at one epsilon; only delta can grow without a loss",

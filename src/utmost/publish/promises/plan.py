@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, Protocol, Unpack
 
 from numpy.typing import NDArray
@@ -328,6 +329,7 @@ def plan_release(
     return CellsAt(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
 
 
+@lru_cache(maxsize=512)
 def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> CellsAt:
     """The plan by which an answer at this level was drawn, whatever other levels were answered.
 

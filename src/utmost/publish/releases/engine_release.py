@@ -25,18 +25,22 @@ from utmost.publish.promises.declared_columns import (
 )
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import CellsAt, warn_of_rows
-from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, released_type, responses_of
+from utmost.publish.releases.item_columns import (
+    Answering,
+    ItemNoiseMap,
+    check_none_twice,
+    released_type,
+    responses_of,
+)
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.table import ReleasedOnce
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.arrow_identifiers import check_identifier, is_text
-from utmost.publish.tables.columns import not_distinct
 from utmost.publish.tables.engines import EngineFrame, engine_frame
 from utmost.publish.tables.extra import extra
 
 _LARGEST = 1 << 62
 _HALF_DECIMAL = 10**38 // 2
-PASSES = "pass 1 of 3", "pass 2 of 3", "pass 3 of 3"  # of all rows, before a release is in a ledger
 _RARE = 200  # noise passes so many times the inverse of its level with a chance below exp(-200)
 
 
@@ -59,6 +63,7 @@ class CheckedFrame:
         lattice, frame = lattice_of_plan(plan), ReleasableFrame.of(table, promise)
         frame.check_room(lattice, plan.level)
         rows = frame.checked_rows().rows
+        frame.check_distinct(rows)
         check_size(plan.unit, rows, len(frame.columns))
         plan.warn()
         warn_of_rows(promise.rows)
@@ -195,19 +200,19 @@ class ReleasableFrame:
         return arrow.schema(fields)
 
     def checked_rows(self) -> CheckedRows:
-        """What is counted of the rows, where every identifier is there once, and every released cell is a number.
+        """What is counted of the rows, where every identifier is there, and every released cell is a number.
 
         Raises:
             BadTable: where that is not so; of the rows only how many are not.
 
-        Cost: two aggregates of the engine: one pass, and one count of distinct rows.
+        Cost: one aggregate of the engine.
         """
         nw = extra("narwhals", "tables")
         used = self.frame.select(list(dict.fromkeys((*self.identifiers, *self.columns, *self.public))))
         rows = nw.from_native(used.native)
         expressions = {"rows": nw.len(), **self._wrong_cells(nw), **self._copies(nw)}
         counted = [count.alias(f"check_{at}") for at, count in enumerate(expressions.values())]
-        with long_work(f"Checking rows, {PASSES[0]}"):
+        with long_work("Checking rows"):
             totals = rows.select(*counted, *self._ends(nw)).collect()
         counts = {name: int(totals.item(0, at) or 0) for at, name in enumerate(expressions)}
         total = counts.pop("rows")
@@ -221,13 +226,18 @@ class ReleasableFrame:
             name: (totals.item(0, at), totals.item(0, at + 1)) for name, at in zip(self.columns, places, strict=True)
         }
         self._check_sizes(ends)
-        ids = nw.from_native(used.select(list(self.identifiers)).native)
-        with long_work(f"Counting distinct identifiers, {PASSES[1]}"):
-            distinct = int(ids.unique().select(nw.len()).collect().item(0, 0))
-        if distinct != total:
-            came = f"{total - distinct} of {total} rows with one that another row has"
-            raise not_distinct(came, f"column {', '.join(map(repr, self.identifiers))}")
         return CheckedRows(total, ends)
+
+    def check_distinct(self, rows: int) -> None:
+        """Check that no two rows have one identifier, by the engine's own count.
+
+        Raises:
+            BadTable: saying how many of so many rows have one that another row has.
+        """
+        nw, ids = extra("narwhals", "tables"), self.frame.select(list(self.identifiers))
+        with long_work("Counting distinct identifiers"):
+            distinct = int(nw.from_native(ids.native).unique().select(nw.len()).collect().item(0, 0))
+        check_none_twice(rows - distinct, rows, self.identifiers)
 
     def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
         """Counts of cells that must not be: missing ones, empty identifiers, floats that are no numbers."""

@@ -10,15 +10,19 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level
-from utmost.laws.sampling.item_words import Identifiers
+from utmost.laws.sampling.item_words import Identifiers, Tags, item_tags
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.tables.arrow_identifiers import arrow_identifiers
+from utmost.publish.tables.columns import not_distinct
 from utmost.publish.tables.engines import UNDECLARED
 from utmost.publish.tables.extra import extra
 
-BLOCK, COUNT = "block", "count"
+BLOCK, COUNT, TAGS = "block", "count", "tags"
 _LIMBS = 8
+_TWICE = -1
+"""In the place of a block: how many rows have an identifier that another row has."""
+_TOGETHER = 1 << 20
 
 
 def arrow_numbers(column: Any, name: str) -> Any:
@@ -124,16 +128,17 @@ class CommittingRows:
         key: of the commitment.
         identifiers: the columns that say which item a row is.
         answered: where the rows hold responses, by which release, and at which level; None for true values.
+        parts: in how many parts the tags of all rows go along, for `TellingApart`; 0 where they are not compared.
     """
 
     key: CommitmentKey
     identifiers: tuple[str, ...]
     answered: tuple[ItemResponder, Level] | None = None
+    parts: int = 0
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """One batch for all that come: a row for each block that has any, 1024 at most, and for each column."""
-        arrow = extra("pyarrow", "tables")
-        commitment = ItemCommitment.none()
+        commitment, waiting, rows = ItemCommitment.none(), list[Tags](), 0
         for batch in batches:
             items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]
             numbers = {name: arrow_numbers(batch.column(name), name) for name in self.key.columns}
@@ -142,22 +147,97 @@ class CommittingRows:
             else:
                 release, at = self.answered
                 commitment += self.key.committed_responses(release, items, numbers, at)
+            if self.parts:
+                waiting.append(item_tags(self.key.secret, items))
+                rows += batch.num_rows
+                if rows >= _TOGETHER:
+                    yield self._parted(np.concatenate(waiting))
+                    waiting, rows = [], 0
+        if waiting:
+            yield self._parted(np.concatenate(waiting))
         blocks = np.flatnonzero(commitment.sums[:, 0])
-        sums = [arrow.array(np.ascontiguousarray(commitment.sums[blocks, at])) for at in range(1 + _LIMBS)]
-        yield arrow.record_batch([arrow.array(blocks.astype(np.int64)), *sums], schema=commitment_schema())
+        yield _sums_batch(blocks, commitment.sums[blocks], [None] * blocks.size if self.parts else None)
+
+    def _parted(self, tags: Tags) -> Any:
+        """The tags of some rows in one piece for each part: a few cells, however many rows."""
+        tags, twice = _distinct(tags)  # rows that are all alike would be one part, however many there are
+        part = (tags[:, 0] >> np.uint64(32)) % np.uint64(self.parts)
+        tags = tags[np.argsort(part.astype(np.uint16 if self.parts < 1 << 16 else np.int64), kind="stable")]
+        ends = np.cumsum(np.bincount(part.astype(np.int64), minlength=self.parts))
+        pieces = [piece.astype("<u8", copy=False).tobytes() for piece in np.split(tags, ends[:-1])]
+        sums = np.zeros((1 + self.parts, 1 + _LIMBS), np.int64)
+        sums[0, 0] = twice
+        return _sums_batch(np.arange(_TWICE, _TWICE - len(sums), -1), sums, [None, *pieces])
 
 
-def commitment_schema() -> Any:
-    """The Arrow schema of sums by block, and by column behind them."""
+class TellingApart:
+    """From what `CommittingRows` made, where all pieces of a part have met: its sums, and how many rows are twice."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The batches without tags; and one row more, of those that have the identifier of another."""
+        arrow, pieces = extra("pyarrow", "tables"), dict[int, list[Tags]]()
+        schema = None
+        for batch in batches:
+            tags, is_sum = batch.column(TAGS), batch.column(TAGS).is_null()
+            for row in np.flatnonzero(~np.asarray(is_sum.to_numpy(zero_copy_only=False))).tolist():
+                piece = np.frombuffer(tags[row].as_py(), "<u8").reshape(-1, 2)
+                pieces.setdefault(batch.column(BLOCK)[row].as_py(), []).append(piece)
+            sums = batch.drop_columns([TAGS]).filter(is_sum)
+            schema = sums.schema
+            yield sums
+        if schema is not None:
+            twice = sum(_distinct(np.concatenate(part))[1] for part in pieces.values())
+            cells = {BLOCK: _TWICE, COUNT: twice, **{f"limb_{limb}": 0 for limb in range(_LIMBS)}}
+            yield arrow.record_batch(
+                [arrow.array([cells.get(field.name)], field.type) for field in schema], schema=schema
+            )
+
+
+def _distinct(tags: Tags) -> tuple[Tags, int]:
+    """The distinct tags, and how many more there are."""
+    halves = np.sort(tags[:, 0])
+    if not (halves[1:] == halves[:-1]).any():  # half a tag says soonest that all are distinct
+        return tags, 0
+    ordered = tags[np.lexsort((tags[:, 1], tags[:, 0]))]
+    distinct = ordered[np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)]]
+    return distinct, len(tags) - len(distinct)
+
+
+def _sums_batch(blocks: NDArray[np.int64], sums: NDArray[np.int64], tags: list[bytes | None] | None = None) -> Any:
+    arrow, schema = extra("pyarrow", "tables"), commitment_schema(tagged=tags is not None)
+    columns = [arrow.array(column) for column in (blocks.astype(np.int64), *np.ascontiguousarray(sums.T))]
+    return arrow.record_batch([*columns, *([] if tags is None else [arrow.array(tags, arrow.binary())])], schema=schema)
+
+
+def commitment_schema(*, tagged: bool = False) -> Any:
+    """The Arrow schema of sums by block, and by column behind them; with tags, of pieces of all rows' tags as well."""
     arrow = extra("pyarrow", "tables")
     names = (BLOCK, COUNT, *(f"limb_{limb}" for limb in range(_LIMBS)))
-    return arrow.schema([(name, arrow.int64()) for name in names])
+    return arrow.schema([(name, arrow.int64()) for name in names] + ([(TAGS, arrow.binary())] if tagged else []))
 
 
-def gathered_commitment(batches: Iterator[Any]) -> ItemCommitment:
-    """The commitment to all rows, from the sums of their parts."""
-    commitment = ItemCommitment.none()
+def gathered_commitment(batches: Iterator[Any], identifiers: Sequence[str]) -> ItemCommitment:
+    """The commitment to all rows, from the sums of their parts.
+
+    Raises:
+        BadTable: where rows have been found whose identifiers another row has.
+    """
+    commitment, twice = ItemCommitment.none(), 0
     for batch in batches:
         columns = [np.asarray(batch.column(name).to_numpy()) for name in commitment_schema().names]
-        commitment += ItemCommitment.of_sums(columns[0], np.stack(columns[1:], axis=1))
+        blocks, sums = columns[0], np.stack(columns[1:], axis=1)
+        twice += int(sums[blocks == _TWICE, 0].sum())
+        commitment += ItemCommitment.of_sums(blocks[blocks != _TWICE], sums[blocks != _TWICE])
+    check_none_twice(twice, commitment.rows, identifiers)
     return commitment
+
+
+def check_none_twice(twice: int, rows: int, identifiers: Sequence[str]) -> None:
+    """Check that no row has an identifier that another row has.
+
+    Raises:
+        BadTable: saying how many have.
+    """
+    if twice:
+        came = f"{twice} of {rows} rows with one that another row has"
+        raise not_distinct(came, f"column {', '.join(map(repr, identifiers))}")

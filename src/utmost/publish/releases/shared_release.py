@@ -1,9 +1,10 @@
 """Releasing several measures of the same individuals at one level that they share."""
 
 from collections.abc import Mapping
+from typing import Unpack
 
-from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, level, wrong_kind
+from utmost.laws.exact import Number, checked
+from utmost.laws.exact.levels import LevelWords
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
@@ -11,6 +12,7 @@ from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.releases.noised_workloads import CheckedSums, counted_for
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads import SharedLevel
+from utmost.publish.workloads.shared_level import levels_of_tables
 
 
 @checked
@@ -18,10 +20,9 @@ def release_shared(
     tables: Mapping[str, CountedTable],
     shared: SharedLevel,
     *,
-    epsilon: Number | Level | None = None,
-    alpha: Number | None = None,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
+    **words: Unpack[LevelWords],
 ) -> dict[str, WorkloadRelease]:
     """Release several measures, each by its strategy at its share of one level: together they cost that level.
 
@@ -55,15 +56,8 @@ def release_shared(
     {'visits': '1/2', 'spent': '1/2'}
     >>> mean = releases["visits"].mean(sums=releases["spent"], where={"shop": "A"})
     """
-    if not isinstance(shared, SharedLevel):
-        raise wrong_kind("shared", "a SharedLevel", shared)
-    if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
-        names = ", ".join(shared.strategies)
-        raise OutOfRange(
-            "there must be a table for each strategy", came="others", remedy=f"The strategies are {names}."
-        )
-    whole = shared.level if epsilon is None and alpha is None else level(epsilon, alpha)
-    sure, bits, levels = read_confidence(confidence), secure(randomness), shared.levels(whole)
+    whole, levels = levels_of_tables(tables, shared, words)
+    sure, bits = read_confidence(confidence), secure(randomness)
     checks: dict[str, CheckedSums] = {}
     for name, strategy in shared.strategies.items():
         counted, promise = counted_for(tables[name], strategy)

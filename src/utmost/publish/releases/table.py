@@ -93,6 +93,9 @@ class ReleasedOnce(AnswersReaders, SavedTable):
     def read(self) -> Any:
         """What was released as its readers have it, with every verb: see `AnswersReaders.read`.
 
+        Raises:
+            Unsupported: as there, and for a rehearsal, and a table that is drawn while it is written.
+
         >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
         >>> release = release_table(table, columns="admitted", public="department", sensitivity=1, cells=1, epsilon=1)
         >>> release.total({"department": "A"}).margin, release.total().margin

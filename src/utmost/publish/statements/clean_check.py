@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from utmost.errors import BadTable, UtmostError
-from utmost.laws.exact import exact
+from utmost.errors import BadTable
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.statements.codec import check_header, differing
-from utmost.publish.statements.statement_check import digest_of, does_not_follow, stated_field
+from utmost.publish.statements.statement_check import digest_of, does_not_follow, stated_field, unlike
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables import files
 from utmost.publish.tables.adapters import adapter_of
@@ -59,15 +58,5 @@ def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
         raise BadTable("a clean table must have labels and the column 'clean'", came=", ".join(names))
     for name in names:
         column = adapter.column(table, name)
-        if len(column) != len(expected[name]) or any(map(_unlike, column, expected[name])):
+        if len(column) != len(expected[name]) or any(map(unlike, column, expected[name])):
             raise BadTable("a clean table must be the one that its release gives", came="another", where=repr(name))
-
-
-def _unlike(cell: Any, expected: Any) -> bool:
-    """Whether a cell of a file says something else; numbers are compared exactly, labels as text."""
-    if isinstance(expected, str):
-        return str(cell) != expected
-    try:
-        return exact(cell) != exact(expected)
-    except UtmostError:
-        return True

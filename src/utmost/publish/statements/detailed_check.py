@@ -9,8 +9,8 @@ from utmost.laws.exact.written_levels import stated_level
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, detailed_unit
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements.codec import check_header, differing
-from utmost.publish.statements.statement_check import does_not_follow, stated_field
+from utmost.publish.statements.codec import check_header
+from utmost.publish.statements.statement_check import check_follows, does_not_follow, stated_field
 from utmost.publish.statements.workload_files import check_workload
 
 
@@ -32,10 +32,8 @@ def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
         raise
     except UtmostError as error:
         raise BadTable("the rule must be one for the first release", came=type(error).__name__, where="rule") from error
-    repeated = {name: document[name] for name in ("first", "fine")}  # each in the words of its own format
-    repeated["utmost"] = stated_field(document, "utmost", str)
-    for name in differing(document, expected | repeated):
-        raise does_not_follow(name)
+    # both stages are repeated, each in the words of its own format
+    check_follows(document, expected | {name: document[name] for name in ("first", "fine")})
     return release
 
 

@@ -1,6 +1,5 @@
 """What the statement of a release of points says, read back and computed again."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,15 +9,14 @@ from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.places_statements import places_statement
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.statement_kinds import PLACES_FORMAT, PLACES_KIND
-from utmost.publish.statements.codec import check_header, differing
+from utmost.publish.statements.codec import check_header
 from utmost.publish.statements.statement_check import (
     ON_TRUST_OF_DRAWS,
+    check_follows,
     check_table,
-    does_not_follow,
     names_of,
     promise_that_holds,
     stated_confidence,
-    stated_in_ledger,
     table_stated,
 )
 from utmost.publish.statements.statement_check import stated_field as field
@@ -60,13 +58,10 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
             declared,
         )
         expected = places_statement(law, stated_confidence(statement), table_stated(statement))
-    expected = in_words_of(statement, expected) | {"utmost": field(statement, "utmost", str)}
+    expected = in_words_of(statement, expected)
     if statement["format"] == 1:  # which called a grid declared, also where it is the one that the level chooses
         expected |= {"format": 1, "declared_grid": statement["declared_grid"]}
-    if "name" in statement:
-        expected |= stated_in_ledger(statement, law.level)
-    for name in differing(statement, json.loads(json.dumps(expected))):
-        raise does_not_follow(name)
+    check_follows(statement, expected, law.level)
     return law
 
 

@@ -1,6 +1,5 @@
 """What any kind of noise states, read back and computed again: a noise of one's own needs no reader of its own."""
 
-import json
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -14,16 +13,16 @@ from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
-from utmost.publish.statements.codec import check_header, differing
+from utmost.publish.statements.codec import check_header
 from utmost.publish.statements.stated_words import CONFIDENCES, in_ledger, released_rows, what_is_public
 from utmost.publish.statements.statement_check import (
     ON_TRUST,
     ON_TRUST_OF_DRAWS,
+    check_follows,
     check_table,
     does_not_follow,
     promise_that_holds,
     stated_field,
-    stated_in_ledger,
     table_stated,
 )
 
@@ -45,11 +44,7 @@ def stated_promise(statement: Mapping[str, Any]) -> tuple[Noise, Level, Fraction
         if noise.released(tuple(table.released)) != tuple(table.released):
             raise does_not_follow("released")
         expected = noise.statement(at, sure, table)
-        if "name" in statement:
-            expected |= stated_in_ledger(statement, at)
-    expected["utmost"] = stated_field(statement, "utmost", str)
-    for name in differing(statement, json.loads(json.dumps(expected))):
-        raise does_not_follow(name)
+    check_follows(statement, expected, at)
     return noise, at, sure
 
 

@@ -141,7 +141,11 @@ class ReleasedTable(Shown):
         return plan_at(self.said, level)
 
     def column(self, name: str | None) -> str:
-        """A released column; the only one where none is named."""
+        """A released column; the only one where none is named.
+
+        Raises:
+            OutOfRange: where several could be meant, and for a column that has no noise.
+        """
         if name is None and len(self.cells) == 1:
             return next(iter(self.cells))
         if name not in self.cells:
@@ -154,6 +158,9 @@ class ReleasedTable(Shown):
 
         Args:
             where: texts such as ``department=A,B``; all of them must hold.
+
+        Raises:
+            OutOfRange: for a column that is not public, a label that no row has, and a text that selects nothing.
         """
         rows = set(range(self.rows))
         for text in where:
@@ -268,7 +275,11 @@ class ReleasedTable(Shown):
         return withheld_table(self.table, self.said["released"], self.plan, self.said, rule)
 
     def with_bars(self, confidence: Number = "0.95") -> Any:
-        """The table with the ends of each cell's interval behind it, by itself and all cells at once."""
+        """The table with the ends of each cell's interval behind it, by itself and all cells at once.
+
+        Raises:
+            BadTable: where a column has one of the new names.
+        """
         adapter = adapter_of(self.table)
         names = set(adapter.names(self.table))
         alone = exact(self.bars.alone(confidence))

@@ -23,6 +23,7 @@ from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_check import (
     ON_TRUST_OF_DRAWS,
+    check_follows,
     check_table,
     digest_of,
     does_not_follow,
@@ -111,12 +112,10 @@ def check_keys(statement: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
         law = naming_law(at, delta, each, shares)
     if "noisy" in statement or "threshold" in statement:
         expected |= {"threshold": law.threshold, "noisy": _stated_counts(statement, len(keys), law.threshold)}
-    expected["utmost"] = stated_field(statement, "utmost", str)
     if statement["format"] == 1:  # which had no guarantee, and wrote levels another way
         expected = {name: expected[name] for name in ("statement", "delta", "relaxable")}
-        statement = {name: statement.get(name) for name in expected}
-    for name in codec.differing(statement, expected):
-        raise does_not_follow(name)
+        statement = {name: statement.get(name) for name in (*expected, "utmost")}
+    check_follows(statement, expected)
     return at, delta, each
 
 
@@ -228,9 +227,7 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
             raise does_not_follow("released")
         parts = names_of(statement, "released"), names_of(statement, "public"), stated_rows(statement)
         expected = processed_statement(at, unit, *parts, digest_of(statement)) | stated_in_ledger(statement, at)
-    expected["utmost"] = stated_field(statement, "utmost", str)
-    for name in codec.differing(statement, expected):
-        raise does_not_follow(name)
+    check_follows(statement, expected)
     total: Level = stated_level(statement["together"])
     answered = ", ".join(level_words(level_of_text(text)) for text in statement["levels"])
     cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import Unsupported
 from utmost.laws.exact.kinds import one_of
 from utmost.laws.exact.written_levels import stated_level
 from utmost.laws.noise.norm_staircase import CellCost
@@ -20,14 +20,14 @@ from utmost.publish.promises.together_plan import (
     way_of_facts,
 )
 from utmost.publish.promises.turning import Halves
-from utmost.publish.statements.codec import check_header, differing
+from utmost.publish.statements.codec import check_header
 from utmost.publish.statements.statement_check import (
+    check_follows,
     check_table,
     digest_of,
     names_of,
     promise_that_holds,
     stated_field,
-    stated_in_ledger,
     table_stated,
 )
 from utmost.publish.workloads.cells_together import NORMS, RAISED
@@ -78,12 +78,7 @@ def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | No
     with promise_that_holds(Unsupported):
         plan = _plan(statement)
         expected = plan.statement(replace(table_stated(statement), digest=digest or digest_of(statement)))
-    expected = in_words_of(statement, expected) | {"utmost": stated_field(statement, "utmost", str)}
-    with promise_that_holds(Unsupported):
-        if "name" in statement:
-            expected |= stated_in_ledger(statement, plan.level)
-    for name in differing(statement, expected):
-        raise BadTable("what a statement says must follow from the rest of it", came="another", where=name)
+    check_follows(statement, in_words_of(statement, expected), plan.level)
     return plan
 
 

@@ -21,12 +21,15 @@ from utmost.publish.releases.workload_statements import unsummed_parts, workload
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.statement_check import (
+    check_follows,
     digest_of,
     does_not_follow,
+    is_blank,
     names_of,
     promise_that_holds,
     stated_field,
     stated_plan,
+    unlike,
 )
 from utmost.publish.tables import files
 from utmost.publish.workloads.sums_in_words import read_family
@@ -56,9 +59,7 @@ def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
     if not 0 <= shown <= described.cells:
         raise does_not_follow("shown")
     described = replace(described, rule=rule, shown=shown, is_decimal=statement["format"] > 1)
-    expected = described.said(digest_of(statement)) | {"utmost": stated_field(statement, "utmost", str)}
-    for name in differing(statement, json.loads(json.dumps(expected))):
-        raise does_not_follow(name)
+    check_follows(statement, described.said(digest_of(statement)))
     return described
 
 
@@ -145,7 +146,7 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable, colum
     if any(len(cells) != rows for cells in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
     for name, cells in fixed.items():
-        if any(map(_unlike, columns[name], cells)):
+        if any(map(unlike, columns[name], cells)):
             raise BadTable("labels and error bars must be those of the release", came="others", where=repr(name))
 
 
@@ -157,9 +158,9 @@ def _check_rule(name: str, columns: Columns, rule: WithholdingRule) -> None:
         where = f"column {name!r}, row {row + 1}"
         if mark not in (SHOWN, rule.mark):
             raise BadTable(f"a mark must be {SHOWN!r} or {rule.mark!r}", came="another", where=where)
-        if _is_blank(cell) != (mark != SHOWN and rule.is_blank):
+        if is_blank(cell) != (mark != SHOWN and rule.is_blank):
             raise BadTable("just the withheld cells must be blank", came="another", where=where)
-        if not _is_blank(cell) and _passes(cell, margin, rule, where) != (mark == SHOWN):
+        if not is_blank(cell) and _passes(cell, margin, rule, where) != (mark == SHOWN):
             required = "a shown cell must satisfy the rule" if mark == SHOWN else "a marked cell must break the rule"
             raise BadTable(required, came="one that does not", where=where)
 
@@ -190,26 +191,10 @@ def _check_made_of(
     for name in differing(statement, expected):
         raise BadTable("a withheld table must be made of the release", came="another", where=name)
     for name, cells in columns_of_today(statement["release"], files.columns(again.table)).items():
-        if any(map(_unlike, columns[name], cells)):
+        if any(map(unlike, columns[name], cells)):
             required = "just the cells that the rule names must be missing, and the others as in the release"
             raise BadTable(required, came="another table", where=f"column {name!r}")
 
 
 def _families(release: WorkloadRelease, names: Sequence[str]) -> list[tuple[Any, ...]]:
     return [read_family(release.domain, name) for name in names]
-
-
-def _is_blank(cell: Any) -> bool:
-    return cell is None or cell == "" or cell != cell
-
-
-def _unlike(cell: Any, expected: Any) -> bool:
-    """Whether a cell of a file says something else: numbers are compared exactly, blanks are alike, labels as text."""
-    if _is_blank(cell) or _is_blank(expected):
-        return _is_blank(cell) != _is_blank(expected)
-    if str(cell) == str(expected):
-        return False
-    try:
-        return exact(cell) != exact(expected)
-    except UtmostError:
-        return True

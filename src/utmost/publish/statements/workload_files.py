@@ -8,7 +8,7 @@ from typing import Any
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import checked, possible_path
 from utmost.publish.promises.older_words import columns_of_today
-from utmost.publish.promises.statement_kinds import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
+from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.workload_statements import workload_facts, workload_table_statement
 from utmost.publish.statements import codec, statement_files
@@ -78,11 +78,6 @@ def _of_table(place: Path) -> WorkloadRelease:
         raise BadTable("a table of sums must have its release beside it", came=came, where=str(place), remedy=remedy)
     statement_files.check_unchanged(place, statement)
     return check_workload_table(statement, files.read(place))
-
-
-def is_workload(path: Path) -> bool:
-    """Whether a file is named as JSON and says that it is a workload release."""
-    return kind_of_document(path) == WORKLOAD_KIND
 
 
 def kind_of_document(path: Path) -> str | None:

@@ -95,6 +95,9 @@ class DuckRelation:
         """The rows pass by; the sums are made on the way."""
         return work(_batches(self.native))
 
+    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
+        """None: all rows pass by in one place."""
+
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
         """The rows pass by once."""
         with closing(_batches(self.native)) as batches:  # freed where an event is refused, too

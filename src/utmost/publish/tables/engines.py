@@ -112,6 +112,19 @@ class EngineFrame(Protocol):
         """
         ...
 
+    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches | None:
+        """As `added_up`, of rows on many machines, with a second work: what the first made of all rows meets in it.
+
+        Args:
+            work: what is made of the rows, of the schema ``between``.
+            then: what is made of that, where all batches' rows with one key are in one of so many parts; of the
+                schema, and whatever columns more there are as they came.
+
+        Returns:
+            None where all rows pass by in one place: there nothing needs to meet.
+        """
+        ...
+
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
         """Of rows that are events what a reader keeps of all persons, added up: as `added_up`.
 

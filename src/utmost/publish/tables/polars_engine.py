@@ -88,6 +88,9 @@ class LazyPolars:
         """The rows pass by; the sums are made on the way."""
         return work(_passing(self.native))
 
+    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
+        """None: all rows pass by in one place."""
+
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
         """The rows pass by once."""
         return PersonsInBuckets(reader)(_passing(self.native))

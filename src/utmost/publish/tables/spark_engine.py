@@ -61,11 +61,13 @@ class SparkRows:
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
         """The work is done on the workers, and Spark adds up its sums."""
-        functions = extra("pyspark.sql.functions", "spark")
-        keys, *sums = schema.names
-        worked = self._in_arrow(_Refusing(work, schema), schema.append(refusal_field()))
-        totals = worked.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
-        return iter([_gathered(totals, schema)])
+        return _added_up(self._in_arrow(_Refusing(work, schema), schema.append(refusal_field())), schema)
+
+    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches:
+        """Between the two works is one shuffle, of what the first has made, by its keys."""
+        worked = self._in_arrow(_Refusing(work, between), between.append(refusal_field()))
+        met = SparkRows(worked.repartition(parts, schema.names[0]))
+        return _added_up(met._in_arrow(then, schema.append(refusal_field())), schema)
 
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
         """The events of a person go to one partition, and pass by there in the order of the persons."""
@@ -127,6 +129,13 @@ def refusal_field() -> Any:
     """The column that holds what an error says; null in every row that is none."""
     arrow = extra("pyarrow", "tables")
     return arrow.field(REFUSAL, arrow.string())
+
+
+def _added_up(worked: Any, schema: Any) -> Batches:
+    functions = extra("pyspark.sql.functions", "spark")
+    keys, *sums = schema.names
+    totals = worked.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
+    return iter([_gathered(totals, schema)])
 
 
 def _gathered(frame: Any, schema: Any) -> Any:

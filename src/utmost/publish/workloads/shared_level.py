@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotALevel, OutOfRange
 from utmost.laws.exact import Floats, Level, Number, checked, checked_parts, exact, level, round_up, wrong_kind
+from utmost.laws.exact.levels import LevelWords, level_in
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.workload_strategy import Strategy
@@ -226,3 +227,19 @@ def _stated(strategy: Strategy, own: Level) -> Strategy:
     tuned = strategy.tuned_at
     known = (strategy.domain, strategy.unit, strategy.shares, strategy.workload, own, tuned)
     return Strategy(*known, strategy.together, strategy.rows)
+
+
+def levels_of_tables(tables: Any, shared: Any, words: LevelWords) -> tuple[Level, dict[str, Level]]:
+    """The level of all together, the one that is shared where words say none; and of each table, by its measure's name.
+
+    Raises:
+        WrongKind: for what is no `SharedLevel`. OutOfRange: for other names than those of the strategies.
+    """
+    if not isinstance(shared, SharedLevel):
+        raise wrong_kind("shared", "a SharedLevel", shared)
+    if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
+        remedy = f"The strategies are {', '.join(shared.strategies)}."
+        raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
+    is_said = any(words.get(name) is not None for name in LevelWords.__annotations__)
+    whole = level_in(words) if is_said else shared.level
+    return whole, shared.levels(whole)

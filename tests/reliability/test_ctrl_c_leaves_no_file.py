@@ -1,0 +1,121 @@
+"""Ctrl-C in the middle of long work: no file stays, neither of this machine's temporary ones nor beside what came."""
+
+import os
+import signal
+import tempfile
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import utmost as ut
+from utmost.doors.cli import main as cli
+from utmost.publish.ledger import book, store, witness
+from utmost.publish.releases import streamed
+from utmost.publish.tables import csv_blocks, files, persons_in_buckets
+from utmost.publish.tables.set_aside import SetAside
+
+ROWS = 20_000
+SAY = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+DOMAIN = ut.Domain(page=list(range(5)))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder for what is made, and the one for temporary files beside it, both empty."""
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "made").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    return tmp_path
+
+
+class Pressed:
+    """Ctrl-C at the so-manieth time that something is done, as the system sends it."""
+
+    def __init__(self, at):
+        self.left = at
+
+    def __call__(self, *_arguments, **_words):
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def files_in(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def pressed_while(work, monkeypatch, owner, name, at, ends=KeyboardInterrupt):
+    """Do the work, with Ctrl-C at the so-manieth call of a function; whether it was that far at all."""
+    press, inner = Pressed(at), getattr(owner, name)
+
+    def watched(*arguments, **words):
+        press()
+        return inner(*arguments, **words)
+
+    monkeypatch.setattr(owner, name, watched)
+    with pytest.raises(ends):
+        work()
+    monkeypatch.setattr(owner, name, inner)
+    assert press.left <= 0
+
+
+@pytest.mark.parametrize("at", [1, 7, 300])
+def test_counting_events_that_wait_on_the_disk(here, monkeypatch, at):
+    """While they are set aside, and while they are read back."""
+    rows = np.arange(ROWS)
+    source = here / "events.parquet"
+    table = pa.table({"user": pa.array([f"user {k % 3000}" for k in rows]), "page": rows % 5})
+    pq.write_table(table, source, row_group_size=2000)
+    monkeypatch.setattr(persons_in_buckets.PersonsInBuckets.__init__, "__defaults__", (1000, 2000, 1 << 24))
+    count = lambda: ut.count_table(source, person="user", domain=DOMAIN, at_most=2)  # noqa: E731
+    before = files_in(here)
+    pressed_while(count, monkeypatch, SetAside, "add" if at < 300 else "of", min(at, 200))
+    assert files_in(here) == before
+    assert int(count().cells.sum()) > 0
+    assert files_in(here) == before
+
+
+STEPS = {
+    "drawing its first block": (book.Page, "put", 1, 1),
+    "drawing its last block": (book.Page, "put", 4, 1),
+    "when the witness has it": (store.Rows, "write", 1, 2),
+    "when both have it": (witness.Witness, "settle", 1, 2),
+}
+
+
+@pytest.mark.parametrize("noise", [{"noise": "items"}, {}], ids=["items", "cells"])
+@pytest.mark.parametrize("step", STEPS)
+def test_publishing_in_a_ledger(here, monkeypatch, noise, step):
+    """What no witness has heard of is gone; what one has is carried out, once: the same call then gives it."""
+    table, (owner, name, at, events) = {"id": list(range(200_000)), "n": np.arange(200_000) % 7}, STEPS[step]
+    with ut.Ledger.open(here / "made" / "l.db", create=True) as ledger:
+        before = files_in(here)
+        publish = lambda: ledger.publish("r", table, **SAY, id_column="id", drop="id", **noise)  # noqa: E731
+        pressed_while(publish, monkeypatch, owner, name, at)
+        assert files_in(here) == before
+        assert len(ledger.releases) + 1 == (events if name == "settle" else 1)
+        publish()
+        assert ledger.verify().events == 2
+    assert files_in(here) == before
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_releasing_a_file_in_pieces(here, monkeypatch, ending, at):
+    """By the command line, while what is released is written piece by piece."""
+    source, out = here / f"counts.{ending}", here / "made" / f"released.{ending}"
+    if ending == "csv":
+        source.write_text("id,n\n" + "".join(f"cell {k},{k % 7}\n" for k in range(ROWS)), encoding="utf-8")
+    else:
+        table = pa.table({"id": [f"cell {k}" for k in range(ROWS)], "n": np.arange(ROWS) % 7})
+        pq.write_table(table, source, row_group_size=ROWS // 4)
+    monkeypatch.setattr(files, "LARGE", 1)
+    monkeypatch.setattr(csv_blocks, "_BLOCK", 1 << 16)
+    line = ["release", str(source), "--columns", "n", "--public", "id", "--id", "id", "--sensitivity", "1"]
+    line += ["--cells", "1", "--epsilon", "1", "--out", str(out)]
+    before = files_in(here)
+    release = lambda: cli.main(line)  # noqa: E731
+    pressed_while(release, monkeypatch, streamed, "noised_by", at, (KeyboardInterrupt, SystemExit))
+    assert files_in(here) == before
