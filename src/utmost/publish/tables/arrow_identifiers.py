@@ -42,11 +42,12 @@ def text_identifiers(table: Any, name: str) -> Identifiers | None:
     """
     if type(table).__module__.partition(".")[0] not in _IN_ARROW or find_spec("pyarrow") is None:
         return None
-    arrow, column = extra("pyarrow", "tables"), table[name]
+    arrow = extra("pyarrow", "tables")
     try:
+        column = table[name]
         chunks = arrow.chunked_array(column if hasattr(column, "__arrow_c_stream__") else [column])
-    except (arrow.ArrowException, TypeError, ValueError, NotImplementedError):
-        return None  # objects of several types, say
+    except (arrow.ArrowException, KeyError, TypeError, ValueError, NotImplementedError):
+        return None  # objects of several types, say; or a column whose name is no text
     if not is_text(chunks.type) or chunks.null_count:
         return None
     if chunks.num_chunks != 1:
