@@ -105,3 +105,9 @@ def test_a_column_whose_name_is_no_text_is_found_by_its_text(tmp_path, named):
         answer = ledger.publish("r", frame, **said).table
     (tmp_path / "lists").mkdir()
     assert np.asarray(answer["n"]).tolist() == published(tmp_path / "lists", KINDS["lists"])
+
+
+@pytest.mark.parametrize("kind", ["table", "chunks", "polars", "lists"])
+def test_no_rows_are_refused_alike(tmp_path, kind):
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger, pytest.raises(BadTable, match="row"):
+        ledger.publish("r", KINDS[kind][:0] if kind != "lists" else {"id": [], "n": []}, **SAY)
