@@ -76,3 +76,9 @@ def test_a_policy_at_a_rational_epsilon_is_checked(run, policy, epsilon):
     assert (code, err) == (0, "")
     assert "yes, the promise and the bound" in out
     assert all(len(line) <= 100 for line in out.splitlines())
+
+
+def test_a_level_above_all_floats_hides_nothing_and_is_no_crash(run, policy):
+    code, out, err = run("policy", policy("positive,negative\n"), "--directed", "--epsilon", "1e400", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["verified"] is True

@@ -76,8 +76,8 @@ def test_the_columns_and_rows_of_answers_are_compared(kept, run):
     """Their statement names them; only the digest of the file was compared, which a forger writes."""
     statement = json.loads(Path("answers.csv.json").read_text())
     assert run("verify", "answers.csv")[0] == 0
-    mechanism = statement["mechanism"] | {"more": "1"}
-    others = {"public": []}, {"rows": statement["rows"] + 1}, {"mechanism": mechanism}
+    others = [{"public": []}, {"rows": statement["rows"] + 1}]
+    others += [{"mechanism": statement["mechanism"] | change} for change in ({"more": "1"}, {"sha256": "é" * 64})]
     for forged in ({"column": "another"}, {"public": ["name"]}, *others):
         Path("answers.csv.json").write_text(json.dumps(statement | forged))
         assert run("verify", "answers.csv")[0] == 1

@@ -200,3 +200,13 @@ def test_marks_turn_machine_integers_and_larger_ones_alike(kind):
     sampler = object.__new__(level_draws._ManyTightening)
     sampler._marked = Marked()
     assert sampler.draw(6, SystemRandomness()).tolist() == [0, 3, -1, -4, 0, 0]
+
+
+def test_the_least_int64_is_bridged_as_pythons_integer_is():
+    """Its absolute value is none of int64."""
+    transition, apart = Bridge(level("1/2"), level(1), None), [-(1 << 63), 5, (1 << 63) - 1]
+    drawn = [
+        bridge_noise(transition, np.array(apart, kind), randomness=SeededRandomness(7), method=None).tolist()
+        for kind in (np.int64, object)
+    ]
+    assert drawn[0] == drawn[1]

@@ -221,3 +221,12 @@ def test_declared_widths_are_read_exactly(exponent):
 def test_a_law_on_the_integers_has_no_grid():
     with pytest.raises(OutOfRange, match="no grid"):
         on_grid(Geometric(epsilon=1), "1/4")
+
+
+def test_how_far_snapping_moves_a_value_is_attained_and_never_passed():
+    """Half a step to the nearest, a whole one to that below; in the words of a statement."""
+    values = np.array([Fraction(n, 64) for n in range(-200, 200)], object)
+    for rule, farthest in (("nearest", Fraction(1, 2)), ("floor", Fraction(1))):
+        assert reach(rule) == farthest
+        moved = [abs(value * 8 - cell) for value, cell in zip(values, snapped(values, 3, rule).tolist(), strict=True)]
+        assert farthest - Fraction(1, 8) <= max(moved) <= farthest

@@ -1,11 +1,13 @@
 """Sums and joins of integers never wrap."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.laws.sampling.integers import add, joined, narrowed, smallest_type
+from utmost.laws.sampling.integers import add, joined, minus, narrowed, smallest_type
 
 near = st.one_of(
     st.integers(-(2**63), 2**63 - 1),
@@ -74,3 +76,17 @@ def test_the_smallest_type_holds_its_magnitudes(bits):
     else:
         assert np.iinfo(kind).max >= 2**bits - 1
         assert kind.itemsize == 1 or np.iinfo(f"i{kind.itemsize // 2}").max < 2**bits - 1
+
+
+def test_sums_and_differences_of_any_kinds_are_int64_where_they_fit_and_none_wraps():
+    """Empty, of int64, of Python's integers, and mixed; at both ends of what int64 holds."""
+    low, high = -(1 << 63), (1 << 63) - 1
+    kinds = [np.array([3, -5]), np.array([3, -5], object), np.array([low, high]), np.array([1 << 70, 2], object)]
+    for x, y in product(kinds, kinds):
+        pairs = [(int(a), int(b)) for a, b in zip(x, y, strict=True)]
+        for both, expected in ((add, [a + b for a, b in pairs]), (minus, [a - b for a, b in pairs])):
+            numbers = both(x, y)
+            assert numbers.tolist() == expected
+            assert (numbers.dtype == np.int64) == all(low <= number <= high for number in expected)
+    empty = np.array([], np.int64)
+    assert add(empty, empty).dtype == minus(empty, empty).dtype == np.int64

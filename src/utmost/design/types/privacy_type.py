@@ -117,10 +117,10 @@ class Allowance:
         """Rationals around alpha^length, from below and from above; equal where it is rational."""
         if self.scaled is not None and self.scaled.is_rational:
             return self.scaled.alpha_fraction(), self.scaled.alpha_fraction()
-        zeros = ceil(1.5 * self.level.epsilon_float * float(self.length))
-        if zeros > _MOST_BITS:
+        zeros = 1.5 * self.level.epsilon_float * float(self.length)
+        if zeros > _MOST_BITS:  # which may be infinite
             return Fraction(0), Fraction(1)
-        around = power_interval(self.level, self.length, 144 + zeros)
+        around = power_interval(self.level, self.length, 144 + ceil(zeros))
         return around.lower, around.upper
 
     def _covers_along_a_surd(self, ratio: Fraction) -> bool:

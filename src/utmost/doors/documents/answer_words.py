@@ -1,5 +1,6 @@
 """What is promised of answers drawn from a mechanism, in words, and the check of a statement that says so."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from utmost.publish.statements.statement_check import does_not_follow, names_of,
 EACH_ROW = "each row, as one person"
 """Whose the answers of a table are."""
 
+_DIGEST = re.compile("[0-9a-f]{64}")
 _OF_A_TABLE = ("public", "rows", "column", "of")
 _FIELDS = {
     *("kind", "format", "utmost", "guarantee", "epsilon", "epsilon_rounded_up", "alpha", "space", "mechanism"),
@@ -76,6 +78,8 @@ def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space]:
     mechanism = stated_field(statement, "mechanism", dict)
     if set(mechanism) != {"sha256", "checked"} or not all(isinstance(fact, str) for fact in mechanism.values()):
         raise BadTable("a statement of answers must name its mechanism", came="none", where="mechanism")
+    if not _DIGEST.fullmatch(mechanism["sha256"]):
+        raise BadTable("a mechanism is named by 64 hexadecimal digits", came="others", where="mechanism")
     return at, space
 
 
