@@ -163,9 +163,9 @@ def count_table(
     Warns:
         NothingCounted: where every event lies outside the domain.
 
-    Cost: below 1 s for a million events, 6 to 8 s for ten million in a file. Memory goes with the distinct pairs of
-        person and cell; of files and engines' frames with the domain, and those pairs of a 256th of the persons (of the
-        largest person, on Spark), while more than a million events wait on the disk, in a file without a name.
+    Cost: below 1 s for a million events, 4 to 7 s for ten million in a file. Memory goes with the distinct pairs of
+        person and cell; of files and engines' frames with the domain, and those pairs of a 256th of the persons, while
+        more than a million events wait on the disk, in a file without a name.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> counted = count_table(events, person="user", domain=Domain(page=["A", "B", "C"]), at_most=2)
