@@ -48,8 +48,12 @@ class GroupSums:
         object.__setattr__(self, "_order", sorted(range(len(self.lower)), key=lambda f: -len(self.lower[f])))
         object.__setattr__(self, "_sizes", [len(self.lower[f]) for f in self._order])
 
-    def inner_optimum(self, cost: Floats) -> tuple[Floats, Floats]:
+    def inner_optimum(self, cost: Floats, steps: int = _STEPS) -> tuple[Floats, Floats]:
         """The optimum x, far from all bounds that are not tight, and the prices of the groups, family by family.
+
+        Args:
+            cost: (n,).
+            steps: after which a point that keeps to all sums will do.
 
         >>> pair = GroupSums([np.array([0, 0])], [np.array([1.0])], [np.array([1.0])])
         >>> pair.inner_optimum(np.array([1.0, 2]))[0].round(6).tolist()
@@ -65,9 +69,10 @@ class GroupSums:
         costs = np.concatenate([cost, np.zeros(free.size)])
         # Halfway between the bounds, with duals of both signs apart: as far inside as can be.
         at = _Point(room / 2, room / 2, np.zeros(low.size), np.maximum(costs, 0) + 1, np.maximum(-costs, 0) + 1)
-        for _ in range(_STEPS):
+        for step in range(_STEPS):
             short, off = low - self._forth(at.z, free), costs - self._back(at.prices, free) - at.down + at.up
-            if max(at.mean, abs(off).max()) <= _NEAR and abs(short).max(initial=0) <= _SHORT:
+            is_near = step >= steps or max(at.mean, abs(off).max()) <= _NEAR
+            if is_near and abs(short).max(initial=0) <= _SHORT:
                 return at.z[:n], self._in_order(at.prices)
             at = self._stepped(at, short, off, free)
         raise SolverFailed("an inner optimum must come near", came=at.mean, where="clean")
