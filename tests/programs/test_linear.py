@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.errors import NotANumber, OutOfRange
+from utmost.errors import NotANumber, OutOfRange, SolverFailed
 from utmost.laws.programs import InfeasibleProgram, LinearProgram, highs, solve
 from utmost.laws.programs.exact_optima import exact_vertex
-from utmost.laws.programs.highs import solve_by_rows
+from utmost.laws.programs.highs import solve_by_columns, solve_by_rows
 
 GOOD = {"cost": [1, 2], "rows": [0, 0], "columns": [0, 1], "values": [1, 1], "lower": [1], "upper": [2]}
 
@@ -103,3 +103,23 @@ def test_what_python_hears_in_the_middle_of_a_long_solution_ends_it(monkeypatch)
             solve(program)
     assert len(calls) == 3
     assert solve(program).value > 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_columns_added_as_they_better_it_lead_to_the_same_optimum(seed):
+    """From any point at the bounds, and any variables to begin with: value, duals, and nothing beyond a bound."""
+    draw = np.random.default_rng(seed)
+    matrix, start = draw.integers(0, 3, (6, 60)), draw.integers(0, 2, 60).astype(float)
+    at, which = np.indices(matrix.shape)
+    sums, ends = matrix @ start, {"column_lower": np.zeros(60), "column_upper": np.ones(60)}
+    low, high = sums - draw.integers(0, 2, 6), sums + draw.integers(0, 2, 6)
+    costs = draw.integers(-9, 10, 60) / 8
+    program = LinearProgram.of_triplets(costs, at.ravel(), which.ravel(), matrix.ravel(), low, high, **ends)
+    first = draw.permutation(60)[: 1 + 7 * seed]
+    primal, duals = solve_by_columns(program, start, first, 1000)
+    value = solve(program).value
+    assert program.cost @ primal == pytest.approx(value, abs=1e-8)
+    assert program.least_by(duals) == pytest.approx(value, abs=1e-7)
+    assert (np.clip(primal, 0, 1) == primal).all()
+    with pytest.raises(SolverFailed):
+        solve_by_columns(program, start, np.arange(60), 0)

@@ -276,10 +276,12 @@ class _Search:
         early = rounds < self.early
         # A tree needs no more digits than the gap has: early rounds end their walks after a few pivots.
         slack = max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
+        steps = len(self.costs)
         for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
             at = self.costs[which] - prices
             self.forest.take_over(at, which)
-            self.forest.price(at, which, _MOST_PIVOTS_EARLY if early else _MOST_PIVOTS, slack)
+            steps += self.forest.price(at, which, _MOST_PIVOTS_EARLY if early else _MOST_PIVOTS, slack)
+        prepare(len(prices), steps * len(prices))
         level, value = self._proven(prices)
         if self.best is None or value > self.best.value:
             self.best = _Bound(prices, level, self.forest.copied(), value)

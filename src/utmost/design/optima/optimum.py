@@ -43,7 +43,7 @@ Method = Literal["auto", "theorem", "program", "columns"]
 _MOST_DIGITS = 5e9
 _MOST_EXACT_VARIABLES = 2_000
 # Beyond this many rows the simplex method takes minutes, and column generation seconds.
-_MOST_SIMPLEX_ROWS = 20_000
+_MOST_SIMPLEX_ROWS = 50_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
 _NEGLIGIBLE = 1e-250
 _MOST_ROUNDED = 1 << 22

@@ -29,9 +29,9 @@ Kinds = NDArray[np.int8]
 COMPILED = find_spec("numba") is not None
 """Whether numba is installed."""
 
-# Cubes of the places searched by this process: one of 36 places takes as long in Python as numba takes to load, and one
-# of 53, or a few smaller ones, as long as it takes to compile.
-_FEW, _MANY = 36**3, 53**3
+# Cube of the places from which one round takes seconds in Python. Steps of trees times places, some 8 us each there:
+# after how many numba is worth loading, and how many take as long as it takes to compile.
+_LARGE, _FEW, _MANY = 53**3, 60_000, 600_000
 
 _SHORT = 0.1  # of the slack: by how much a place may fall short, times its q v
 _ROUNDING = 1e-14  # of what is summed
@@ -41,7 +41,7 @@ _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is ro
 
 _WAYS_IN = ("price_trees", "flows_of_trees", "most_lacked")  # what `Forest` calls; the rest is called by these
 _fast: list[Callable[..., Any]] = []
-_searched = 0
+_worked, _has_looked = 0, False
 
 
 def fast(function: F) -> F:
@@ -50,17 +50,22 @@ def fast(function: F) -> F:
     return function
 
 
-def prepare(places: int) -> None:
-    """Take machine code from here on, if a search of so many places makes it pay, or has been left by another process.
+def prepare(places: int, worked: int = 0) -> None:
+    """Take machine code from here on, if that pays for so many places, or has been left by another process.
 
     What is found is the same to the bit. Nobody waits for a compilation longer than for what it spares.
+
+    Args:
+        places: of the map.
+        worked: steps of trees, times places, since the last call.
     """
-    global _searched
-    _searched += places**3
-    if not COMPILED or raise_to is not _raise_at_once or _searched <= _FEW:
+    global _worked, _has_looked
+    _worked += worked
+    pays = places**3 > _LARGE or _worked > _MANY
+    if not COMPILED or raise_to is not _raise_at_once or not (pays or (_worked > _FEW and not _has_looked)):
         return
-    compiled = {function.__name__: _compiled(function) for function in _fast}
-    if _searched > _MANY or is_compiled_already(compiled["price_trees"]):
+    compiled, _has_looked = {function.__name__: _compiled(function) for function in _fast}, True
+    if pays or is_compiled_already(compiled["price_trees"]):
         globals().update(compiled, raise_to=_compiled(_raise_in_turn))
 
 
@@ -213,12 +218,14 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
         size[i] = abs(sub[i])
     least, cut = -_VISIBLE, -1
     relative, tiny = 0.0, -1
+    # Leaves first: what lies below is added up when its edge is met.
     for e in range(len(Y) - 1, 0, -1):
         i = order[e]
         flow = sub[i] * kind[i]
         if flow < least:
             least = flow
             cut = i
+        # Not less than what rounding makes of its terms.
         if flow < -_ROUNDING * size[i]:
             side = mass[i] if kind[i] > 0 else 1.0 - mass[i]
             if flow < relative * side:
@@ -250,6 +257,7 @@ def mark_sides(cut: int, tree: Tree, inside: NDArray[np.bool_], source: NDArray[
         source[i] = False
     for e in range(1, len(parent)):
         i = order[e]
+        # In this order parents come before their children.
         inside[i] = i == cut or inside[parent[i]]
         if i != cut:
             source[parent[i] if kind[i] > 0 else i] = True

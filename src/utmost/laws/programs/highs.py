@@ -11,12 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Infeasible, SolverFailed
-from utmost.laws.programs.linear_program import AT_LOWER, AT_UPPER, BASIC, Basis, LinearProgram, LinearSolution, Vector
+from utmost.laws.programs.linear_program import (
+    AT_LOWER,
+    AT_UPPER,
+    BASIC,
+    Basis,
+    LinearProgram,
+    LinearSolution,
+    Vector,
+    some_of,
+)
 
 __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "solve"]
 
 TOLERANCE = 1e-10
 _UNIT = 2.0**16
+_WORTH = 1e-9  # of a variable: by less it is tied, for all that floats can say
 _LONG = 2_000  # rows from which a solution may take seconds, and Ctrl-C is heard within it
 _STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strategy": 4, "simplex_scale_strategy": 0})
 
@@ -122,6 +132,71 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     primal = np.where(primal <= TOLERANCE / _UNIT, 0.0, primal)
     reduced = program.cost - program.transposed_product(duals)
     return LinearSolution(float((program.cost * primal).sum()), primal, duals, reduced, Basis(basic, places))
+
+
+def solve_by_columns(
+    program: LinearProgram, start: Vector, first: NDArray[np.intp], most_steps: int
+) -> tuple[Vector, Vector]:
+    """An optimal vertex and its duals, from a point of which every variable is at a bound, over some variables first.
+
+    The others stay at their bounds; those that the duals say would better it are added until there are none. For
+    programs of many more variables than rows, of which ``start`` is nearly optimal: the primal simplex method begins
+    there.
+
+    Args:
+        program: in floats.
+        start: (n,) a feasible point.
+        first: which variables to begin with.
+        most_steps: of the simplex method, each time.
+
+    Raises:
+        SolverFailed: for every other status than optimal, the limit of steps among them.
+
+    >>> boxed = {"column_lower": [0, 0], "column_upper": [1, 1]}
+    >>> program = LinearProgram.of_triplets([2.0, 1.0], [0, 0], [0, 1], [1, 1], lower=[1], upper=[1], **boxed)
+    >>> solve_by_columns(program, np.array([1.0, 0.0]), np.array([0]), 10)[0].tolist()
+    [0.0, 1.0]
+    """
+    import highspy
+
+    (m, n), matrix, rows = program.shape, program.by_columns(), np.arange(program.shape[0], dtype=np.int32)
+    highs, is_in, added = _solver({"simplex_strategy": 4}, TOLERANCE, m), np.zeros(n, dtype=bool), first
+    highs.setOptionValue("simplex_iteration_limit", most_steps)
+    nothing, columns = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.intp)
+    highs.addRows(m, program.lower, program.upper, 0, np.zeros(m, dtype=np.int32), nothing, np.empty(0))
+    primal, is_high = start.astype(np.float64), start == program.column_upper
+    while True:
+        is_in[added] = True
+        columns = np.concatenate([columns, added])
+        outside = program.product(np.where(is_in, 0.0, primal))
+        highs.changeRowsBounds(m, rows, program.lower - outside, program.upper - outside)
+        starts, entries, values = some_of(matrix, added)
+        ends = program.column_lower[added], program.column_upper[added]
+        sparse = starts[:-1].astype(np.int32), entries.astype(np.int32), values
+        highs.addCols(added.size, program.cost[added], *ends, entries.size, *sparse)
+        places = np.where(is_high[added], AT_UPPER, AT_LOWER)
+        if columns.size > added.size:
+            basis = highs.getBasis()
+            rows_at = _codes(basis.row_status)
+            places = np.concatenate([_codes(basis.col_status)[: -added.size], places])
+        else:
+            rows_at = np.full(m, BASIC)
+        highs.setBasis(_basis(Basis(places, rows_at)))
+        highs.run()
+        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            status = highs.modelStatusToString(highs.getModelStatus())
+            raise SolverFailed("the program must be solved to optimality", came=status, where="HiGHS")
+        duals = np.array(highs.getSolution().row_dual)
+        gain = np.where(is_high, 1.0, -1.0) * (program.cost - program.transposed_product(duals))
+        added = np.flatnonzero(~is_in & (gain > _WORTH))
+        if added.size == 0:
+            break
+        # A basis has one variable a row: more of them at once are rarely needed.
+        if added.size > m:
+            added = np.sort(added[np.argsort(-gain[added], kind="stable")[:m]])
+    ends = program.column_lower[columns], program.column_upper[columns]
+    primal[columns] = np.clip(highs.getSolution().col_value, *ends) + 0.0  # no zero with a sign
+    return primal, duals
 
 
 def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:

@@ -77,12 +77,15 @@ class LinearProgram(Rebuilt):
         part = slice(self.starts[i], self.starts[i + 1])
         return self.columns[part], self.values[part]
 
-    def entries(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64], Vector]:
+    def entries(self, rows: NDArray[np.intp]) -> "Compressed":
         """The matrix of some of the rows, in this order: starts, columns, values."""
-        lengths = np.diff(self.starts)[rows]
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        at = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
-        return starts, self.columns[at], self.values[at]
+        return some_of((self.starts, self.columns, self.values), rows)
+
+    def by_columns(self) -> "Compressed":
+        """The matrix by columns: starts, rows, values."""
+        order = np.argsort(self.columns, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(self.columns, minlength=self.shape[1]))])
+        return starts, self._row_of_entry()[order], self.values[order]
 
     def product(self, x: Vector) -> Vector:
         """A x, shape (rows,)."""
@@ -199,6 +202,19 @@ class LinearSolution(Rebuilt):
     def __post_init__(self) -> None:
         for name in ("primal", "duals", "reduced_costs"):
             object.__setattr__(self, name, frozen(np.array(getattr(self, name))))
+
+
+Compressed = tuple[NDArray[np.int64], NDArray[np.int64], Vector]
+"""A sparse matrix by rows, or by columns: starts, the other index of each entry, values."""
+
+
+def some_of(matrix: Compressed, lines: NDArray[np.intp]) -> Compressed:
+    """Some rows of a matrix by rows, or some columns of one by columns, in this order."""
+    starts, others, values = matrix
+    lengths = np.diff(starts)[lines]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    at = np.arange(ends[-1]) + np.repeat(starts[lines] - ends[:-1], lengths)
+    return ends, others[at], values[at]
 
 
 def _as_array(numbers: ArrayLike) -> Vector:

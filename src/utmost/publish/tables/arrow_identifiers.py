@@ -64,6 +64,7 @@ def holds_blanks(texts: Any) -> bool:
     if not len(texts):
         return False
     first = np.frombuffer(data, np.uint8)[starts[:-1]]
+    # White space begins at or below a blank, or beyond ASCII.
     doubtful = np.flatnonzero((first <= ord(" ")) | (first >= _BEYOND_ASCII))
     if not doubtful.size:
         return False

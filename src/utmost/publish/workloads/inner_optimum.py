@@ -48,8 +48,12 @@ class GroupSums:
         object.__setattr__(self, "_order", sorted(range(len(self.lower)), key=lambda f: -len(self.lower[f])))
         object.__setattr__(self, "_sizes", [len(self.lower[f]) for f in self._order])
 
-    def inner_optimum(self, cost: Floats) -> tuple[Floats, Floats]:
+    def inner_optimum(self, cost: Floats, steps: int = _STEPS) -> tuple[Floats, Floats]:
         """The optimum x, far from all bounds that are not tight, and the prices of the groups, family by family.
+
+        Args:
+            cost: (n,).
+            steps: after which a point that keeps to all sums will do.
 
         >>> pair = GroupSums([np.array([0, 0])], [np.array([1.0])], [np.array([1.0])])
         >>> pair.inner_optimum(np.array([1.0, 2]))[0].round(6).tolist()
@@ -59,13 +63,16 @@ class GroupSums:
         if rest > _MOST_GROUPS or rest * self._sizes[0] > _MOST_BLOCK:
             raise SolverFailed(f"at most {_MOST_GROUPS} groups can lie across the largest family", came=rest)
         low, high = (np.concatenate([ends[f] for f in self._order]) for ends in (self.lower, self.upper))
+        # A group whose two bounds are equal needs no slack.
         free, n = np.flatnonzero(high > low), cost.size
         room = np.concatenate([np.ones(n), (high - low)[free]])
         costs = np.concatenate([cost, np.zeros(free.size)])
+        # Halfway between the bounds, with duals of both signs apart: as far inside as can be.
         at = _Point(room / 2, room / 2, np.zeros(low.size), np.maximum(costs, 0) + 1, np.maximum(-costs, 0) + 1)
-        for _ in range(_STEPS):
+        for step in range(_STEPS):
             short, off = low - self._forth(at.z, free), costs - self._back(at.prices, free) - at.down + at.up
-            if max(at.mean, abs(off).max()) <= _NEAR and abs(short).max(initial=0) <= _SHORT:
+            is_near = step >= steps or max(at.mean, abs(off).max()) <= _NEAR
+            if is_near and abs(short).max(initial=0) <= _SHORT:
                 return at.z[:n], self._in_order(at.prices)
             at = self._stepped(at, short, off, free)
         raise SolverFailed("an inner optimum must come near", came=at.mean, where="clean")
@@ -124,10 +131,12 @@ class GroupSums:
                 both = np.bincount(at * width + self.groups[self._order[g]], cells, size * width)
                 inner[block, other] = both.reshape(size, width)
                 inner[other, block] = inner[block, other].T
+        # Families that determine each other make it singular: a ridge.
         diagonal = np.bincount(largest, cells, first) * (1 + _TIED) + slack[:first]
         diagonal = np.maximum(diagonal, np.finfo(np.float64).tiny)
         places = np.diag_indices(rest)
         inner[places] = inner[places] * (1 + _TIED) + slack[first:]
+        # Jacobi's scale: the diagonal of what is left without the largest family.
         scale = inner[places] - (across**2 / diagonal[:, None]).sum(axis=0)
         scale = 1 / np.where(scale > 0, scale, np.maximum(inner[places], 1e-300))
 
