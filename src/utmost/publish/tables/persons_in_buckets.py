@@ -237,6 +237,7 @@ def _holds_blanks(texts: Any) -> bool:
     if not len(texts):
         return False
     first = np.frombuffer(data, np.uint8)[starts[:-1]]
+    # White space begins at or below a blank, or beyond ASCII.
     doubtful = np.flatnonzero((first <= ord(" ")) | (first >= _BEYOND_ASCII))
     trimmed = compute.utf8_trim_whitespace(texts.take(arrow.array(doubtful)))
     return bool(compute.min(compute.binary_length(trimmed)).as_py() == 0)
