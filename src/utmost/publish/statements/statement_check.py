@@ -8,8 +8,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 from typing import Any
+
+import numpy as np
 
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.laws.exact import Level, exact, wrong_kind
@@ -20,6 +24,7 @@ from utmost.laws.exact.written_levels import (
     stated_level,
 )
 from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.lattice import lattice_of
@@ -113,6 +118,8 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     plan = stated_plan(statement)
     margins = {f"{name}_{margin_word(statement)}": plan.margin for name in statement["released"]}
     check_table(statement, table, margins, _public(statement), digested=digested)
+    for name in statement["released"]:
+        _check_cells(adapter_of(table).column(table, name), plan.grid, name)
     return plan
 
 
@@ -132,7 +139,7 @@ def check_table(
     if any(len(column) != stated["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
     for name, margin in margins.items():
-        if any(float(cell) != float(margin) for cell in set(columns[name])):
+        if not all(_is_margin(cell, float(margin)) for cell in set(columns[name])):
             raise BadTable("the margin must be the one stated", came="another one", where=f"column {name!r}")
     if digested and stated["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."
@@ -159,6 +166,44 @@ def unlike(cell: Any, expected: Any) -> bool:
         return exact(cell) != exact(expected)
     except UtmostError:
         return True
+
+
+def _is_margin(cell: Any, margin: float) -> bool:
+    try:
+        return float(cell) == margin
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _check_cells(column: Any, grid: Fraction | None, name: str) -> None:
+    """Check that each cell is one that could have been released: an integer, or on the reals a multiple of the grid.
+
+    A blank, a formula or a number in between would be believed by whoever reads the table after it was verified.
+
+    Raises:
+        BadTable: at the first one that is none.
+    """
+    cells = column.tolist() if hasattr(column, "tolist") else column
+    if grid is None and set(map(type, cells)) <= {int}:
+        return
+    if grid is not None and 1 / grid < 1 << 1000 and set(map(type, cells)) <= {float, int, Decimal}:
+        steps = np.array(cells, np.float64) * float(1 / grid)  # by a power of two: exact, or infinite
+        if bool((np.isfinite(steps) & (steps == np.rint(steps))).all()):
+            return
+    for row, cell in enumerate(cells):
+        if not _is_released(cell, grid):
+            required = "a released cell must be an integer" if grid is None else f"a released cell must be on {grid}"
+            raise BadTable(required, came="another", where=f"row {row + 1}, column {name!r}")
+
+
+def _is_released(cell: Any, grid: Fraction | None) -> bool:
+    try:
+        if grid is None:
+            return exact(cell).denominator == 1
+        number = float(cell)  # which is what was written: its digits say the nearest float
+        return isfinite(number) and (Fraction(number) / grid).denominator == 1
+    except (UtmostError, TypeError, ValueError, OverflowError):
+        return False
 
 
 @contextmanager
@@ -296,7 +341,7 @@ def stated_confidence(document: Mapping[str, Any]) -> Fraction:
     """The confidence exactly; in format 1 of tables it is the decimal that the float prints."""
     stated = stated_field(document, "confidence", float)
     is_old = document["kind"] == TABLE_KIND and document["format"] == 1
-    exactly = exact(repr(stated) if is_old else _text(document, "confidence_exactly"), "confidence")
+    exactly = read_confidence(repr(stated) if is_old else _text(document, "confidence_exactly"))
     if float(exactly) != stated:
         raise does_not_follow("confidence")
     return exactly
