@@ -148,7 +148,8 @@ def main() -> None:
             "a metric in capacity": passed(metric_measured),
         }
     for walk, files in walks.items():
-        print(f"{len(files):3} {walk}")
+        lines = sum(len((HOME / file).read_text(encoding="utf-8").splitlines()) for file in files)
+        print(f"{len(files):3} files, {lines:6} lines: {walk}")
         if "--files" in sys.argv:
             print(*(f"      {file}" for file in files), sep="\n")
 

@@ -249,6 +249,8 @@ def test_backups_and_quarantine(run, published):
     assert code == 1
     assert "quarantine" in err
     assert run("ledger", "resume", *new, "--reason", "the disk died", "--missing", "admissions")[0] == 2
+    twice = ["--missing", "admissions=3/2", "--missing", "admissions=1"]  # of which one would be charged, in silence
+    assert run("ledger", "resume", *new, "--reason", "the disk died", *twice)[0] == 2
     report = said(run, "ledger", "resume", *new, "--reason", "the disk died", "--missing", "admissions=3/2")
     assert report["quarantine"] is None
     assert report["datasets"][0]["spent"] == "2"

@@ -8,6 +8,7 @@ import re
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from unittest import mock
 
@@ -134,9 +135,9 @@ def test_channels_go_through_the_pipe(piped, file):
     ],
 )
 def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, monkeypatch, asked):
-    if asked[0] == "reproduce":  # computed once: here it matters where the comparisons go
+    if asked[0] == "reproduce":  # the first ones, once: here it matters where the comparisons go
         (paper,) = contents.papers_named(asked[1])
-        rows = list(paper.comparisons(False))
+        rows = list(islice(paper.comparisons(False), 3))
         monkeypatch.setattr(contents, "papers_named", lambda _: [replace(paper, comparisons=lambda _: rows)])
     out = tmp_path / "report.json"
     assert run(*asked, "--out", out)[0] == 0

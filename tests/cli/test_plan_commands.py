@@ -455,7 +455,8 @@ def test_a_level_is_shared_by_plans(run, tmp_path):
     }
     assert sum(Fraction(measure["level"]) for measure in report["measures"].values()) == 2
     assert report["within"] == wanted.within
-    for wrong in (["--weight", "other=1"], ["--weight", "visits"], ["--weight", "visits=0"], [plans["spent"]]):
+    twice = ["--weight", "visits=8", "--weight", "visits=2"]  # of which one would be lost
+    for wrong in (["--weight", "other=1"], ["--weight", "visits"], ["--weight", "visits=0"], [plans["spent"]], twice):
         assert run("share", *plans.values(), *wrong, "--epsilon", 1)[0] == 2
     assert run("share", *plans.values())[0] == 2
 

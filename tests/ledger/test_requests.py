@@ -1,5 +1,8 @@
 """A request to publish is read once: what it says is sound from then on, and both doors write the same facts of it."""
 
+import inspect
+from dataclasses import replace
+
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
@@ -7,7 +10,7 @@ from utmost.laws.exact import level
 from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.requests import Brought, Publishing
-from utmost.publish.ledger.state import State
+from utmost.publish.ledger.state import State, release_of_facts
 from utmost.publish.promises import Promise
 
 KEY = bytes(range(32))
@@ -57,3 +60,50 @@ def test_both_doors_write_the_same_facts(tmp_path):
         facts = [event.facts for event in ledger.history() if event.kind == "published"]
     differ = {name for name in facts[0] if facts[0][name] != facts[1][name]}
     assert differ == {"name", "commitment", "kind", "request", "values", "items", "parts", "root"}
+
+
+WORDS = {"columns": "n", "sensitivity": 1, "cells": 1}
+CALLS = {
+    "publish": lambda ledger, **words: ledger.publish("s", {"n": [1]}, epsilon=1, **WORDS, **words),
+    "relax": lambda ledger, **words: ledger.relax("r", {"n": [1]}, epsilon=2, **words),
+    "view": lambda ledger, **words: ledger.view("r", epsilon=1, **words),
+    "save": lambda ledger, **words: ledger.save("r", "never.csv", epsilon=1, **words),
+    "statement": lambda ledger, **words: ledger.statement("r", epsilon=1, **words),
+    "level_key": lambda ledger, **words: ledger.level_key("r", epsilon=1, **words),
+    "margin": lambda ledger, **words: ledger.margin("r", epsilon=1, **words),
+    "rehearse": lambda ledger, **words: ledger.rehearse("r", epsilon=1, **words),
+    "items.view": lambda ledger, **words: ledger.items.view("r", epsilon=1, **words),
+    "items.publish": lambda ledger, **words: ledger.items.publish("s", None, epsilon=1, **WORDS, **words),
+    "cells_on_demand.view": lambda ledger, **words: ledger.cells_on_demand.view("r", {}, None, epsilon=1, **words),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_word_that_no_call_knows_is_refused_by_its_name_and_spends_nothing(tmp_path, call):
+    """Words are shared by calls, and none is swallowed: a misspelt version would be another one."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.publish("r", {"n": [1]}, epsilon=1, **WORDS)
+        with pytest.raises(TypeError, match="unexpected keyword argument 'versoin'"):
+            call(ledger, versoin=1)
+        assert [release.name for release in ledger.releases] == ["r"]
+        assert ledger.levels("r") == (level(1),)
+
+
+def test_every_verb_shows_its_words():
+    """Whoever asks what a call takes sees them one by one."""
+    for verb in (Ledger.publish, Ledger.relax, Ledger.view, Ledger.save, Ledger.statement, Ledger.level_key):
+        words = inspect.signature(verb).parameters
+        assert {"epsilon", "alpha", "version"} <= set(words)
+    assert {"dataset", "independent", "request", "columns", "unit"} <= set(inspect.signature(Ledger.publish).parameters)
+
+
+def test_a_release_about_to_be_is_bound_to_what_is_read_again(tmp_path):
+    """What is drawn is sealed under the facts that its event holds: read back it is the same but for its answer."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        ledger.publish("r", {"n": [1], "ward": ["a"]}, epsilon=1, public="ward", **WORDS)
+        facts, stored = ledger.history()[-1].facts, ledger.release("r")
+        before = release_of_facts(facts, stored.noise)
+        assert replace(stored, responses={}) == before
+        assert (before.path, before.levels, before.bound) == ((), (), stored.bound)
+    with Ledger.open(tmp_path / "l.db", key=KEY) as again:
+        assert list(again.view("r", epsilon=1)) == ["n", "n_margin", "ward"]

@@ -10,6 +10,8 @@ from parts import COUNTED_FORM
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.publishing import ToPublish
+from utmost.publish.ledger.relaxing import ToRelax
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.statements.codec import write
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables.atomic import write_together
@@ -121,6 +123,15 @@ def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, 
         with pytest.raises(BudgetExceeded):
             ledger.relax_shared(tables, shared, epsilon="11/10")
         assert ledger.spent(dataset="sales").epsilon == 1
+        ledger.budget("sales", 2)
+        ledger.relax_shared(tables, shared, epsilon=2)  # in place of what was spent, and not beside it
+        assert ledger.spent(dataset="sales").epsilon == 2
+        first, second, _ = tables
+        looser, stricter = ledger.release(first).spent.scaled("101/100"), ledger.release(second).spent.scaled("1/3")
+        measures = {first: Brought(tables[first], looser), second: Brought(tables[second], stricter)}
+        monkeypatch.setattr(ToRelax, "drawn", None)  # a stricter level beside costs no less than it did
+        with pytest.raises(BudgetExceeded):
+            ledger.relax_measures(measures)
 
 
 def test_what_is_stored_of_all_is_given_without_the_lock_of_writers(place, tables, shared, monkeypatch):

@@ -178,6 +178,16 @@ UNFIT = {
 }
 
 
+def test_a_reading_has_no_error_bars_of_any_confidence(tmp_path):
+    """A function of noisy values has an error of its own: a confidence is refused, and nothing is answered or spent."""
+    reading = ProcessedRelease([1, 2], before=list, sensitivity=1, after=lambda y, _: y)
+    with pytest.raises(OutOfRange, match="no error bars"):
+        reading.save(tmp_path / "n.csv", epsilon=1, confidence="0.9")
+    assert (reading.spent, list(tmp_path.iterdir())) == (None, [])
+    with pytest.raises(TypeError, match="confidense"):
+        GradualRelease([1, 2], 1).save(tmp_path / "n.csv", epsilon=1, confidense="0.9")
+
+
 @pytest.mark.parametrize("public", UNFIT.values(), ids=UNFIT)
 def test_public_columns_that_are_none_are_refused_before_anything_is_spent(public, tmp_path):
     reading = ProcessedRelease([1, 2], before=list, sensitivity=1, after=lambda y, _: y)

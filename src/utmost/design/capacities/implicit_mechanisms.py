@@ -105,6 +105,7 @@ def profile_sum(at: Level, profile: Profile, sign: int) -> Fraction | Interval:
     if all(isinstance(d, Fraction) and (s is None or s.is_rational) for s, d, _ in scaled):
         powers = ((s.alpha_fraction() if s else Fraction(1), count) for s, _, count in scaled)
         return sum((count * (p if sign > 0 else 1 / p) for p, count in powers), Fraction(0))
+    # Powers begin with so many zeros in binary: as many bits more.
     zeros = max(int(3 * at.epsilon_float * float(d)) for d in profile) + 2
     bits = 256 + 2 * zeros + max(profile.values()).bit_length()
     total = Interval.of(0, bits)

@@ -276,6 +276,7 @@ class _Moving:
         for i, x in enumerate(free.tolist()):
             near = similarity.floats[similarity.kinds[known, x]][:, None]
             bound[i] = (start[known] / near).min(axis=0) if is_raised else (start[known] * near).max(axis=0)
+        # Entries that a symmetry exchanges are moved as one.
         group = known_symmetries(ptype.space)
         codes = (group[:, free][:, :, None] * similarity.size + group[:, columns][:, None, :]).min(axis=0)
         _, entry = np.unique(codes, return_inverse=True)

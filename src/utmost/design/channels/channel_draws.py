@@ -284,6 +284,7 @@ class ManyOutcomes:
             for low in range(0, n, block):
                 cuts = self._first[low : low + block, :, None]
                 is_own = rows[here] == np.arange(low, low + len(cuts))[:, None]
+                # All rows are compared and the own one kept: no address depends on the row.
                 passed = np.add.reduce((words[here] >= cuts).view(np.uint8), axis=1, dtype=self._small)
                 indices[here] += (passed * is_own).sum(axis=0, dtype=np.intp)
                 unsure[here] |= (np.logical_or.reduce(words[here] == cuts, axis=1) & is_own).any(axis=0)

@@ -303,6 +303,7 @@ def laplace_channel(
         tail = cache(lambda gap: (at.scaled(gap).alpha_fraction() if gap else Fraction(1)) / 2)
         masses = [_exact_row([t - i for t in cuts], tail) for i in range(rows)]
         return stochastic(np.array(masses, dtype=object).reshape(rows, -1))
+    # One power is irrational: floats.
     counts, ends = np.arange(rows)[:, None], np.array([-np.inf, *map(float, cuts), np.inf])
     return stochastic(_masses(ends[None, :-1] - counts, ends[None, 1:] - counts, at.epsilon_float))
 

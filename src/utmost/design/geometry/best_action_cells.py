@@ -144,6 +144,7 @@ def _clip(cell: Cell, normal: Prior, planes: dict[Prior, int]) -> Cell | None:
     if max(heights) <= 0:
         return None
     key = _unsigned(normal)
+    # Rays on a plane that another cut has named must bear it, though nothing is cut here.
     if min(heights) >= 0 and key not in planes:
         return cell
     bit = 1 << planes.setdefault(key, len(planes))
@@ -152,6 +153,7 @@ def _clip(cell: Cell, normal: Prior, planes: dict[Prior, int]) -> Cell | None:
     ]
     for i, up in enumerate(heights):
         for j, down in enumerate(heights):
+            # An edge that crosses the plane ends in a new ray.
             if up > 0 > down and _adjacent(cell, i, j):
                 ray = _primitive([up * b - down * a for a, b in zip(cell.rays[i], cell.rays[j], strict=True)])
                 rays.append((ray, (cell.on[i] & cell.on[j]) | bit))
@@ -201,6 +203,7 @@ def _rank(rays: list[Prior]) -> int:
         rows[rank], rows[pivot] = rows[pivot], rows[rank]
         for r in range(rank + 1, len(rows)):
             if rows[r][c]:
+                # Crosswise, so that integers stay integers.
                 a, b = rows[rank][c], rows[r][c]
                 rows[r] = [a * y - b * x for x, y in zip(rows[rank], rows[r], strict=True)]
         rank += 1

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 
 from utmost.design.channels import Channel
 from utmost.design.geometry.log_domain import Distances, LogPowers
@@ -42,23 +43,10 @@ def null_vector(columns: Sequence[Vector]) -> list[Fraction] | None:
 
 
 def _reduced(table: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int]]:
-    """The reduced row echelon form, and the pivot column of each of its rows."""
-    pivots: list[int] = []
-    for j in range(len(table[0])):
-        row = len(pivots)
-        pivot = next((i for i in range(row, len(table)) if table[i][j]), None)
-        if pivot is None:
-            continue
-        table[row], table[pivot] = table[pivot], table[row]
-        head = table[row][j]
-        table[row] = [x / head for x in table[row]]
-        for i, other in enumerate(table):
-            if i != row and (factor := other[j]):
-                table[i] = [x - factor * y for x, y in zip(other, table[row], strict=True)]
-        pivots.append(j)
-        if len(pivots) == len(table):
-            break
-    return table, pivots
+    """The rows of the reduced row echelon form that are not 0, and the pivot column of each."""
+    reduced, rank = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in table]).rref()
+    rows = [[Fraction(int(x.p), int(x.q)) for x in row] for row in reduced.tolist()[:rank]]
+    return rows, [next(j for j, x in enumerate(row) if x) for row in rows]
 
 
 Exponents = tuple[int, ...]

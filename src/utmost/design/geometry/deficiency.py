@@ -70,6 +70,7 @@ class RefinementDistance(Shown):
             return False
         measure = g_vulnerability(self.gain)
         attained = measure.posterior(self.worse, self.prior) - measure.posterior(self.better, self.prior)
+        # Secrets that do not occur show nothing.
         mass = self.prior > 0
         reached = self.better.matrix.dot(self.remap)[mass]
         goal, weights = self.worse.matrix[mass], self.prior[mass]

@@ -58,6 +58,7 @@ class KantorovichDistance(Shown):
                 return False
             change[x], change[y] = change[x] - mass, change[y] + mass
             cost += mass * _bounds(self.space.metric.length(x, y))[1]
+        # Where a length is irrational, a potential keeps to what is below it, and mass pays what is above.
         f = self.potential
         is_potential = all(
             abs(f[x] - f[y]) <= _bounds(self.space.metric.length(int(x), int(y)))[0] for x, y in self.space.edges

@@ -101,6 +101,7 @@ class _Completions:
         basis, triangle = np.linalg.qr(self.system[:, chosen], mode="complete")
         if k and np.abs(np.diagonal(triangle)).min() < _NEAR_ZERO:
             return self._exactly(chosen, np.setdiff1d(np.arange(len(self.vertices)), chosen))
+        # In this basis the last rows are out of reach of the chosen: the added vertex alone must meet them.
         rotated, target = basis.T @ self.system, basis.T[:, 0]
         over = rotated[k:]
         length = np.sqrt((over**2).sum(axis=0))
@@ -111,6 +112,7 @@ class _Completions:
         least[chosen] = -1
         near = length < _NEAR_ZERO
         near[chosen] = False
+        # What floats cannot tell is left to exact numbers.
         maybe = near | ((least > -_NEAR_ZERO) & (off < _NEAR_ZERO))
         sure = (least > _NEAR_ZERO) & ~near & (n - k == 1)
         return int((maybe & sure).sum()) + self._exactly(chosen, np.flatnonzero(maybe & ~sure))

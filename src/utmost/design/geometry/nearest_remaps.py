@@ -102,6 +102,7 @@ def nearest_remaps(B: Floats, A: Floats, most: int = 40) -> Iterator[Floats]:
     m, k = B.shape[1], A.shape[1]
     P = np.full((m, k), 1 / k)
     slope = B.T @ (B @ P - A)
+    # The duals start positive, off from what they must be by a number a row.
     S = slope - slope.min(axis=1, keepdims=True)
     S += max(float(S.mean()), 1e-12)
     z = (slope - S).mean(axis=1)
@@ -114,6 +115,7 @@ def nearest_remaps(B: Floats, A: Floats, most: int = 40) -> Iterator[Floats]:
         step = _Newton(B, P, S, slope - z[:, None] - S, 1 - P.sum(axis=1))
         if not step.is_sound:
             return
+        # Mehrotra's two steps: one at the edge tells how far to centre, and what its second order leaves.
         dP, dS, _ = step.towards(-P * S)
         reach = min(_reach(P, dP), _reach(S, dS))
         centre = float(((P + reach * dP) * (S + reach * dS)).mean() / gap) ** 3 * gap

@@ -44,6 +44,7 @@ def nearest_mixture(points: Array, target: Array) -> NearestMixture:
     """
     (n, m), wanted = points.shape, target.tolist()
     triplets: list[tuple[int, int, Any]] = [(2 * n, y, Fraction(1)) for y in range(m)]
+    # The largest difference is the last variable: above each difference and above its negative.
     for sign, first in ((1, 0), (-1, n)):
         for x in range(n):
             triplets += [(first + x, y, sign * points[x, y]) for y in range(m) if points[x, y]]

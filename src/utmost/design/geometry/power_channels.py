@@ -150,6 +150,7 @@ def _weights(columns: Array) -> list[Any] | None:
         for i in range(n):
             if i != j and (factor := table[i][j]) != 0:
                 table[i] = [x - y * factor for x, y in zip(table[i], table[j], strict=True)]
+    # Rows that are left must be 0 = 0.
     if any(table[i][m] != 0 for i in range(m, n)):
         return None
     return [table[j][m] for j in range(m)]

@@ -216,6 +216,7 @@ class PowerField:
         assert base is not None, "an algebraic generator has a base"
         turns = {place: int(place[0]) // self.degree for place in terms}
         lowered: Terms = {}
+        # The largest denominator is taken out once, so that coefficients stay integers.
         most = max(turns.values(), default=0)
         for place, coefficient in terms.items():
             k = turns[place]

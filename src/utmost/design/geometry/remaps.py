@@ -149,6 +149,7 @@ def _only_remap(B: Array, A: Array, rows: list[int], refutes: Refutes) -> Array 
     P = solve_lifted(B[rows], A[rows])
     rest = [x for x in range(len(B)) if x not in set(rows)]
     off = matrix_product(B[rest], P) - A[rest]
+    # One witness is enough.
     for i, w in np.argwhere(off != 0)[:1].tolist():
         loss = _weights(B, rows, -B[rest[i]])
         loss[rest[i]] = Fraction(1)

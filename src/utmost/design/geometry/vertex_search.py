@@ -342,6 +342,7 @@ def _exponent_blocks(distances: Distances, rows: int) -> Iterator[NDArray[np.int
     table = distances.integers()
     graph = BipartiteGraph.of(table) if len(table) > 1 else None
     if graph is not None:
+        # All edges of the graph are of one length.
         x, y = graph.edges[0]
         for heights in height_functions(graph, rows):
             yield _grounded(heights)[..., None] * distances.coefficients[x, y]

@@ -144,11 +144,13 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
         chosen, reached, left = open_sets.pop()
         gains = np.maximum(rows[left] - reached, 0).sum(axis=1)
         order = np.argsort(-gains, kind="stable")
+        # What adds nothing now adds nothing later.
         left, gains = left[order][gains[order] > 0], gains[order][gains[order] > 0]
         if not left.size or _bound(value, len(chosen), reached.sum(), gains) <= best[0]:
             continue
         more, further = (*chosen, int(left[0])), np.maximum(reached, rows[left[0]])
         best = max(best, (value(len(more), further.sum()), more), key=lambda candidate: candidate[0])
+        # The last in is the first out: sets with the greatest gains are finished before those without.
         open_sets += [(chosen, reached, left[1:]), (more, further, left[1:])]
     return tuple(sorted(best[1]))
 

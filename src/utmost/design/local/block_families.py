@@ -193,12 +193,14 @@ def balanced_family(categories: int, size: int) -> BlockFamily:
     if k > _MOST_CATEGORIES:
         raise Unsupported("blocks are made of at most 2^15 categories", came=k, remedy="Use SubsetSelection.")
     if d > k // 2:
+        # Complements of balanced sets are balanced.
         other = balanced_family(k, k - d)
         bases = tuple(tuple(sorted(set(range(k)) - set(base))) for base in other.bases)
         return BlockFamily(k, d, other.multipliers, bases, other.weights)
     if d == 1:
         return BlockFamily(k, 1, (1,), ((0,),), (Fraction(1),))
     if d == 2:
+        # All pairs, by their distance round the circle; half of it has half as many.
         halves = range(1, k // 2 + 1)
         pairs = tuple(Fraction(1 if 2 * x == k else 2, k - 1) for x in halves)
         return BlockFamily(k, 2, (1,), tuple((0, x) for x in halves), pairs)

@@ -153,6 +153,7 @@ class CategoryCoupling:
     def relaxed(self, values: NDArray[np.int64], strict: Reports, randomness: Randomness) -> Reports:
         """A loose report for each client with a strict one: by Bayes' rule, in two steps."""
         own = self.strict.holds(strict, values)
+        # First whether it lies near the strict report, then whether it holds the own category: both by Bayes' rule.
         near = self._drawn(own.view(np.uint8), [partial(self._nearby, has=has) for has in (False, True)], randomness)
         keeps = self._drawn(own.view(np.uint8), [partial(self._keeps, has=has) for has in (False, True)], randomness)
         return self.loose.looser(self.loose.drawn(values, randomness), strict, values, near, keeps, randomness)
@@ -192,6 +193,7 @@ class CategoryCoupling:
         strict, loose = self.strict.level, self.loose.level
         if strict.is_rational and loose.is_rational:
             return formula(strict.alpha_fraction(), loose.alpha_fraction())
+        # Differences of powers as small as exp(-epsilon) lose so many digits.
         whole = bits + _GUARD + 4 * int(2 * max(strict.epsilon_float, loose.epsilon_float) + 64)
         return formula(*(_interval(at, whole) for at in (strict, loose)))
 
@@ -260,6 +262,7 @@ def coupling_of(strict: CategoryReport, loose: CategoryReport) -> CategoryCoupli
 def _common_law(strict: CategoryReport, loose: CategoryReport) -> Any:
     """What must not pass 1: the slope of P(S_1 | S_2) / w(S_1) in the common members, times how few there can be."""
     k, d1, d2 = strict.categories, strict.size, loose.size
+    # Two sets of so many members have that many in common at least; blocks may have more.
     fewest = max(d1 + d2 - k, 0)
     if isinstance(strict, BlockSelection) and isinstance(loose, BlockSelection):
         fewest = strict.family.least_common(loose.family)
@@ -280,6 +283,7 @@ def _is_at_most(strict: CategoryReport, loose: CategoryReport, sides: Any) -> bo
     bits = 256
     while bits <= 1 << 14:
         first, second = sides(*(_interval(at, bits) for at in pair))
+        # Intervals that overlap decide nothing: twice the bits.
         if first.is_below(second) or second.is_below(first):
             return bool(first.is_below(second))
         bits *= 2

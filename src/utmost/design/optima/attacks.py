@@ -181,6 +181,7 @@ def _worst_odds(matrix: Array, prior: Array, slack: float) -> Odds | None:
     possible = (matrix > 0) & (prior > 0)[:, None] & (others > 0)
     if not possible.any():
         return None
+    # What no other secret may show proves this one.
     some, certain = possible & (rest > 0), possible & (rest == 0)
     factor = np.zeros(matrix.shape, matrix.dtype)
     with np.errstate(over="ignore"):

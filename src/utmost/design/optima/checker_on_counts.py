@@ -166,6 +166,7 @@ def exact_flows(level: Level, rows: LossRows, dual: Array) -> Any:
     s: Any = fmpz(alpha.numerator)
     t: Any = fmpz(alpha.denominator)
     scale = math.lcm(rows.denominator, *(mu.denominator for mu in dual))
+    # All over one denominator: from here on integers.
     owed = objects(fmpz(mu.numerator * (scale // mu.denominator)) for mu in dual)
     f, power, step = 0 * rows.row(n), fmpz(1), fmpz(scale // rows.denominator)
     for x in range(n, -1, -1):

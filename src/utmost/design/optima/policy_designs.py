@@ -122,6 +122,7 @@ def _together(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...])
         for c, members in enumerate(part.classes):
             truly = sum(as_rationals(consumer.prior[[x]]) * as_rationals(consumer.loss[x]) for x in members)
             taken = Fraction(mass) * Fraction(own.prior[c]) * as_rationals(own.loss[c])
+            # Of a row of probabilities, the average of differences is at most the largest.
             off += max(abs(truly - taken))
         low, high = low + Fraction(mass) * Fraction(best.lower) - off, high + Fraction(mass) * Fraction(best.loss) + off
     exactly = consumer.is_exact and all(isinstance(end, Fraction) for best in parts for end in (best.lower, best.loss))

@@ -213,12 +213,14 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
         size[i] = abs(sub[i])
     least, cut = -_VISIBLE, -1
     relative, tiny = 0.0, -1
+    # Leaves first: what lies below is added up when its edge is met.
     for e in range(len(Y) - 1, 0, -1):
         i = order[e]
         flow = sub[i] * kind[i]
         if flow < least:
             least = flow
             cut = i
+        # Not less than what rounding makes of its terms.
         if flow < -_ROUNDING * size[i]:
             side = mass[i] if kind[i] > 0 else 1.0 - mass[i]
             if flow < relative * side:
@@ -250,6 +252,7 @@ def mark_sides(cut: int, tree: Tree, inside: NDArray[np.bool_], source: NDArray[
         source[i] = False
     for e in range(1, len(parent)):
         i = order[e]
+        # In this order parents come before their children.
         inside[i] = i == cut or inside[parent[i]]
         if i != cut:
             source[parent[i] if kind[i] > 0 else i] = True

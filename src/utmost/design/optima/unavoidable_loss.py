@@ -201,6 +201,7 @@ def _privacy(forms: PairForms) -> list[Form]:
             number, factor = forms.mass(w, v)
             for d in shifts:
                 other, weight = forms.mass(w, v + d)
+                # Points of one mass differ by a power of the ratio: that holds already.
                 if other != number:
                     rows.append({other: weight / forms.loose / factor, number: -1.0})
     first = {v: forms.first(v) for v in range(-2 * D, forms.settled + 2 * D + 1)}

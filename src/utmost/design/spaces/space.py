@@ -97,6 +97,7 @@ def has_intermediate(
     if values.dtype == object:
         return _exact_intermediates(values, pairs, strictly)
     if values.dtype == np.int64 and values.size and 4 * int(values.max()) < 2**31:
+        # Half the memory, twice as fast; sums fit.
         values = values.astype(np.int32)
     shortest = _shortest_sums(values, pairs)
     direct = values[pairs[:, 0], pairs[:, 1]]
@@ -131,6 +132,7 @@ def _tied_sums(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
         first, second = values[x], values[y]
         total = first + second
         part = total - first
+        # Knuth's two-sum: the error of a sum of floats is a float.
         error = (first - (total - part)) + (second - part)
         tied = (total == values[x, y]) & (error <= 0)
         tied[[x, y]] = False
@@ -151,6 +153,7 @@ def _exact_intermediates(values: Array, pairs: NDArray[np.intp], strictly: bool)
 def _one_intermediate(values: Array, near: Array, x: int, y: int, strictly: bool) -> bool:
     sums = near[x] + near[y]
     sums[[x, y]] = np.inf
+    # Floats decide where they differ clearly; only the rest is added exactly.
     slack = _FLOATS_DECIDE * near[x, y]
     if (sums < near[x, y] - slack).any():
         return True

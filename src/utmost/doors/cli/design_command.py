@@ -16,14 +16,12 @@ from utmost.design.spaces.loss_algebra import check_monotone
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.curve_screen import asked_levels, check_no_level, show_loss_curve
-from utmost.doors.cli.labelled_screen import map_of_design, show_labelled_answers
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, narrowed, number, screen, with_exact
 from utmost.doors.documents import designs
 from utmost.doors.documents.consumer_files import consumer_of
 from utmost.doors.documents.cost_files import is_file
-from utmost.doors.documents.labelled_answers import labelled_answers
-from utmost.doors.documents.reports import attack_facts, design_report
+from utmost.doors.documents.reports import attack_facts, design_report, labelled_answers
 from utmost.doors.documents.saved_designs import design_writer
 from utmost.errors import NotMonotone, OutOfRange
 from utmost.publish.tables.atomic import Writer, write_together
@@ -81,6 +79,15 @@ def _show_attack(attacks: list[dict[str, Any]]) -> None:
         )
     if len(attacks) > 1:
         console.print(Text("The usual mechanisms are remapped for the same reader."))
+
+
+def _show_labelled_answers(report: dict[str, Any]) -> None:
+    """What the likeliest place is answered with, where secrets have labels."""
+    if report:
+        console = screen()
+        console.print(Text(f"\nThe likeliest answers for {report['likeliest_secret']}", style="bold"))
+        rows = [[label, f"{100 * share:.2f} %"] for label, share in report["answers_for_it"]]
+        console.print(grid(["answer", "chance"], rows))
 
 
 def _percent(chance: Any, digits: int = 4) -> str:
@@ -210,7 +217,7 @@ def design(
 
     def show() -> None:
         show_design(report, path)
-        show_labelled_answers(named)
+        _show_labelled_answers(named)
 
     options.Answer(None, as_json or out != path).give(written, show)
 
@@ -263,11 +270,20 @@ def _places(optimum: Optimum, path: Path) -> Writer:
         f"{_percent(told['guessed_after'], 3)} after; odds of a place rise up to {_odds(told)}"
     )
     if isinstance(space, Places):
-        return map_of_design(optimum, path, caption)
+        return _map_of_design(optimum, path, caption)
     assert isinstance(metric, EuclideanGridMetric | ManhattanGridMetric), "no place, so a grid"
     likeliest = int(prior.argmax())
     maps = {"prior": prior, f"answers for place {likeliest}": optimum.channel.matrix[likeliest]}
     return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path, caption)
+
+
+def _map_of_design(optimum: Optimum, path: Path, caption: str) -> Writer:
+    """How to draw the prior on the map of its places, and the answers for the likeliest place."""
+    from utmost.doors.figures.canvas import write
+    from utmost.doors.figures.labelled_map import map_of_answers
+
+    figure = map_of_answers(optimum, caption=caption)  # refused here, before anything is written
+    return lambda file: write(figure, file, path.suffix[1:].lower())
 
 
 def _check(path: Path, answer: options.Answer) -> None:

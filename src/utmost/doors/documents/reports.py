@@ -119,6 +119,34 @@ def _attack_facts(optimum: "Optimum") -> list[dict[str, Any]] | None:
     return [attack_facts(told, space, answers), *(attack_facts(other, space) for other in told.others)]
 
 
+_MOST = 5  # answers of a place
+
+
+def labelled_answers(optimum: "Optimum") -> dict[str, Any]:
+    """The unit of the distances, and the likeliest answers for the likeliest place; nothing where there are no labels.
+
+    >>> from utmost.design.optima import optimal_mechanism
+    >>> from utmost.design.types import PrivacyType
+    >>> from utmost.design.spaces import Consumer, losses, places
+    >>> towns = places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32)})
+    >>> consumer = Consumer(["2/3", "1/3"], losses.distance(towns))
+    >>> found = labelled_answers(optimal_mechanism(PrivacyType(towns, "ln 3", per="303431 m"), consumer))
+    >>> found["unit"], found["likeliest_secret"], found["answers_for_it"][0]
+    ('m', 'Oslo', ['Oslo', 0.75])
+    """
+    certificate, channel = optimum.certificate, optimum.channel
+    if channel.secrets is None or channel.outcomes is None:
+        return {}
+    likeliest = int(certificate.consumer.prior.argmax())
+    row = [float(p) for p in channel.matrix[likeliest]]
+    order = sorted(range(len(row)), key=lambda y: -row[y])[:_MOST]
+    return {
+        "unit": certificate.ptype.space.unit,
+        "likeliest_secret": str(channel.secrets[likeliest]),
+        "answers_for_it": [[str(channel.outcomes[y]), row[y]] for y in order if row[y] > 0],
+    }
+
+
 def attack_facts(told: "Attack", space: "Space", answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
     """An attack as a screen shows it: numbers as they are, Fractions or floats that err on the safe side."""
     odds = told.odds

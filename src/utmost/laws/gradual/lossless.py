@@ -270,6 +270,7 @@ class Difference(Shown):
             return mass if isinstance(mass, Fraction) else nearest(mass)
         if self.level is None:
             return Fraction(0)
+        # Beyond what is listed, masses fall by the ratio with each period.
         steps = -(-(size - reach) // self.period)
         nearer = size - steps * self.period
         inner = self._mass((nearer if k > 0 else -nearer) * self.stride + self.offset)
@@ -385,6 +386,7 @@ def _larger_characteristic(strict: Series, loose: Series) -> LargerCharacteristi
     place = int(np.argmax(ratios))
     if ratios[place] < 1 + 1e-9:
         return None
+    # By half the tangent the point is rational and on the circle exactly.
     t = Fraction(math.tan(angles[place] / 2)).limit_denominator(1 << 24)
     x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
     quotient = strict.squared_modulus(x, y, 512) / loose.squared_modulus(x, y, 512)

@@ -203,6 +203,7 @@ def _candidates(loose: _Wave, strict: _Wave | None, k: NDArray[np.int64]) -> Ite
     reach = np.arcsin(min(b, 1.0)) * 1.01
     low, high = (np.pi * k - reach) / near, (np.pi * k + reach) / near
     before = np.where(k % 2 == 0, -1.0, 1.0)
+    # Bisection: each halving is a bit of a float.
     for _ in range(60):
         middle = (low + high) / 2
         is_before = np.sign(loose.floats(middle)) == before

@@ -221,11 +221,13 @@ def inverse(core: list[Interval], start: int, reach: int) -> Inverse:
         residue = convolve(middles, values)
         residue = [-(-r >> bits) for r in residue]
         residue[reach - start] -= 1 << bits
+        # The last round of Newton only measures what is left.
         if step == steps:
             break
         correction = convolve(values, residue)
         cut = correction[reach - start : reach - start + 2 * reach + 1]
         values = [v - (c >> bits) for v, c in zip(values, cut, strict=True)]
+    # Middles stood for intervals: so much may the coefficients be off.
     slack = 2 + -(-radius * sum(map(abs, values)) >> bits)
     return Inverse(values, -reach, bits, [abs(r) + slack for r in residue], start - reach)
 

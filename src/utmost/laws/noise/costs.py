@@ -96,6 +96,7 @@ class Tabled:
         if isinstance(x, np.ndarray | float | np.floating):
             costs = np.interp(np.abs(x), [float(s) for s in self.sizes], [float(c) for c in self.costs])
             return costs if isinstance(x, np.ndarray) else float(costs)
+        # np.interp would make floats of exact numbers.
         size = abs(Fraction(x))
         at = bisect_right(self.sizes, size)
         if at == len(self.sizes):

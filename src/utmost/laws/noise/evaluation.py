@@ -170,6 +170,7 @@ def integer_quantiles(profile: Profile, p: Any, *, mirrored: bool) -> Any:
         values, settled = np.zeros(array.shape, np.int64), np.zeros(array.shape, bool)
     results = values.astype(object)
     for place in map(tuple, np.argwhere(~settled).tolist()):
+        # What floats leave in doubt is decided in rationals.
         results[place] = _quantile(profile, _upper(array[place], mirrored))
     fits = all(isinstance(results[place], int) and abs(results[place]) < 1 << 63 for place in np.ndindex(array.shape))
     return results.astype(np.int64) if fits else results
@@ -202,6 +203,7 @@ def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tupl
     side = np.where(inside, np.minimum(p, 1 - p), 0.5)
     doubt = side * _DOUBT + _READING * (p > 0.5)
     near = _near(profile, side)
+    # Certain where a neighbour is clearly above, the next one clearly not, and none of the four in doubt.
     around = near + np.arange(-1, 3).reshape(-1, *(1,) * p.ndim)
     tails = profile.tail(FloatPowers(profile.level), np.maximum(around, 0))
     above = (tails > side) & (around >= 0) | (around < 0)

@@ -88,6 +88,7 @@ class FewPeriods:
         if first is None or self.rests.after(first - 1, 0.0) < first * self.epsilon - LOST:
             return 0.0
         for k, rest in self._periods(0.0, all_after=True):
+            # In logs, for masses underflow where costs overflow.
             inside = log(gamma) + log(self._mean(k, 0.0, gamma))
             outside = log(1 - gamma) + log(self._mean(k, gamma, 1.0)) - self.epsilon
             total = float(np.logaddexp(total, np.logaddexp(inside, outside) - k * self.epsilon))
@@ -145,6 +146,7 @@ class FewPeriods:
         if not start < end:
             return 0.0
         low, high = (nearest((k + Fraction(share)) * self.period) for share in (start, end))
+        # The interval is open: a jump at its very end belongs to the next one.
         first, last = math.nextafter(low, math.inf), math.nextafter(high, 0.0)
         if not first < last:
             first = last = low
@@ -153,6 +155,7 @@ class FewPeriods:
             costs = self.cost(np.clip(low + shares * (high - low), first, last))
             return costs if here is None else abs(costs - here)
 
+        # A difference of two costs is right to their digits, and not to its own.
         scale = 0.0 if here is None else _NOISE * here
         return float(integral(values, [(0.0, 1.0)], scale=scale).value)
 

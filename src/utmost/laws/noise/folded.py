@@ -196,6 +196,7 @@ def enclose_crossing(
         raise NotMonotone("a cost must not fall as |x| grows", came=f"a cost that does, some periods beyond {place}")
     sizes = np.diff(edges).astype(np.float64)
     bounds = []
+    # The cost never falls: a cell's sum lies between those of its first and of its last point.
     for ends in (values[:-1], _in_chunks(folded, last)):
         before = np.concatenate([[0.0], np.cumsum(sizes * ends)])
         bounds.append((before * folded.powers.complement + b * before[-1] - at_zero) / normaliser)

@@ -99,6 +99,7 @@ class IntegerPeriods:
         """E L(X) for the staircase of this step; 0 where it underflows."""
         total = -math.inf
         for k, rest in self._costly_periods():
+            # Each error counts twice, for both signs, and 0 once.
             inside = (2 * self._sum(k, 1, step) if step > 1 else 0.0) + self._at(k * self.period) * (2 if k else 1)
             outside = 2 * self._sum(k, step, self.period)
             both = np.logaddexp(log(inside), log(outside) - self.epsilon)
@@ -126,6 +127,7 @@ class IntegerPeriods:
             if k is None:
                 return
             yield k, self.rests.after(k, base) + math.log(2 * self.period) - self.epsilon
+            # Where the cost is constant nothing is gained or lost: such periods are leapt over.
             is_changing = self._end(k) > self._at(k * self.period)
             k = k + 1 if is_changing else first_rise(self._end, k + 1, self._at((k + 1) * self.period))
 
@@ -154,6 +156,7 @@ class IntegerPeriods:
         """c_k, the exact sum of floats rounded once."""
         D = self.period
         here = self._costs(float(k * D) + np.arange(r + 1, dtype=np.float64))
+        # Each cost as often as it occurs, so that fsum rounds once.
         parts = [here[r]] * (2 * r - 1) + [-here[0]] + [*-here[1:r]] * 2
         if k and r < D:
             last = self._costs(float((k - 1) * D) + np.arange(r, D + 1, dtype=np.float64))
@@ -198,6 +201,7 @@ class IntegerPeriods:
             return 0.0, 0.0
         edges = np.clip(integer_edges(self.cost, self.period), low, high)
         edges = np.unique(np.append(edges, [low, high]))
+        # A cost that never falls lies between those of the two ends, and so does a sum over the cell.
         sizes, points = np.diff(edges), edges.astype(np.float64) + float(k * self.period)
         first, last = (abs(self._costs(part) - here) for part in (points[:-1], points[1:] - 1))
         return float(sizes @ np.minimum(first, last)), float(sizes @ np.maximum(first, last))

@@ -132,6 +132,7 @@ class Groups:
         for start in range(0, len(self.sizes), step):
             chosen = slice(start, start + step)
             sizes, half_sinh = self.sizes[chosen, None], self.half_sinh[chosen, None]
+            # A sine that has turned back within the section counts as 0.
             terms = np.where(sizes * points[1:] <= math.pi, np.sin(sizes * (points[:-1] / 2)) / half_sinh, 0.0)
             logs += np.einsum("i,ij->j", self.counts[chosen], np.log1p(terms**2))
         small = np.flatnonzero(logs * (1 - 1e-9) < _NOTHING)
@@ -171,6 +172,7 @@ class Chernoff:
         gentle = min(0.3 / groups.deviation, 0.02 * steepest) if groups.deviation > 0 else 0.02 * steepest
         steep = steepest * (1 - np.geomspace(1e-5, 0.98, slopes_tried // 2))
         slopes: Floats = np.unique(np.concatenate([np.geomspace(gentle, 0.995 * steepest, slopes_tried // 2), steep]))
+        # Twice, for both tails.
         logs = np.full(slopes.shape, math.log(2.0))
         step = max(1, _AT_ONCE // slopes.size)
         for start in range(0, len(groups.sizes), step):
@@ -268,6 +270,7 @@ class Smoothed:
         t = np.arange(1, nodes + 1) * (2 * math.pi / period)
         group_logs, rounding = groups.log_characteristics(np.asarray(t, dtype=np.float64))
         logs = (t * tau) ** 2 / 2 + group_logs
+        # What rounding moves an exponent by, it moves the weight by in proportion.
         moved = 4 * _UNIT * (t * tau) ** 2 + rounding
         weights = np.exp(-logs) * 2 / (np.arange(1, t.size + 1) * math.pi)
         return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))

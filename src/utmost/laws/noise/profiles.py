@@ -238,6 +238,7 @@ class RealProfile:
         normaliser: Fraction = self.normaliser(powers).middle
         complement = powers.complement.middle
         first = confidence * normaliser / complement
+        # Within the first step the density is flat.
         if first <= self.gamma:
             return first * self.period
         depth = log_interval(1 / (normaliser * missed), bits).middle / self.level.epsilon_interval(bits).middle

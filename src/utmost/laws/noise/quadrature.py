@@ -120,14 +120,17 @@ def _romberg(f: Function, block: tuple[int, int]) -> tuple[NDArray[np.float64], 
     cells = 1 << _LEVELS
     h = (high - 1 - low) // cells
     nodes = low + h * np.arange(cells + 1)
+    # Terms that do not fill a cell are added one by one.
     rest = np.arange(low + h * cells + 1, high)
     values = f(np.concatenate([nodes, rest]))
     ends = (values[0] + values[cells]) / 2
     sums = [(values[: cells + 1 : s].sum(axis=0) - ends) * float(h * s) for s in (2**n for n in range(_LEVELS, -1, -1))]
     steps = [float(h) * 2.0 ** (_LEVELS - i) for i in range(_LEVELS + 1)]
     fine, coarse, coarsest = (_extrapolated(sums[:n], steps[:n]) for n in (_LEVELS + 1, _LEVELS, _LEVELS - 1))
+    # Two orders may agree by chance; three hardly.
     doubt = np.maximum(np.abs(fine - coarse), np.abs(coarse - coarsest) / _GAIN)
     middle = (low + high) // 2
+    # A sum has its ends whole, trapezoids half.
     value = fine + ends + values[cells + 1 :].sum(axis=0)
     return value, float(doubt.sum()), ((low, middle), (middle, high))
 

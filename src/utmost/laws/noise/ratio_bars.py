@@ -256,6 +256,7 @@ def _nearest(
             return estimate, None
         far, inner = 2 * far, outer
         outer = depth(estimate + far * width)
+    # Where the width was doubled, half of it was not out.
     step, low, high, moved = far * width / _STEPS, 0 if far == 1 else _STEPS // 2, _STEPS, 0
     while high - low > 1:
         middle = low + round((high - low) * inner / (inner - outer))

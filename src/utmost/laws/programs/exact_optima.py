@@ -328,6 +328,7 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
     m, n = program.shape
     exact = StandardForm.of(program)
     entries = [(i, j, value) for j in range(n) for i, value in exact.columns[j].items()]
+    # Each row may be violated up or down, at a price of 1: a program that is always feasible.
     entries += [(i, n + sign * m + i, Fraction(1 - 2 * sign)) for i in range(m) for sign in (0, 1)]
     rows, columns = [int(entry[0]) for entry in entries], [int(entry[1]) for entry in entries]
     values = objects(entry[2] for entry in entries)

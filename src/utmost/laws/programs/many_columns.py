@@ -227,6 +227,7 @@ class _Normal:
         goal = 1e-13 * float(np.linalg.norm(right * self.scale))
         z = self._roughly(left)
         along, size = z, float(left @ z)
+        # Conjugate gradients of the matrix itself, behind the factor of the ridged one.
         for _ in range(_REFINEMENTS):
             image = self.A @ (self.d * (self.A.T @ along))
             bend = float(along @ image)

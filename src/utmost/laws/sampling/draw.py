@@ -195,6 +195,7 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     bits = SYSTEM if randomness is None else source(randomness)
     if shape is None or (isinstance(shape, tuple) and not shape):
         if method is not None:
+            # A method that is none is refused here too.
             plan_for(method, 1)
         return _one(law, bits)
     size = (shape,) if not isinstance(shape, tuple) else shape

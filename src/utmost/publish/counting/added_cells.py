@@ -92,6 +92,7 @@ class AddedCells:
         cells, sums = cells[order], sums[order]
         starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]][: len(cells)])
         largest = max(int(sums.max(initial=0)), -int(sums.min(initial=0)))
+        # A cell occurs once in each part at most.
         if sums.dtype != object and largest * (len(parts) + 1) >= _FITS:
             sums = sums.astype(object)
         return AddedCells(cells[starts], np.add.reduceat(sums, starts) if len(starts) else sums)

@@ -154,6 +154,7 @@ class _Sized(Kept):
         """The cell of each of these persons, all of whose pairs these are."""
         changed = pairs.where(pairs.sums != 0)
         self.tally.bound(pairs, 0, 0)
+        # Pairs are sorted by person: a person begins where the number changes.
         starts = np.flatnonzero(np.r_[True, changed.persons[1:] != changed.persons[:-1]][: len(changed.persons)])
         sizes: NDArray[Any] = np.diff(starts, append=len(changed.persons))
         if self.of != AT_MOST and len(starts):

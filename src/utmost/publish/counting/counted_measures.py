@@ -234,10 +234,12 @@ class Measure:
             return cls._shared(words, each_row=each_row, name=name)
         amount = None if values is None else Amount(name or values, 1 if step is None else step)
         event = None if each is None else _ends(each, "each", amount)
+        # The only row of a person is the person's sum.
         if per_cell is None and event is not None and each_row:
             return cls(values, amount, step is not None, event, event)
         in_all = None if words.in_all is None else _ends(words.in_all, "in_all", amount)[1]
         if in_all is not None and per_cell is None:
+            # What sizes add up to in all bounds each; and none is negative where no event is.
             least = 0 if values is None or (event is not None and event[0] >= 0) else -in_all
             return cls(values, amount, step is not None, event, (least, in_all), in_all=in_all, is_moved=False)
         if per_cell is None and not (step is None and each is None):
@@ -368,6 +370,7 @@ class Measure:
             sums = np.where(pairs.sums < 0, -left[numbers], left[numbers])
         else:
             largest = int(pairs.sums.max(initial=0)) * int(left.max(initial=0))
+            # Sizes are multiplied by what is left before they are divided: products may leave int64.
             kind = object if largest >= 1 << 62 else pairs.sums.dtype
             above = np.zeros(len(sizes), dtype=kind)
             above[numbers[is_above]] = pairs.sums[is_above]

@@ -33,6 +33,7 @@ def few_values(pairs: Pairs, first: int, size: int, most: int, persons: Sequence
     new = np.ones(len(order), dtype=bool)
     new[1:] = (who[1:] != who[:-1]) | (cells[1:] != cells[:-1])
     runs = np.cumsum(new) - 1
+    # Values stand in place of cells: a value has one hash in all cells of a person.
     by_value = Pairs(who, values[order], np.ones(len(order), dtype=np.int64))
     is_chosen = least_hashed(by_value, most, persons, key=key, purpose=b"value", runs=runs)
     chosen = by_value.where(is_chosen)

@@ -93,6 +93,7 @@ def in_rows(pairs: Pairs, whole: WholeRows, rows: int, persons: Sequence[str], k
     new = np.ones(len(order), dtype=bool)
     new[1:] = (who[1:] != who[:-1]) | (which[1:] != which[:-1])
     first = np.flatnonzero(new)
+    # A row has one hash, however many cells of it a person has.
     taken = least_hashed(
         Pairs(who[first], which[first], pairs.sums[order][first]), rows, persons, key=key, purpose=b"row"
     )

@@ -208,6 +208,7 @@ def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str],
     ranks[sorted(range(len(used)), key=texts.__getitem__)] = np.arange(len(used))
     tags = item_tags(marking_secret(b"key", secret), [Identifiers.of(texts)])[keys]
     marks = pair_marks(marking_secret(b"key", secret), identified(persons, np.flatnonzero(many)), counts, tags)
+    # By hash; of equal hashes by name, so that the order of events does not matter.
     order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
     first = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) < most
     whole = ~many[pairs.persons]

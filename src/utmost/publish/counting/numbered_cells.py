@@ -70,6 +70,7 @@ class NumberedCells:
         places = np.empty((len(self._shape), len(numbers)), dtype=np.int64)
         for at, kind in enumerate(self._kinds):
             places[at] = np.ascontiguousarray(chosen[:, ends[at] : ends[at + 1]]).view(kind).ravel()
+        # Lexsort takes the last key first: the first axis must come last.
         order = np.lexsort(places[::-1])
         order = order[sums[order] != 0]
         return FewCells(self._shape, places[:, order], sums[order])

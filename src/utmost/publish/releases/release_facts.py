@@ -75,7 +75,6 @@ class Facts(Shown):
         level: what is spent: of a ledger's answer, by all answers of the release put together.
         own_level: of this release by itself.
         line: the promise in one line.
-        variant: "Pure DP"; "Custom" where the promise is for a distance.
         per: the distance that the level is for, where it is for one.
         released: what is published with noise.
         unit: whom the promise protects.
@@ -100,23 +99,27 @@ class Facts(Shown):
     level: Level
     own_level: Level
     line: str
-    variant: str
-    per: str | None
     released: str
     unit: str
     neighbours: str
-    noises: tuple[StatedNoise, ...]
     why: str
     public: str
     unprotected: str
-    before: str
-    after: str
     composition: str
     on_trust: tuple[str, ...]
+    noises: tuple[StatedNoise, ...] = ()
+    before: str = "none"
+    after: str = "none"
+    per: str | None = None
     delta: Fraction | None = None
     domain: str = ""
     mechanism: str = ""
     is_relaxed: bool = True
+
+    @property
+    def variant(self) -> str:
+        """As a registry calls the promise: "Custom" where it is for a distance."""
+        return "Custom" if self.per is not None else "Pure DP" if self.delta is None else "Approximate DP"
 
     @property
     def answered(self) -> tuple[str, ...]:

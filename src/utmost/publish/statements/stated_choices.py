@@ -63,14 +63,11 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
         level=at,
         own_level=at,
         line=line,
-        variant="Approximate DP",
-        per=None,
         delta=delta,
         domain=f"Data sets of individuals who hold keys of {column}, which nobody listed beforehand.",
         released=f"{column} ({len(keys)} named)",
         unit=f"one individual, who holds at most {each} key{'s' * (each > 1)}",
         neighbours=f"data sets that differ by one individual more or less, who holds at most {keys_held(each, shares)}",
-        noises=(),
         mechanism=f"each key is named when its {'count reaches' if shares is None else 'shares reach'} a random "
         f"threshold, drawn for each key by itself, at {'the whole' if part == 1 else f'1/{part}'} of epsilon "
         f"{'and of delta' if shares is None else 'for each share'}{counted}",
@@ -82,7 +79,6 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
         unprotected=f"with a chance of at most {delta} a key is named that one individual alone holds",
         before=f"each individual's keys were bounded to {each}, "
         + ("each counted once" if shares is None else f"with at most {shares} shares in all"),
-        after="none",
         composition="epsilon and delta of the choice add to those of every other release of the same individuals, "
         "counts of these keys among them",
         on_trust=(
@@ -197,20 +193,17 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
         level=at,
         own_level=at,
         line=line,
-        variant="Custom",
         per=apart,
         domain=f"One secret of each person, of {space.size} possible ones with distances between them.",
         released="an answer for each person" + ("" if rows is None else f" ({rows})"),
         unit="one person's secret",
         neighbours="data sets that differ in one person's secret; for secrets at distance d the probabilities of "
         "any answer differ by a factor of at most exp(epsilon d) (metric privacy)",
-        noises=(),
         mechanism=f"an answer was drawn for each secret from a mechanism with SHA-256 "
         f"{statement['mechanism']['sha256']}; its level: {statement['mechanism']['checked']}",
         why="the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",
         public=f"the columns {public}, and which persons were asked" if public else "which persons were asked",
         unprotected="who was asked, and how many they are" + ("" if rows is None else f": {rows}"),
-        before="none",
         after="none: each answer is published as it was drawn",
         composition=adds,
         on_trust=("what depends on nobody: the public columns, and the list of persons", ON_TRUST_OF_DRAWS),
@@ -238,13 +231,10 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
         level=total,
         own_level=at,
         line=promise_line(at, unit.neighbours),
-        variant="Pure DP",
-        per=None,
         domain=f"Whatever {parts[2]} published rows ({', '.join(parts[0])}) were computed from.",
         released=f"{', '.join(parts[0])} ({parts[2]} rows)",
         unit=f"one individual, who changes at most {cells}, each by at most {unit.sensitivity}, before the noise",
         neighbours=f"data sets that differ by one individual under {unit.neighbours}",
-        noises=(),
         mechanism="noise that can be relaxed without loss was added to a query of the data, and a function of the "
         "noisy values alone was published",
         why="a function of what is private is as private",

@@ -119,6 +119,7 @@ def rows(table: CsvTable) -> Iterator[list[str]]:
 def _chosen(table: CsvTable, body: Iterable[list[str]], laid: Mapping[str, Column]) -> Iterator[list[str]]:
     """What is written of each record, with the cells of the laid columns in their places."""
     texts = {name: map(str, column) for name, column in laid.items()}
+    # Cells that are not released keep the very text they had.
     sources = [texts.get(name) or table.header.index(name) for name in table.names]
     for record in body:
         yield [record[at] if isinstance(at, int) else next(at) for at in sources]
@@ -222,6 +223,7 @@ def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
     try:
         for block in read_blocks(table.path, len(table.header), delimiter_of(table.path)):
             count += block.rows
+            # Of a file that grew nothing more is given: it is refused at its end.
             if count <= table.rows:
                 yield block
     except Unlike:
@@ -242,6 +244,7 @@ def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
     """The parts of a column as one: an array where every cell is an integer that int64 holds, else a list."""
     packed = [part if isinstance(part, np.ndarray) else _packed(part) for part in parts]
     arrays = [part for part in packed if isinstance(part, np.ndarray)]
+    # Of no rows there is no telling what they would hold: a list.
     if len(arrays) == len(packed) and any(part.size for part in arrays):
         return np.concatenate(arrays)
     return list(chain.from_iterable(part.tolist() if isinstance(part, np.ndarray) else part for part in packed))
@@ -256,9 +259,11 @@ def _packed(cells: list[Any]) -> NDArray[np.int64] | list[Any]:
 def _block_written(table: CsvTable, block: CsvBlock, laid: Mapping[str, Column], delimiter: bytes) -> bytes:
     """A block as it is written: the pieces of every row, each with the byte behind it, which is then set right."""
     own = delimiter.decode() == delimiter_of(table.path)
+    # Under another separator cells that hold it need quotes: such a block is written cell by cell.
     if not own and delimiter in block.text:
         rows = _chosen(table, block.records(), laid)
         return "".join(_line(row, delimiter.decode()) for row in rows).encode()
+    # A quoted cell is copied with its quotes: two bytes more, from one byte before.
     quoted = None if block.quoted is None else block.marked(delimiter)
     buffers, size = [block.content], block.content.size
     starts = np.empty((block.rows, len(table.names)), np.int64)
@@ -276,6 +281,7 @@ def _block_written(table: CsvTable, block: CsvBlock, laid: Mapping[str, Column],
     text = joined(np.concatenate(buffers), starts.reshape(-1), lengths.reshape(-1))
     behind = np.full(len(table.names), delimiter[0], np.uint8)
     behind[-1] = ord("\n")
+    # Each cell came with a byte behind it: now the separator, or the end of the row.
     text[np.cumsum(lengths) - 1] = np.tile(behind, block.rows)
     return text.tobytes()
 

@@ -91,6 +91,7 @@ class _PandasAdapter:
             shape = PandasShape.of(frame)
         frame = frame.copy(deep=False)
         if frame.columns.nlevels == 1:
+            # Columns named by dates or categories would take no name of another kind.
             frame.columns = frame.columns.astype(object)
         for name, column in columns.items():
             owner = after.get(name, name)

@@ -214,6 +214,7 @@ def chord_below(
     sizes = [Fraction(prod(c[s] for c, s in zip(blocks.chains, S, strict=True))) for S in blocks.families]
     if total is not None:
         sizes[total] *= weight
+    # One denominator for all: integers from here on.
     over = lcm(weight.denominator, *(share.denominator for share in z)) * lcm(
         *(square.denominator for square in spectrum)
     )

@@ -285,6 +285,7 @@ class Search:
     def bound(self, box: Box, gap: float) -> float:
         """A number below the error of all shares in a box; better shares met on the way are kept."""
         low, high = self.error.precisions(box.low), self.error.precisions(box.high)
+        # More share everywhere is less error.
         best = float(self.error.values(high)) * (1 - _LOWERED)
         width = box.high - box.low
         steep = np.where(width > 1e-15, (high - low) / np.where(width > 1e-15, width, 1), 0)
@@ -293,10 +294,12 @@ class Search:
             self.keep(shares)
             if best * (1 + gap) >= self.value:
                 break
+            # Precision lies below its chord: the error with chords is below the error.
             chords = low + steep * (shares - box.low)
             value = float(self.error.values(chords))
             if not value < np.inf:
                 break
+            # And that is convex: on the whole box it lies above its tangent.
             slopes = steep * self.error.slopes(chords)
             vertex, least = box.least(slopes)
             tangent = value + least - float(slopes @ shares)

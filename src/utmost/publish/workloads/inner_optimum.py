@@ -59,9 +59,11 @@ class GroupSums:
         if rest > _MOST_GROUPS or rest * self._sizes[0] > _MOST_BLOCK:
             raise SolverFailed(f"at most {_MOST_GROUPS} groups can lie across the largest family", came=rest)
         low, high = (np.concatenate([ends[f] for f in self._order]) for ends in (self.lower, self.upper))
+        # A group whose two bounds are equal needs no slack.
         free, n = np.flatnonzero(high > low), cost.size
         room = np.concatenate([np.ones(n), (high - low)[free]])
         costs = np.concatenate([cost, np.zeros(free.size)])
+        # Halfway between the bounds, with duals of both signs apart: as far inside as can be.
         at = _Point(room / 2, room / 2, np.zeros(low.size), np.maximum(costs, 0) + 1, np.maximum(-costs, 0) + 1)
         for _ in range(_STEPS):
             short, off = low - self._forth(at.z, free), costs - self._back(at.prices, free) - at.down + at.up
@@ -124,10 +126,12 @@ class GroupSums:
                 both = np.bincount(at * width + self.groups[self._order[g]], cells, size * width)
                 inner[block, other] = both.reshape(size, width)
                 inner[other, block] = inner[block, other].T
+        # Families that determine each other make it singular: a ridge.
         diagonal = np.bincount(largest, cells, first) * (1 + _TIED) + slack[:first]
         diagonal = np.maximum(diagonal, np.finfo(np.float64).tiny)
         places = np.diag_indices(rest)
         inner[places] = inner[places] * (1 + _TIED) + slack[first:]
+        # Jacobi's scale: the diagonal of what is left without the largest family.
         scale = inner[places] - (across**2 / diagonal[:, None]).sum(axis=0)
         scale = 1 / np.where(scale > 0, scale, np.maximum(inner[places], 1e-300))
 

@@ -60,6 +60,7 @@ def tangents_below(
         scale = weight * min(spaces.sums[place] for place in places)
         alpha = Level.of_epsilon(own).alpha_interval(2 * _DIGITS)
         value, flat = 2 * alpha.lower / (1 - alpha.lower) ** 2, _slope(alpha.lower)
+        # Down what is gained, up what is paid: the difference stays below.
         gained += _rounded(scale * (value + flat * own), up=False)
         steep = _rounded(scale * _slope(alpha.upper), up=True)
         for place in places:
@@ -84,11 +85,13 @@ def tangent_levels(workload: Workload, families: Sequence[Family], level: float,
         each = (whole * (parts + free))[errors.columns]
         return np.maximum(np.bincount(errors.rows, weights=each, minlength=len(scales)), 1e-12 * whole)
 
+    # Squares of any numbers, divided by their sum, are shares: nothing has to be kept positive.
     def slope(roots: Floats) -> tuple[float, Floats]:
         squares = roots * roots
         total = squares.sum()
         parts, own = squares / total, of_spaces(squares / total)
         terms = scales / precision(own)
+        # From 650 on sinh would overflow, and the term is 0.
         steep = terms * np.sinh(np.minimum(own, 650.0)) / precision(own)
         down = -whole * np.bincount(errors.columns, weights=steep[errors.rows], minlength=len(roots))
         return float(terms.sum()) / unit, (down - down @ parts) / total * 2 * roots / unit
@@ -99,6 +102,7 @@ def tangent_levels(workload: Workload, families: Sequence[Family], level: float,
     unit = float((scales / precision(of_spaces(start / start.sum()))).sum())
     roots = descended(slope, np.sqrt(start * len(start)), 2000)
     own = of_spaces(roots * roots / (roots * roots).sum())
+    # Any positive levels prove a bound: short ones near the best.
     exponent = int(np.floor(np.log2(whole)))
     step = Fraction(2) ** exponent / _STEP
     return TangentLevels(tuple(max(1, round(number / float(step))) * step for number in own.tolist()))

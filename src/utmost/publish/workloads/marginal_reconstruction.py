@@ -219,6 +219,7 @@ class MarginalReconstruction:
         sums = measured[self._spaces.families[place]].reshape(shape)
         left_out = tuple(at for at, (axis, _) in enumerate(axes) if axis not in levels)
         rest = [(axis, level) for axis, level in axes if axis in levels]
+        # Axes that are left out are added up first, so that what is reshaped is small.
         sums = sums.sum(axis=left_out) if left_out else sums
         for at, (axis, level) in enumerate(rest):
             if level is not None and levels[axis] > level:

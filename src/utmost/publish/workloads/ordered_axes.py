@@ -198,6 +198,7 @@ def _grouped(
         runs.append((there[0], there[-1] + 1, str(label_text(label))))
     runs.sort()
     starts, stops = [first for first, _, _ in runs], [last for _, last, _ in runs]
+    # Each group begins where the one before ends.
     if starts != [0, *stops[:-1]] or stops[-1:] != [len(place_of)]:
         required = "the groups must hold every label of the level below once"
         raise OutOfRange(required, came="one in two groups, or in none", where=repr(name))

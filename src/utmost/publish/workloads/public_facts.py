@@ -89,6 +89,7 @@ class PublicFacts:
                 bounds[family] = np.full(size, -inf, dtype=object), np.full(size, inf, dtype=object)
             lower, upper = bounds[family]
             low, high = (value.low, value.high) if isinstance(value, Between) else (value, value)
+            # A sum that is named twice is known by both.
             lower[place] = max(lower[place], -inf if low is None else _whole(low, amount))
             upper[place] = min(upper[place], inf if high is None else _whole(high, amount))
         shaped = {
@@ -171,6 +172,7 @@ class PublicFacts:
         lower = np.zeros(self.domain.shape, dtype=object)
         upper = np.full(self.domain.shape, inf, dtype=object)
         for family, (_, highest) in self.bounds.items():
+            # Nothing is negative, so that a cell is at most every sum that it is in.
             upper = np.minimum(upper, self.domain.spread(highest, family))
         if self.domain.finest in self.bounds:
             lower = np.maximum(lower, self.bounds[self.domain.finest][0])
@@ -199,6 +201,7 @@ def with_sums(
 ) -> PublicFacts:
     """What is known, and that the sums of a family are these."""
     bounds = {} if facts is None else dict(facts.bounds)
+    # With None behind them integers stay Python's, however large.
     whole = np.array([*sums, None], dtype=object)[:-1].reshape(domain.group_shape(family))
     lower, upper = bounds.get(family, (whole, whole))
     for place in np.flatnonzero(((whole < lower) | (upper < whole)).ravel()).tolist():

@@ -214,6 +214,7 @@ class Reconstruction:
         """For each part of an axis' chain, what `energies` has of each answer there, times the axis' size."""
         factors = np.array([form.factors[axis] for form in forms], dtype=object)
         size = self.domain.axes[axis].size
+        # Below it no sum of squares leaves int64.
         if _largest(factors) ** 2 * size**2 < 1 << 62:
             factors = factors.astype(np.int64)
         lengths = []

@@ -76,6 +76,7 @@ def real_rows(
 
     def slope(free: Floats) -> tuple[float, Floats]:
         u = (free * free).reshape(count, values)
+        # Divided by one more than their sum, any squares leave each value something.
         below = 1 + u.sum(axis=0)
         left, rows = level / below, level * u / below
         error, on_values, on_rows = _slopes(gram, left, rows, exact)
@@ -101,6 +102,7 @@ def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: b
 
     def slope(free: Floats) -> tuple[float, Floats]:
         u = (free * free).reshape(count, values) + 1e-300
+        # Any squares spend just so much once they are scaled.
         scale = spent / u.sum(axis=0)
         error, _, on_rows = _slopes(gram, left, u * scale, exact)
         weighed = scale * (on_rows - (on_rows * u).sum(axis=0) / u.sum(axis=0))
@@ -136,6 +138,7 @@ def whole_rows(rows: Floats, left: Floats, level: float, parts: int) -> NDArray[
     budget = np.minimum(np.rint((level - left) / level * parts), parts - 1).astype(np.int64)
     wanted = rows / np.maximum(rows.sum(axis=0), 1e-300) * budget
     whole = np.floor(wanted).astype(np.int64)
+    # The parts that are missing go to the largest remainders of each column.
     order = np.argsort(whole - wanted, axis=0, kind="stable")
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(len(rows))[:, None].repeat(rows.shape[1], axis=1), axis=0)
@@ -158,12 +161,15 @@ def descended(slope: Slope, start: Floats, steps: int) -> Floats:
         way = -_turned(gradient, moves)
         down = float(way @ gradient)
         if down >= 0:
+            # What is remembered leads uphill.
             moves, way = [], -gradient
             down = float(way @ gradient)
+        # Before anything is known of how the slope bends, no farther than 1.
         length = 1.0 if moves else min(1.0, 1 / max(float(np.abs(gradient).sum()), 1e-300))
         for _ in range(_HALVINGS):
             after = x + length * way
             lower, turned = slope(after)
+            # Armijo's rule: a part of what the slope promises.
             if lower <= value + 1e-4 * length * down:
                 break
             length /= 2
@@ -171,6 +177,7 @@ def descended(slope: Slope, start: Floats, steps: int) -> Floats:
             return x
         moved, changed = after - x, turned - gradient
         bent = float(moved @ changed)
+        # Only moves along which the slope rises keep the matrix positive.
         if bent > 1e-12 * float(changed @ changed):
             moves = [*moves[-_MEMORY + 1 :], (moved, changed, 1 / bent)]
         gained, x, value, gradient = value - lower, after, lower, turned

@@ -206,6 +206,7 @@ def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
     """
     sums = np.full(budget + 1, np.inf)
     sums[0], choices = 0.0, list[NDArray[np.int64]]()
+    # grown[b]: the least error of the rows so far with b parts; choice[b]: how many the last of them has.
     for row in errors:
         grown, choice = np.full(budget + 1, np.inf), np.zeros(budget + 1, dtype=np.int64)
         for parts, error in enumerate(row[:budget], 1):

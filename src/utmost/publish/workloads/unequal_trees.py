@@ -172,11 +172,13 @@ def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequen
         for level, level_sums in enumerate(_levels(tree, measured, "measured"))
     ]
     inside, spreads = _up(tree, known, finest)
+    # Upwards the mean of what each subtree knows.
     means = {finest: values[finest]}
     below = {}
     for level in range(finest + 1, len(known)):
         below[level] = tree.added(means[level - 1], level)
         means[level] = (known[level] * values[level] + below[level] / spreads[level]) / inside[level]
+    # Downwards what a group knows beside its parts is shared out among them.
     estimates: list[Array | None] = [None] * len(known)
     estimates[-1] = upper = means[len(known) - 1]
     for level in range(len(known) - 1, finest, -1):

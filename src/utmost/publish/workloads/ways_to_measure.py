@@ -124,6 +124,7 @@ class GroupSums:
         if any(map(is_listed, shares)):
             raise OutOfRange("classes of rows are measured where rows are listed", came="no rows", where="rows")
         total = sum(shares.values(), Fraction(0))
+        # Shares of separate parts add up to more than 1 where no person is in all of them.
         if total != 1 and not (total > 1 and self.charge(unit, shares) == 1):
             remedy = "Leave out what is not measured, or let ut.strategy choose the shares."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
@@ -242,6 +243,7 @@ class TurnedSums:
     def check_determined(self, workload: Workload, unit: Unit, shares: Shares) -> None:
         """Check that both kinds determine every wanted answer."""
         for name, variance in self.variances(workload, unit, shares, level(1)).items():
+            # At any level: whether an answer is determined does not hang on how loud the noise is.
             if isinf(variance):
                 raise undetermined(name)
 
