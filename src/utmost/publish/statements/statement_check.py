@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -119,7 +118,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     margins = {f"{name}_{margin_word(statement)}": plan.margin for name in statement["released"]}
     check_table(statement, table, margins, _public(statement), digested=digested)
     for name in statement["released"]:
-        _check_cells(adapter_of(table).column(table, name), plan.grid, name)
+        _check_cells(adapter_of(table).column(table, name), plan.width, name)
     return plan
 
 
@@ -175,8 +174,8 @@ def _is_margin(cell: Any, margin: float) -> bool:
         return False
 
 
-def _check_cells(column: Any, grid: Fraction | None, name: str) -> None:
-    """Check that each cell is one that could have been released: an integer, or on the reals a multiple of the grid.
+def _check_cells(column: Any, step: Fraction | None, name: str) -> None:
+    """Check that each cell is one that could have been released: an integer, or the float nearest to some steps.
 
     A blank, a formula or a number in between would be believed by whoever reads the table after it was verified.
 
@@ -184,24 +183,29 @@ def _check_cells(column: Any, grid: Fraction | None, name: str) -> None:
         BadTable: at the first one that is none.
     """
     cells = column.tolist() if hasattr(column, "tolist") else column
-    if grid is None and set(map(type, cells)) <= {int}:
+    kinds = set(map(type, cells))
+    if step is None and kinds <= {int}:
         return
-    if grid is not None and 1 / grid < 1 << 1000 and set(map(type, cells)) <= {float, int, Decimal}:
-        steps = np.array(cells, np.float64) * float(1 / grid)  # by a power of two: exact, or infinite
-        if bool((np.isfinite(steps) & (steps == np.rint(steps))).all()):
+    if step is not None and kinds <= {float, int, Decimal} and max(step.numerator, step.denominator) < _SHORT:
+        numbers = np.array(cells, np.float64)
+        units = np.rint(numbers / step.numerator * step.denominator) * step.numerator
+        # A quotient of integers below 2^53 is the nearest float; what is not settled so is, one by one.
+        if bool((np.abs(units) < _SHORT).all() and (units / step.denominator == numbers).all()):
             return
     for row, cell in enumerate(cells):
-        if not _is_released(cell, grid):
-            required = "a released cell must be an integer" if grid is None else f"a released cell must be on {grid}"
+        if not _is_released(cell, step):
+            required = f"a released cell must be {'an integer' if step is None else f'a multiple of {step}'}"
             raise BadTable(required, came="another", where=f"row {row + 1}, column {name!r}")
 
 
-def _is_released(cell: Any, grid: Fraction | None) -> bool:
+_SHORT = 1 << 53
+
+
+def _is_released(cell: Any, step: Fraction | None) -> bool:
     try:
-        if grid is None:
+        if step is None:
             return exact(cell).denominator == 1
-        number = float(cell)  # which is what was written: its digits say the nearest float
-        return isfinite(number) and (Fraction(number) / grid).denominator == 1
+        return float(round(exact(cell) / step) * step) == float(cell)
     except (UtmostError, TypeError, ValueError, OverflowError):
         return False
 
