@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -181,3 +182,27 @@ def test_a_statement_of_the_first_format_is_read_and_not_verified(run, tmp_path)
     assert run("read", out, "--column", "admitted", "--n", 9, "--prior", "uniform")[0] == 0
     code, _, err = run("verify", out)
     assert (code, "must hold a digest of its table; got none: format 1 had none" in err) == (1, True)
+
+
+@pytest.mark.parametrize(("numbers", "options"), [("integers", []), ("reals", ["--numbers", "reals"])])
+def test_a_cell_that_cannot_have_been_released_is_refused_whatever_the_digest_says(run, tmp_path, numbers, options):
+    """A blank, a formula, text, a number between the steps; in the column of margins, too, where it was a crash."""
+    table, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    table.write_text("ward,n\na,7\nb,9\n")
+    promise = ["--columns", "n", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
+    assert run("release", table, *promise, *options, "--out", out)[0] == 0
+    beside = tmp_path / "out.csv.json"
+    text, statement = out.read_text(), json.loads(beside.read_text())
+    lines = [line.split(",") for line in text.splitlines()]
+    for place in (1, 2):
+        for cell in ("", "=1+1", "nan", "inf", "true", "1/3", "7.0001", "x", "1e400" if numbers == "reals" else "0.5"):
+            forged = [line if at != 1 else [*line[:place], cell, *line[place + 1 :]] for at, line in enumerate(lines)]
+            out.write_text("".join(",".join(line) + "\n" for line in forged))
+            digest = {"of": "file", "sha256": sha256(out.read_bytes()).hexdigest()}
+            beside.write_text(json.dumps(statement | {"table": digest}))
+            code, _, err = run("verify", out)
+            assert code == 1, (place, cell)
+            assert "released cell" in err if place == 1 else "margin" in err
+    out.write_text(text)
+    beside.write_text(json.dumps(statement))
+    assert run("verify", out)[0] == 0

@@ -94,3 +94,20 @@ def test_objects_of_several_types_are_refused_one_by_one(tmp_path):
     frame = pd.DataFrame({"id": np.array(["a", 1, "c"], object), "n": [1, 2, 3]})
     with Ledger.open(tmp_path / "l.db", create=True) as ledger, pytest.raises(WrongKind, match="identifiers"):
         ledger.publish("r", frame, **SAY)
+
+
+@pytest.mark.parametrize("named", [7, ("men", "all")], ids=str)
+def test_a_column_whose_name_is_no_text_is_found_by_its_text(tmp_path, named):
+    frame = pd.DataFrame([[one, int(n)] for one, n in zip(IDS, COUNTS, strict=True)], columns=[named, "n"])
+    said = SAY | {"id_column": "men, all" if isinstance(named, tuple) else str(named)}
+    said["drop"] = said["id_column"]
+    with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
+        answer = ledger.publish("r", frame, **said).table
+    (tmp_path / "lists").mkdir()
+    assert np.asarray(answer["n"]).tolist() == published(tmp_path / "lists", KINDS["lists"])
+
+
+@pytest.mark.parametrize("kind", ["table", "chunks", "polars", "lists"])
+def test_no_rows_are_refused_alike(tmp_path, kind):
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger, pytest.raises(BadTable, match="row"):
+        ledger.publish("r", KINDS[kind][:0] if kind != "lists" else {"id": [], "n": []}, **SAY)

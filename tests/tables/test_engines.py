@@ -8,7 +8,7 @@ import pytest
 
 from utmost.errors import BadTable, Unsupported
 from utmost.publish.counting import count_keys, count_table
-from utmost.publish.tables import persons_in_order
+from utmost.publish.tables import persons_in_buckets
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.workloads import Domain, bins, plain
 
@@ -47,10 +47,10 @@ def lazily(request):
 
 @pytest.mark.parametrize("values", [None, "amount"])
 @pytest.mark.parametrize("integers", [False, True])
-@pytest.mark.parametrize("flush", [1, 1 << 20])
-def test_an_engine_counts_as_one_machine_does(lazily, monkeypatch, values, integers, flush):
+@pytest.mark.parametrize("held", [(1, 100, 1 << 24), (1 << 20, 1 << 19, 1 << 24)])
+def test_an_engine_counts_as_one_machine_does(lazily, monkeypatch, values, integers, held):
     """The cells kept of a person are a function of the key and that person's rows: one table, whoever counts."""
-    monkeypatch.setattr(persons_in_order.PersonsInOrder.__init__, "__defaults__", (flush,))
+    monkeypatch.setattr(persons_in_buckets.PersonsInBuckets.__init__, "__defaults__", held)
     events = random_events(integers=integers)
     say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": (-2, 3), "values": values, "key": KEY}
     here, there = count_table(events, **say), count_table(lazily(events), **say)
@@ -123,24 +123,6 @@ def test_categories_are_ordered_by_their_text():
     frame = pl.LazyFrame(events).with_columns(pl.col("user", "page").cast(pl.Categorical))
     say = {"person": "user", "domain": DOMAIN, "at_most": 2, "key": KEY}
     assert count_table(frame, **say).cells.tolist() == count_table(events, **say).cells.tolist()
-
-
-def test_persons_in_another_order_are_refused():
-    """Two runs of one person would be two persons: the order is checked within a batch and between batches."""
-
-    class Nothing:
-        person = "user"
-
-        def placed(self, batch, weight, before):
-            return np.zeros(len(batch["user"]), dtype=np.int64), None
-
-        def summed(self, pairs, texts):
-            return pa.record_batch({"cell": [1]})
-
-    for users in ([["b", "a"]], [["a", "b"], ["a"]]):
-        batches = [pa.record_batch({"user": run}) for run in users]
-        with pytest.raises(Unsupported, match="order persons"):
-            list(persons_in_order.PersonsInOrder(Nothing(), None)(batches))
 
 
 def doubled(batch):

@@ -49,6 +49,7 @@ def blocks(n: int, edges: Edges) -> list[list[int]]:
             stack.pop()
             if parent >= 0:
                 low[parent] = min(low[parent], low[x])
+                # Nothing below x leads above its parent: a block ends there.
                 if low[x] >= number[parent]:
                     components.append(_close_block(open_edges, (parent, x)))
             continue

@@ -60,6 +60,7 @@ class PowerChannel(Shown):
             raise OutOfRange(f"the channel must have {ptype.space.size} rows", came=self.shape[0])
         distances = Distances.of(ptype.space)
         field = PowerField.of(LogPowers.of(ptype.level, distances))
+        # Essential edges are enough: other bounds follow along shortest paths.
         for edge in ptype.space.edges.tolist():
             for x, z in (edge, edge[::-1]):
                 factor = field.power(tuple(int(c) for c in distances.coefficients[x, z]))

@@ -142,6 +142,7 @@ def _stepped(rows: Floats, p: Floats) -> Floats | None:
     for _ in range(12):
         moved: Floats = np.maximum(p + part * step, 0.0)
         if limits.size and part == limits.min():
+            # At the edge exactly 0, which rounding might miss.
             moved[falling[np.argmin(limits)]] = 0.0
         moved /= moved.sum()
         if _information(rows, moved) > information:

@@ -317,6 +317,7 @@ def _weights(table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction)
     equations = objects(Fraction(int(v)) for v in table[:, chosen].ravel()).reshape(-1, len(chosen))
     right = as_array([each * int(size) for size in sizes]).reshape(-1, 1)
     independent_rows, independent_columns = independent(equations)
+    # Floats found no vertex, or a wrong one: rationals decide.
     if len(independent_columns) < len(chosen):
         return None
     square = solve_lifted(equations[independent_rows], right[independent_rows])[:, 0].tolist()

@@ -84,6 +84,7 @@ def _one_by_one(gram: Floats, moments: Floats, slack: float) -> Floats:
         free[best] = True
         wanted = _solved(gram, moments, free)
         while (falling := free & (wanted <= 0)).any():
+            # As far as the first coefficient that reaches 0 allows.
             shares = x[falling] / np.maximum(x[falling] - wanted[falling], 1e-300)
             x = x + float(shares.min()) * (wanted - x)
             free[np.flatnonzero(falling)[shares <= shares.min()]] = False

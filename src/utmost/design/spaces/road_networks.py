@@ -101,6 +101,7 @@ def _from(roads: Roads, start: int) -> list[int | None]:
     waiting = [(0, start)]
     while waiting:
         length, node = heappop(waiting)
+        # It was reached by a shorter way since.
         if settled[node] is not None:
             continue
         settled[node] = length

@@ -131,6 +131,7 @@ class Amount(Rebuilt):
         scaled = (steps.astype(np.int64 if fits else object)) * over
         if under == 1:
             return scaled
+        # Both are floats exactly: their quotient is rounded once.
         if fits and largest * over < 1 << 53 and under < 1 << 53:
             return np.asarray(scaled / under, dtype=np.float64)
         flat = [float(Fraction(int(whole), under)) for whole in scaled.ravel().tolist()]

@@ -204,6 +204,7 @@ def _primal_pivot(state: BasicSolution, entering: int) -> BasicSolution:
     column = [form.columns[entering].get(i, Fraction(0)) for i in range(form.rows)]
     rates = [(-z if up else z) for z in state.forward(column)]
     own = form.upper[entering] - form.lower[entering]
+    # It may reach its own other bound first: then nothing leaves the basis.
     best = (own, entering, AT_UPPER if up else AT_LOWER) if math.isfinite(own) else None
     for j, rate in zip(state.basic, rates, strict=True):
         bound = form.upper[j] if rate > 0 else form.lower[j]

@@ -124,6 +124,7 @@ def one_below(bound: int, word: Word) -> int:
             drawn = drawn << 64 | word()
         product = drawn * bound
         lower = product & ((1 << bits) - 1)
+        # Lemire's rejection: the remainder, a long division, is worked out only where it may matter.
         if lower >= bound or lower >= (1 << bits) % bound:
             return product >> bits
 

@@ -71,6 +71,7 @@ def _drawn(law: BallMixture, rows: int, index: Categorical, geometric: ManyMarke
     cells = law.cells
     parts, _ = geometric.draw(rows * (cells + 1), randomness)
     bits = int(parts.max(initial=0)).bit_length() + (2 * cells + 2).bit_length()
+    # Without any risk of leaving int64, or else with Python's integers.
     widest = bits + (0 if law.stride == 1 else (law.first + law.stride).bit_length())
     wide = widest > _SUM_BITS
     n: Integers = parts.astype(object if wide else np.int64).reshape(rows, cells + 1).sum(axis=1)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.publish.tables.bounding import Pairs, least_hashed
+from utmost.publish.tables.cell_totals import CELL
 from utmost.publish.tables.extra import extra
-from utmost.publish.tables.persons_in_order import CELL
 
 _COMPACT = 1 << 22
 

@@ -20,13 +20,13 @@ from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.counting.counted_events import KEY_BYTES
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.bounding import Pairs, Progress, identified, marking_secret, pair_marks
+from utmost.publish.tables.cell_totals import TOTAL, totals_schema, wide_integers
 from utmost.publish.tables.columns import is_missing
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.event_batches import Batch, read_events
 from utmost.publish.tables.event_codes import distinct_cells
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.persons_in_buckets import persons_of
-from utmost.publish.tables.persons_in_order import TOTAL, totals_schema, wide_integers
 from utmost.publish.workloads.axes import text_of
 
 _KEY = "key"
@@ -153,8 +153,8 @@ class _Keys:
     shares: int | None
     texts: dict[str, int] = field(default_factory=dict)
 
-    def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], None]:
-        """For each event, the number of its key; each counts once, whatever its weight."""
+    def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], None]:
+        """For each event, the number of its key; each counts once."""
         return _codes(batch[self.column], self.column, self.texts), None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:

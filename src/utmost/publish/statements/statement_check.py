@@ -8,8 +8,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.laws.exact import Level, exact, wrong_kind
@@ -20,6 +23,7 @@ from utmost.laws.exact.written_levels import (
     stated_level,
 )
 from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.lattice import lattice_of
@@ -113,6 +117,8 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     plan = stated_plan(statement)
     margins = {f"{name}_{margin_word(statement)}": plan.margin for name in statement["released"]}
     check_table(statement, table, margins, _public(statement), digested=digested)
+    for name in statement["released"]:
+        _check_cells(adapter_of(table).column(table, name), plan.width, name)
     return plan
 
 
@@ -132,7 +138,7 @@ def check_table(
     if any(len(column) != stated["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
     for name, margin in margins.items():
-        if any(float(cell) != float(margin) for cell in set(columns[name])):
+        if not all(_is_margin(cell, float(margin)) for cell in set(columns[name])):
             raise BadTable("the margin must be the one stated", came="another one", where=f"column {name!r}")
     if digested and stated["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."
@@ -159,6 +165,49 @@ def unlike(cell: Any, expected: Any) -> bool:
         return exact(cell) != exact(expected)
     except UtmostError:
         return True
+
+
+def _is_margin(cell: Any, margin: float) -> bool:
+    try:
+        return float(cell) == margin
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _check_cells(column: Any, step: Fraction | None, name: str) -> None:
+    """Check that each cell is one that could have been released: an integer, or the float nearest to some steps.
+
+    A blank, a formula or a number in between would be believed by whoever reads the table after it was verified.
+
+    Raises:
+        BadTable: at the first one that is none.
+    """
+    cells = column.tolist() if hasattr(column, "tolist") else column
+    kinds = set(map(type, cells))
+    if step is None and kinds <= {int}:
+        return
+    if step is not None and kinds <= {float, int, Decimal} and max(step.numerator, step.denominator) < _SHORT:
+        numbers = np.array(cells, np.float64)
+        units = np.rint(numbers / step.numerator * step.denominator) * step.numerator
+        # A quotient of integers below 2^53 is the nearest float; what is not settled so is, one by one.
+        if bool((np.abs(units) < _SHORT).all() and (units / step.denominator == numbers).all()):
+            return
+    for row, cell in enumerate(cells):
+        if not _is_released(cell, step):
+            required = f"a released cell must be {'an integer' if step is None else f'a multiple of {step}'}"
+            raise BadTable(required, came="another", where=f"row {row + 1}, column {name!r}")
+
+
+_SHORT = 1 << 53
+
+
+def _is_released(cell: Any, step: Fraction | None) -> bool:
+    try:
+        if step is None:
+            return exact(cell).denominator == 1
+        return float(round(exact(cell) / step) * step) == float(cell)
+    except (UtmostError, TypeError, ValueError, OverflowError):
+        return False
 
 
 @contextmanager
@@ -296,7 +345,7 @@ def stated_confidence(document: Mapping[str, Any]) -> Fraction:
     """The confidence exactly; in format 1 of tables it is the decimal that the float prints."""
     stated = stated_field(document, "confidence", float)
     is_old = document["kind"] == TABLE_KIND and document["format"] == 1
-    exactly = exact(repr(stated) if is_old else _text(document, "confidence_exactly"), "confidence")
+    exactly = read_confidence(repr(stated) if is_old else _text(document, "confidence_exactly"))
     if float(exactly) != stated:
         raise does_not_follow("confidence")
     return exactly

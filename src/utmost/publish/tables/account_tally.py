@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.publish.tables.bounding import Pairs
+from utmost.publish.tables.cell_totals import CELL, TOTAL, wide_integers
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.event_codes import MISSING, OUTSIDE
 from utmost.publish.tables.extra import extra
-from utmost.publish.tables.persons_in_order import CELL, TOTAL, wide_integers
 
 _EVENTS, _LEFT_OUT, _EACH, _PERSONS, _MOVED, _DROPPED, _FIRST_AXIS = range(7)
 
@@ -31,21 +31,20 @@ class AccountTally:
         self._axes, self._has_each = tuple(axes), has_each
         self._numbers = [0] * (_FIRST_AXIS + 2 * len(self._axes))
 
-    def read(self, inside: NDArray[np.bool_], places: Sequence[NDArray[np.int64]], times: Any) -> None:
+    def read(self, inside: NDArray[np.bool_], places: Sequence[NDArray[np.int64]]) -> None:
         """Take a batch of events in.
 
         Args:
             inside: whether each lies in the domain, and counts in something.
             places: by axis, the place of each.
-            times: for how many events each row stands; None where for one.
         """
-        self._numbers[_EVENTS] += len(inside) if times is None else int(times.sum())
-        self._numbers[_LEFT_OUT] += _count(~inside, times)
+        self._numbers[_EVENTS] += len(inside)
+        self._numbers[_LEFT_OUT] += int(np.count_nonzero(~inside))
         for axis, place in enumerate(places):
             if place.min(initial=0) >= 0:
                 continue
-            self._numbers[_FIRST_AXIS + 2 * axis] += _count(place == OUTSIDE, times)
-            self._numbers[_FIRST_AXIS + 2 * axis + 1] += _count(place == MISSING, times)
+            self._numbers[_FIRST_AXIS + 2 * axis] += int(np.count_nonzero(place == OUTSIDE))
+            self._numbers[_FIRST_AXIS + 2 * axis + 1] += int(np.count_nonzero(place == MISSING))
 
     def moved(self, events: int) -> None:
         """Take in how many amounts of events inside the domain were moved."""
@@ -90,7 +89,3 @@ class AccountTally:
             dropped=numbers[_DROPPED],
             cut=numbers[_EACH] if self._has_each else None,
         )
-
-
-def _count(rows: NDArray[np.bool_], times: Any) -> int:
-    return int(np.count_nonzero(rows) if times is None else times[rows].sum())

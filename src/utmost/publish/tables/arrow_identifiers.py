@@ -21,16 +21,13 @@ def arrow_identifiers(column: Any, name: str) -> Identifiers:
     if arrow.types.is_integer(kind):
         return Identifiers.of(np.asarray(column.to_numpy(zero_copy_only=False)))
     text = is_text(kind)
-    if not (arrow.types.is_string(kind) or arrow.types.is_large_string(kind)):
-        column = column.cast(arrow.large_string() if text else arrow.large_binary())
-    _, offsets, data = column.buffers()
-    places = np.int32 if arrow.types.is_string(column.type) else np.int64
-    ends = np.frombuffer(b"" if offsets is None else offsets, places)[column.offset : column.offset + len(column) + 1]
-    if not len(column):
-        ends = np.zeros(1, np.int64)  # an empty array need have no buffers
+    whole = column.cast(arrow.large_string() if text else arrow.large_binary())
+    _, offsets, data = whole.buffers()
+    ends = np.frombuffer(offsets, np.int64)[whole.offset : whole.offset + len(whole) + 1]
     return Identifiers.of_buffers(ends, b"" if data is None else data, "text" if text else "bytes")
 
 
+_BEYOND_ASCII = 0x80
 _IN_ARROW = ("pyarrow", "polars", "pandas")
 
 
@@ -42,32 +39,38 @@ def text_identifiers(table: Any, name: str) -> Identifiers | None:
     """
     if type(table).__module__.partition(".")[0] not in _IN_ARROW or find_spec("pyarrow") is None:
         return None
-    arrow, column = extra("pyarrow", "tables"), table[name]
+    arrow = extra("pyarrow", "tables")
     try:
+        column = table[name]
         chunks = arrow.chunked_array(column if hasattr(column, "__arrow_c_stream__") else [column])
-    except (arrow.ArrowException, TypeError, ValueError, NotImplementedError):
-        return None  # objects of several types, say
-    if not is_text(chunks.type) or chunks.null_count:
+    except (arrow.ArrowException, KeyError, TypeError, ValueError, NotImplementedError):
+        return None  # objects of several types, say; or a column whose name is no text
+    if not len(chunks) or not is_text(chunks.type) or chunks.null_count:
         return None
-    if chunks.num_chunks != 1:
-        chunks = chunks.cast(arrow.large_string())  # whose places hold all chunks together
-    identifiers = arrow_identifiers(chunks.combine_chunks() if chunks.num_chunks != 1 else chunks.chunk(0), "")
-    return None if _has_blank(identifiers) else identifiers
+    whole = chunks.cast(arrow.large_string()).combine_chunks()  # whose places hold all chunks together
+    return None if holds_blanks(whole) else arrow_identifiers(whole, name)
 
 
-_BLANK_HEADS = np.zeros(256, bool)
-_BLANK_HEADS[[byte for byte in range(128) if chr(byte).isspace()] + [0xC2, 0xE1, 0xE2, 0xE3]] = True
-"""With which bytes a text of blanks may begin."""
+def holds_blanks(texts: Any) -> bool:
+    """Whether some text is empty, or of white space alone; looked at closely only where its first byte leaves it open.
 
-
-def _has_blank(texts: Identifiers) -> bool:
-    """Whether a text has no letter: only those that begin as such may be, and are read one by one."""
-    assert texts.offsets is not None
-    starts, ends = texts.offsets[:-1], texts.offsets[1:]
-    if (starts == ends).any():
+    Args:
+        texts: an Arrow array of large strings, none missing.
+    """
+    _, offsets, data = texts.buffers()
+    starts = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    if (starts[1:] == starts[:-1]).any():
         return True
-    heads = np.flatnonzero(_BLANK_HEADS[texts.data[starts]])
-    return any(not texts.data[starts[row] : ends[row]].tobytes().decode("utf-8", "replace").strip() for row in heads)
+    if not len(texts):
+        return False
+    first = np.frombuffer(data, np.uint8)[starts[:-1]]
+    # White space begins at or below a blank, or beyond ASCII.
+    doubtful = np.flatnonzero((first <= ord(" ")) | (first >= _BEYOND_ASCII))
+    if not doubtful.size:
+        return False
+    arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
+    trimmed = compute.utf8_trim_whitespace(texts.take(arrow.array(doubtful)))
+    return bool(compute.min(compute.binary_length(trimmed)).as_py() == 0)
 
 
 def check_identifier(kind: Any, name: str) -> None:

@@ -160,6 +160,7 @@ def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
         returns = content == _RETURN
         if inside is not None:
             returns &= ~inside
+        # A lone return ends a record for the csv module, which then reads the file.
         if (content[np.flatnonzero(returns) + 1] != _LINE).any():
             raise Unlike
         lengths -= ends & returns[stops - 1] & (stops > 0)
@@ -169,6 +170,7 @@ def _block(text: bytes, width: int, delimiter: bytes, heads: int) -> CsvBlock:
     if inside is not None:
         quoted = content[starts] == _QUOTE
         starts, lengths = starts + quoted, lengths - 2 * quoted
+    # The csv module, which then reads the file, refuses so long a cell.
     if int(lengths.max(initial=0)) > csv.field_size_limit():
         raise Unlike
     return CsvBlock(text, content, starts, lengths, quoted)

@@ -459,6 +459,7 @@ class CsvPieces:
             if whole is None:
                 whole = table.names
                 yield 0, _line(whole, delimiter).encode()
+            # A single cell that is empty has quotes, which a block does not write.
             if piece.block is not None and len(whole) > 1:
                 yield piece.rows, _block_written(table, piece.block, columns, delimiter.encode())
             else:

@@ -98,7 +98,7 @@ class DuckRelation:
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
         """None: all rows pass by in one place."""
 
-    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
+    def kept(self, reader: EventReader, schema: Any) -> Batches:
         """The rows pass by once."""
         with closing(_batches(self.native)) as batches:  # freed where an event is refused, too
             yield from PersonsInBuckets(reader)(batches)

@@ -52,9 +52,7 @@ class EventReader(Protocol):
         """The column that says whose event it is."""
         ...
 
-    def placed(
-        self, batch: Mapping[str, Any], weight: str | None, before: int
-    ) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+    def placed(self, batch: Mapping[str, Any], before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
         """For each event of a batch, its cell, -1 outside the domain, and its amount; None where each counts as one.
 
         Where several things are counted of an event, all events come once for each, one time behind the other.
@@ -125,7 +123,7 @@ class EngineFrame(Protocol):
         """
         ...
 
-    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
+    def kept(self, reader: EventReader, schema: Any) -> Batches:
         """Of rows that are events what a reader keeps of all persons, added up: as `added_up`.
 
         Each person's events come to one place, however large the frame is.
@@ -133,7 +131,6 @@ class EngineFrame(Protocol):
         Args:
             reader: of the events.
             schema: of the sums.
-            is_weighed: whether events have amounts; equal ones without may be grouped first.
         """
         ...
 

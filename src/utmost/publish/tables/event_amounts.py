@@ -118,6 +118,7 @@ def _binary(numbers: NDArray[np.float64], step: Fraction) -> NDArray[Any]:
         return nearest.astype(np.int64)
     steps = [round(Fraction(float(numbers[row])) / step) for row in doubtful.tolist()]
     fits = all(abs(whole) < _FITS for whole in steps)
+    # Those may be no int64: they are put in once they are whole.
     nearest[doubtful] = 0
     rounded: NDArray[Any] = nearest.astype(np.int64).astype(np.int64 if fits else object)
     rounded[doubtful] = steps

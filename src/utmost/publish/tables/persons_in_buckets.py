@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.laws.sampling.item_words import SECRET_BYTES, item_tags
-from utmost.publish.tables.arrow_identifiers import arrow_identifiers, is_text
+from utmost.publish.tables.arrow_identifiers import arrow_identifiers, holds_blanks, is_text
 from utmost.publish.tables.bounding import Pairs, Progress, Tally
 from utmost.publish.tables.engines import EventReader
 from utmost.publish.tables.event_batches import Batch, Events
 from utmost.publish.tables.event_codes import Persons, TextsInArrow
 from utmost.publish.tables.extra import extra
-from utmost.publish.tables.persons_in_order import take_events
 from utmost.publish.tables.set_aside import SetAside
 
 BUCKETS = 256
@@ -32,7 +31,6 @@ _AT_ONCE = 1 << 19
 _IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
-_BEYOND_ASCII = 0x80
 
 
 Counted = Iterator[tuple[Pairs, Sequence[str]]]
@@ -50,7 +48,10 @@ def persons_of(reader: EventReader, read: Events, progress: Progress | None = No
         return
     persons, tally, before = Persons(reader.person), Tally(), 0
     for batch in chain([] if first is None else [first], batches):
-        before += take_events(reader, batch, persons, tally, before=before)
+        who = persons.codes(batch[reader.person])
+        cells, amounts = reader.placed(batch, before)
+        tally.add(who if len(cells) == len(who) else np.tile(who, len(cells) // len(who)), cells, amounts)
+        before += len(who)
     yield tally.pairs(), persons.texts
 
 
@@ -102,7 +103,7 @@ class PersonsInBuckets:
         arrow, before = extra("pyarrow", "tables"), 0
         for batch in batches:
             persons = _checked_persons(batch[self.reader.person], self.reader.person)
-            cells, amounts = self.reader.placed(batch, None, before)
+            cells, amounts = self.reader.placed(batch, before)
             rows = len(persons)
             before += rows
             if len(cells) > rows:  # several things are counted of each event
@@ -216,30 +217,11 @@ def _checked_persons(column: Any, name: str) -> Any:
     if is_text(column.type) and not column.null_count:
         column = _wide(column)
         whole = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
-        if not _holds_blanks(whole):
+        if not holds_blanks(whole):
             return whole
     persons = Persons(name)
     codes = persons.codes(column)
     return arrow.array(persons.texts, arrow.string()).take(arrow.array(codes))
-
-
-def _holds_blanks(texts: Any) -> bool:
-    """Whether some text is empty, or of white space alone; looked at closely only where its first byte leaves it open.
-
-    Args:
-        texts: an Arrow array of large strings, none missing.
-    """
-    arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
-    _, offsets, data = texts.buffers()
-    starts = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    if (starts[1:] == starts[:-1]).any():
-        return True
-    if not len(texts):
-        return False
-    first = np.frombuffer(data, np.uint8)[starts[:-1]]
-    doubtful = np.flatnonzero((first <= ord(" ")) | (first >= _BEYOND_ASCII))
-    trimmed = compute.utf8_trim_whitespace(texts.take(arrow.array(doubtful)))
-    return bool(compute.min(compute.binary_length(trimmed)).as_py() == 0)
 
 
 def _wide(column: Any) -> Any:

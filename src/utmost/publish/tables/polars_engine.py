@@ -91,7 +91,7 @@ class LazyPolars:
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
         """None: all rows pass by in one place."""
 
-    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
+    def kept(self, reader: EventReader, schema: Any) -> Batches:
         """The rows pass by once."""
         return PersonsInBuckets(reader)(_passing(self.native))
 

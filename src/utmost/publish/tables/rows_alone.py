@@ -26,7 +26,7 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
         before: how many rows came before these.
     """
     rows = len(next(iter(batch.values())))
-    cells, amounts = reader.placed(batch, None, before)
+    cells, amounts = reader.placed(batch, before)
     inside = np.flatnonzero(cells >= 0)
     if len(cells) > rows:  # several things are counted of each row
         inside = inside[np.argsort(inside % rows, kind="stable")]

@@ -15,7 +15,7 @@ from utmost import errors
 from utmost.errors import Unsupported, UtmostError
 from utmost.publish.tables.engines import Batches, BatchMap, Constants, EventReader, RowsMap
 from utmost.publish.tables.extra import extra
-from utmost.publish.tables.persons_in_order import PersonsInOrder
+from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
 
 REFUSAL = "refusal"
 
@@ -69,16 +69,15 @@ class SparkRows:
         met = SparkRows(worked.repartition(parts, schema.names[0]))
         return _added_up(met._in_arrow(then, schema.append(refusal_field())), schema)
 
-    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
-        """The events of a person go to one partition, and pass by there in the order of the persons."""
-        names, weight, rows = self.native.columns, None, self.native
-        self._check_binary(names)
-        if not is_weighed:
-            weight = "_".join(("events", *names))
-            rows = rows.groupBy(*map(_ticked, names)).count().withColumnRenamed("count", weight)
-        by = _ticked(reader.person)
-        parted = SparkRows(rows.repartition(by).sortWithinPartitions(by))
-        return parted.added_up(PersonsInOrder(reader, weight), schema)
+    def kept(self, reader: EventReader, schema: Any) -> Batches:
+        """The events of a person go to one partition, and are counted there as those of a file are.
+
+        Raises:
+            Unsupported: for text in a collation under which different texts are equal.
+        """
+        self._check_binary(self.native.columns)
+        parted = SparkRows(self.native.repartition(_ticked(reader.person)))
+        return parted.added_up(PersonsInBuckets(reader), schema)
 
     def _in_arrow(self, work: Any, schema: Any) -> Any:
         types = extra("pyspark.sql.pandas.types", "spark")

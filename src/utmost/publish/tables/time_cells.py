@@ -49,6 +49,7 @@ def period_reader(axis: Axis, name: str) -> Places:
                 return outside
             raise _refused(cell, name)
         at = axis.bin_of(span[0], span[1] - 1)
+        # It touches the periods but lies in none: a year where months are wanted.
         if at is None and edges[0] < span[1] and span[0] < edges[-1]:
             raise _too_long(axis, name)
         return outside if at is None else at
@@ -66,6 +67,7 @@ def period_reader(axis: Axis, name: str) -> Places:
             is_typed = hasattr(column, "dictionary_encode") or getattr(column, "dtype", np.dtype(object)).kind != "O"
             return by_cell(column, axis, name, place) if is_typed else _one_by_one(column, place)
         starts, length, gone = times
+        # A first edge at minus infinity is not among the finite ones that are counted.
         places = before(starts) - (edges[0] != -np.inf)
         if (finite % length).any() and (places != before(starts + (length - 1)) - (edges[0] != -np.inf))[~gone].any():
             raise _too_long(axis, name)

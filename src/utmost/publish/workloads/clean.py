@@ -248,6 +248,7 @@ def least_whole_flow(program: LinearProgram, sums: GroupSums, chains: list[list[
         except SolverFailed:
             continue
         sent = program.product(up)
+        # Whichever way it was found: bounds and duals alone decide.
         is_whole = bool(((program.lower <= sent) & (sent <= program.upper)).all()) and set(np.unique(up)) <= {0, 1}
         if is_whole and float(program.cost @ up - program.least_by(duals)) <= _PROVEN * up.size:
             return up

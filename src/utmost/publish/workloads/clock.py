@@ -77,6 +77,7 @@ class Period:
         if self.unit in _SECONDS:
             step = _SECONDS[self.unit] * self.times
             return list(range(first, last + (first - last) % step + 1, step))
+        # Months and years have no one length: edge by edge.
         months, edges = _MONTHS[self.unit] * self.times, [first]
         while edges[-1] < last:
             edges.append(_months_later(edges[-1], months))

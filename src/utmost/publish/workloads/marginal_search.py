@@ -196,6 +196,7 @@ def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
         spare = [at for at in small if family[at] == len(domain.axes[at].levels)]
         for chosen in (*combinations(spare, 1), *combinations(spare, 2)):
             if prod(shape[at] for at in chosen) <= _SMALL:
+                # Level 0 is the finest: the attribute is added value by value.
                 larger[tuple(0 if at in chosen else level for at, level in enumerate(family))] = None
         if len(larger) > _MOST_MERGED:
             return []

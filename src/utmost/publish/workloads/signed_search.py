@@ -204,6 +204,7 @@ def _neighbours(place: tuple[int, ...], pool: int, cells: int, *, square: bool) 
     """The sets that differ by one row: another in its place, one more, one less."""
     others = np.setdiff1d(np.arange(pool), place)
     size = len(place)
+    # Each row of the set in turn, by each of the others.
     exchanged = np.tile(np.array(place), (size * len(others), 1))
     exchanged[np.arange(len(exchanged)), np.repeat(np.arange(size), len(others))] = np.tile(others, size)
     yield exchanged
