@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from utmost.errors import SolverFailed
 from utmost.laws.exact.one_thread import one_blas_thread
-from utmost.laws.programs import LinearProgram, solve
+from utmost.laws.programs import LinearProgram, many_columns, solve
 from utmost.laws.programs.many_columns import central_shares, exact_sums
 
 
@@ -107,3 +107,19 @@ def test_whoever_comes_meanwhile_changes_no_thread():
         for done in [pool.submit(first), pool.submit(second)]:
             done.result()
     assert blas_threads() == before
+
+
+@pytest.mark.parametrize("spread", [1.9, 1e-2])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_begins_at_the_last_optimum_ends_at_the_next(seed, spread):
+    """Two thirds of the columns first, then all, from there; and the prices that it begins at are those that it had."""
+    columns, costs, weights = random_program(seed, spread)
+    some = 2 * len(costs) // 3
+    before = central_shares(columns[:, :some], costs[:some], weights, 1e-7)
+    shares = np.concatenate([before.shares, np.zeros(len(costs) - some)])
+    from_there = central_shares(columns, costs, weights, 1e-7, near=(shares, before.prices))
+    from_nothing = central_shares(columns, costs, weights, 1e-7)
+    assert costs @ from_there.shares == pytest.approx(costs @ from_nothing.shares, abs=1e-6)
+    assert from_there.prices.sum() == pytest.approx(from_nothing.prices.sum(), abs=1e-6)
+    rows = many_columns._Differences.of(columns, weights)
+    assert rows.prices(rows.multipliers(before.prices)) == pytest.approx(before.prices, abs=1e-12)
