@@ -72,9 +72,9 @@ def test_a_design_is_written_and_proves_itself_again(run, tmp_path, asked):
 
 def test_places_with_a_prior_file_are_designed_written_and_checked_again(run, file, tmp_path):
     """A prior without symmetry on a Euclidean grid: found by column generation, with multipliers as a list."""
-    weights = file("".join(f"{k},{k * k % 17}\n" for k in range(35)), "weights.csv")
+    weights = file("".join(f"{k},{k * k % 17}\n" for k in range(48)), "weights.csv")
     out = tmp_path / "design.json"
-    asked = ["design", "--grid", "6x6", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 2]
+    asked = ["design", "--grid", "7x7", "--prior", f"weights:{weights}", "--loss", "distance", "--epsilon", 2]
     code, shown, err = run(*asked, "--out", out)
     assert (code, err) == (0, "")
     assert re.search(r"found by\s+column generation", shown)

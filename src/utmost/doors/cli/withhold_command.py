@@ -90,8 +90,8 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
         words = [read_family(whole.domain, "" if name.strip() == TOTAL else name) for name in families]
         return dict(whole.withheld(rule, words or wanted_families(whole.strategy)))
     if not isinstance(whole, ReleasedTable):
-        remedy = "Give a released table, or a release by a plan."
-        raise Unsupported("cells are withheld of a release", came=type(whole).__name__, remedy=remedy)
+        remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
+        raise Unsupported("cells are withheld of a release", came="one of another kind", remedy=remedy)
     if families:
         raise OutOfRange("families are of a release by a plan", came="a released table", where="--family")
     return {"": whole.withheld(rule)}
