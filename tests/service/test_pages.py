@@ -272,7 +272,7 @@ def test_sums_that_agree_by_forms(visitor, service):
     page = grace.get("/proposals")
     assert "measured" in page.text
     assert "of the level" in page.text
-    assert "Publish applicants at ε = 1/2" in page.text
+    assert "Publish applicants at ε = 0.5" in page.text
     grace.fill(page, "/proposals/decision", {"state": "approved"})
     page = ada.get("/proposals")
     broken = ("c.json", counted[1].replace(b"40", b"%d" % LONG), "application/json")

@@ -453,7 +453,7 @@ def test_sums_from_plan_to_page(screen, service, tmp_path):
         grace.page.get_by_role("button", name=re.compile("Approve sums at")).click()
         grace.page.get_by_text("Approved.").wait_for()
         ada.see("/proposals")
-        card = ada.page.locator("section", has=ada.page.get_by_role("heading", name="Publish sums at ε = 1/2"))
+        card = ada.page.locator("section", has=ada.page.get_by_role("heading", name="Publish sums at ε = 0.5"))
         card.get_by_text("Bring the table").click()
         card.get_by_label("Counted table").set_input_files(files["counted"])
         card.get_by_role("button", name="Publish").click()

@@ -106,12 +106,12 @@ def test_from_an_empty_machine_to_a_buyers_values(chromium, tmp_path):  # noqa: 
             curator.page.get_by_text(done).wait_for()
             walk.step(curator, f"curator brings the table to {button.lower()}")
 
-        approved("Approve admissions at 1/4")
-        brought("Publish admissions at ε = 1/4", "Publish", "Published.")
+        approved("Approve admissions at 0.25")
+        brought("Publish admissions at ε = 0.25", "Publish", "Published.")
 
         recipient.see("/releases")
         recipient.page.get_by_role("link", name="admissions").click()
-        recipient.page.get_by_role("heading", name="Values at ε = 1/4").wait_for()
+        recipient.page.get_by_role("heading", name="Values at ε = 0.25").wait_for()
         walk.step(recipient, "recipient reads")
         with recipient.page.expect_download() as workbook:
             recipient.page.get_by_role("link", name="Excel file of admissions", exact=True).click()

@@ -15,8 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from utmost.doors.service.bearers import SOON
 from utmost.doors.service.page_session import end_session, form_proof, fresh_guest, put_session, session
 from utmost.doors.service.tokens import Token
-from utmost.laws.exact import Level
-from utmost.laws.exact.written_levels import level_text
+from utmost.laws.exact.written_levels import level_text, level_words
 from utmost.laws.sampling.random_bits import entropy
 from utmost.version import __version__
 
@@ -134,16 +133,6 @@ def short(number: Any) -> str:
     return f"{value:.4g}"
 
 
-def level_shown(level: Level) -> str:
-    """A level as people write it: its epsilon, exactly.
-
-    >>> from utmost.laws.exact import level
-    >>> level_shown(level("1/4"))
-    '1/4'
-    """
-    return level_text(level)
-
-
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -153,7 +142,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"moment": moment, "short": short, "level": level_shown}
+    environment.filters |= {"moment": moment, "short": short, "level": level_text, "level_words": level_words}
     environment.globals |= {"static": static_address, "link": link, "release_of_utmost": __version__}
     return environment
 

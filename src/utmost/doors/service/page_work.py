@@ -26,7 +26,7 @@ from utmost.doors.service.asked_levels import read_level, whole
 from utmost.doors.service.problems import status_of
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.laws.exact import Level, exact
-from utmost.laws.exact.written_levels import level_text
+from utmost.laws.exact.written_levels import level_words
 from utmost.laws.noise import Geometric, Laplace, optimal_noise
 from utmost.laws.noise.costs import cost_named
 from utmost.publish.releases import levels_by_distance
@@ -242,16 +242,16 @@ def _trusted(fields: Mapping[str, str]) -> dict[str, Any]:
     levels = levels_by_distance(edges, owner, lambda d: first.scaled(f"1/{d}"))
     far = _distances(edges, owner)
     reached = [name for name in members if name in levels]
-    rows = [(name, far[name], level_text(levels[name]), Geometric(levels[name]).margin("0.95")) for name in reached]
+    rows = [(name, far[name], level_words(levels[name]), Geometric(levels[name]).margin("0.95")) for name in reached]
     rows.sort(key=lambda row: (row[1], row[0]))
-    titles = {name: f"{name}: epsilon {level_text(levels[name])}" if name in levels else name for name in members}
+    titles = {name: f"{name}: epsilon {level_words(levels[name])}" if name in levels else name for name in members}
     kinds = {name: far.get(name, -1) for name in members}
     title = f"The network around {owner}: the nearer, the more exact"
     together = max(levels.values(), default=None)
     return {
         "picture": charts.rings(title, _seats(edges, owner, far, members), edges, kinds, titles),
         "rows": rows,
-        "together": None if together is None else level_text(together),
+        "together": None if together is None else level_words(together),
         "apart": sum(level.epsilon_float for level in levels.values()),
         "lost": [name for name in members if kinds[name] < 0],
     }

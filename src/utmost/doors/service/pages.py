@@ -34,7 +34,7 @@ from utmost.doors.service.service import Service
 from utmost.doors.service.tokens import ALLOWED, ROLES, Token
 from utmost.doors.service.waiting import DECISION, ORDER, TABLE
 from utmost.laws.exact import Level
-from utmost.laws.exact.written_levels import level_text
+from utmost.laws.exact.written_levels import level_text, level_words
 from utmost.publish.ledger import Budget, Published
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.stated_words import sums_in_words
@@ -362,7 +362,7 @@ def _bars(labels: list[str], cells: list[Any]) -> list[tuple[str, Any]]:
 
 
 def _said(name: str, seen: View) -> str:
-    return f"{name} at epsilon {level_text(seen.level)}, each with its error bar of {short(seen.margin)} at 95 %"
+    return f"{name} at epsilon {level_words(seen.level)}, each with its error bar of {short(seen.margin)} at 95 %"
 
 
 def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list[str]:
@@ -378,7 +378,7 @@ def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] |
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
     line = [(step, float(release.noise.margin(_near(step), _SURE))) for step in steps]
-    there = [(at.epsilon_float, float(release.noise.margin(at, _SURE)), level_text(at)) for at in levels]
+    there = [(at.epsilon_float, float(release.noise.margin(at, _SURE)), level_words(at)) for at in levels]
     points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
     title = "The error bar at each level; the points are the levels that are there"
     top = max(levels)
@@ -403,6 +403,6 @@ def _budgets(service: Service, viewer: Token, datasets: list[str]) -> list[dict[
 
 def _budget(found: Budget) -> dict[str, Any]:
     share = None if found.limit is None else float(found.spent) / found.limit.epsilon_float
-    title = f"{short(found.spent)} spent" + ("" if found.limit is None else f" of {level_text(found.limit)}")
+    title = f"{short(found.spent)} spent" + ("" if found.limit is None else f" of {level_words(found.limit)}")
     bar = None if share is None else charts.meter(title, share)
     return {"dataset": found.dataset, "limit": found.limit, "spent": found.spent, "left": found.remaining, "bar": bar}
