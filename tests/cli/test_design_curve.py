@@ -10,7 +10,7 @@ from utmost.doors.cli import screen
 from utmost.doors.documents import designs
 
 ASKED = ["design", "--grid", "5x5", "--prior", "uniform", "--loss", "distance"]
-WEIGHTS = "".join(f"{k},{k * k % 17 + 1}\n" for k in range(36))
+WEIGHTS = "".join(f"{k},{k * k % 17 + 1}\n" for k in range(49))
 
 
 def test_a_curve_is_shown_written_and_drawn(run, tmp_path):
@@ -68,7 +68,7 @@ def test_an_interrupted_design_is_the_best_so_far(run, file, tmp_path, monkeypat
 
     monkeypatch.setattr(column_generation._Search, "_price", stopped)
     out = tmp_path / "design.json"
-    asked = ["design", "--grid", "6x6", "--loss", "distance", "--epsilon", 1]
+    asked = ["design", "--grid", "7x7", "--loss", "distance", "--epsilon", 1]
     code, shown, _ = run(*asked, "--prior", f"weights:{file(WEIGHTS, 'weights.csv')}", "--out", out)
     assert code == 0
     assert re.search(r"checked\s+yes", shown)
