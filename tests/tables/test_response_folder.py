@@ -203,7 +203,7 @@ with Ledger.open(f"{here}/a.db", key=bytes(range(32))) as ledger:
         strict = con.read_parquet(folder.files("visits", epsilon=1))
     killing(*points[point])
     if call == "publish":
-        made = ledger.publish("visits", table, **say, epsilon=1, request="monday")
+        made = ledger.publish("visits", table, **say, epsilon=1, request="monday").table
         folder.keep("visits", made, epsilon=1)
     else:
         folder.keep("visits", ledger.relax("visits", strict, table_at=1, epsilon=2), epsilon=2)
