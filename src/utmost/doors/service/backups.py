@@ -23,15 +23,12 @@ LEDGER, _PATIENCE = "ledger.db", 60.0
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a backup held when it was put back: how many of each, all of them sound.
+    """What a backup held when it was put back: how many of each, all of them sound."""
 
-    Attributes:
-        events, responses: of the ledger.
-        records, trail: of the service: documents, and lines of its trail.
-    """
-
+    # events, responses: of the ledger
     events: int
     responses: int
+    # records, trail: of the service: documents, and lines of its trail
     records: int
     trail: int
 

@@ -51,19 +51,12 @@ Coefficient = Callable[[int, int], float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegerPeriods:
-    """A cost on the integers, period by period.
+    """A cost on the integers, period by period."""
 
-    Attributes:
-        epsilon: of one period.
-        period: D.
-        cost: L.
-        rests: what the periods after one may add.
-    """
-
-    epsilon: float
-    period: int
-    cost: ReadCost
-    rests: Rests
+    epsilon: float  # of one period
+    period: int  # D
+    cost: ReadCost  # L
+    rests: Rests  # what the periods after one may add
 
     @classmethod
     def of(cls, level: Level, period: int, cost: Cost) -> "IntegerPeriods":

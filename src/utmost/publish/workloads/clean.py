@@ -42,17 +42,12 @@ _PROVEN = 1e-9  # a cell's share of what duals may leave open of the least sum o
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounded:
-    """Whole cells.
+    """Whole cells."""
 
-    Attributes:
-        cells: integers, none negative.
-        whole: whether the families form two chains, so that every measured sum went to the whole number below or above.
-        largest_move: the farthest that rounding moved a measured sum.
-    """
-
-    cells: NDArray[Any]
+    cells: NDArray[Any]  # integers, none negative
+    # whether the families form two chains, so that every measured sum went to the whole number below or above
     whole: bool
-    largest_move: float
+    largest_move: float  # the farthest that rounding moved a measured sum
 
 
 def controlled_rounding(
