@@ -88,11 +88,7 @@ def _kind(array: NDArray[Any]) -> str:
 
 
 def check_same_shape(bits: Bits, responses: Bits) -> None:
-    """Check that there is one response for each bit.
-
-    Raises:
-        OutOfRange: where there is not.
-    """
+    """Check that there is one response for each bit."""
     if bits.shape != responses.shape:
         raise OutOfRange("bits and responses must have one shape", came=f"{bits.shape} and {responses.shape}")
 

@@ -223,11 +223,7 @@ def _float_remap_loss(level: Level, consumer: Consumer, actions: Array) -> float
 
 
 def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
-    """Rationals around alpha, equal where it is rational.
-
-    Raises:
-        Unsupported: for an irrational alpha too small for floats.
-    """
+    """Rationals around alpha, equal where it is rational."""
     if level.is_rational:
         alpha = level.alpha_fraction()
         return alpha, alpha

@@ -82,11 +82,7 @@ def _is_pair(value: Any) -> bool:
 
 
 def _column(what: str, column: str, names: Sequence[str], others: Sequence[str]) -> str:
-    """The column that was asked for, or one that people call so; by its name, whatever its case.
-
-    Raises:
-        BadTable: where there is none, saying which argument names it.
-    """
+    """The column that was asked for, or one that people call so; by its name, whatever its case."""
     if column in names:
         return column
     also = [known for known in names if known.strip().casefold() in (what, *others)] if column == what else []
@@ -117,11 +113,7 @@ def survey_of_cells(cells: Sequence[Any]) -> Survey:
 
 
 def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
-    """How many cells apart H3 cells of one resolution are.
-
-    Raises:
-        NotAMetric: where H3 cannot say: cells of two resolutions, too far apart, or around a pentagon.
-    """
+    """How many cells apart H3 cells of one resolution are."""
     h3 = h3_package()
     texts = [cell if isinstance(cell, str) else h3.int_to_str(cell) for cell in cells]
     table = [[0] * len(texts) for _ in texts]
@@ -139,11 +131,7 @@ def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
 
 
 def h3_package() -> Any:
-    """The package h3, version 4.
-
-    Raises:
-        Unsupported: where it is not installed.
-    """
+    """The package h3, version 4."""
     try:
         return import_module("h3")
     except ModuleNotFoundError:
@@ -240,11 +228,7 @@ def _positions(labels: Any, pairs: Any) -> list[Position]:
 
 
 def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Position]) -> None:
-    """Check latitudes and longitudes.
-
-    Raises:
-        OutOfRange: for a latitude beyond a pole, and a longitude beyond once around.
-    """
+    """Check latitudes and longitudes."""
     for label, (north, east) in zip(labels, positions, strict=True):
         if not (-90 <= north <= 90 and -180 <= east <= 360):
             raise OutOfRange(

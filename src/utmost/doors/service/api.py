@@ -102,11 +102,7 @@ def service_of(request: Request) -> Service:
 
 
 def identified(request: Request) -> Token:
-    """The token that a request carries, looked up once.
-
-    Raises:
-        NotAuthenticated: where it carries none that is valid now.
-    """
+    """The token that a request carries, looked up once."""
     known = getattr(request.state, "bearer", None)
     if isinstance(known, Token):
         return known
