@@ -50,11 +50,7 @@ class Drawing:
     remap: Remap | None = None  # what to make of each outcome
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: Method | None) -> Any:
-        """Independent outcomes to be published: see `outcomes`.
-
-        Raises:
-            PromiseBroken: for randomness that can be predicted.
-        """
+        """Independent outcomes to be published: see `outcomes`."""
         bits = unpredictable(randomness, where="draw", instead="utmost.doors.testing.seeded_draw")
         return self.outcomes(secrets, shape, bits, method)
 
@@ -64,7 +60,6 @@ class Drawing:
         Args:
             secrets: one secret, or a list or an array of them; by number, or by name.
             shape: so many for each secret; () for one.
-            randomness: where the bits come from.
             method: "constant" or "table".
 
         Returns:

@@ -111,11 +111,7 @@ class LeastLoss:
 
     @classmethod
     def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
-        """The least of a type and a loss.
-
-        Raises:
-            Unsupported: where the loss is float64.
-        """
+        """The least of a type and a loss."""
         listed = vertices(ptype)
         columns, table = exact_weights(listed), exact_loss(loss, ptype.space.size)
         if not listed.is_exact:

@@ -93,11 +93,7 @@ class Certificate(Evidence):
 
     @long_work("Checking a certificate")
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual alone.
-
-        Raises:
-            PromiseBroken: when the channel is not private, or the dual is not feasible.
-        """
+        """Compute the bounds again from primal and dual alone."""
         return certified_bounds(
             self.ptype,
             self.consumer,

@@ -48,11 +48,7 @@ def _axis_remedy(domain: Domain, name: str) -> str:
 
 
 def part_axis(domain: Domain, part: Any) -> Axis:
-    """The axis whose labels are the parts.
-
-    Raises:
-        NotDeclared, WrongKind, OutOfRange: for what is none.
-    """
+    """The axis whose labels are the parts."""
     if isinstance(part, str):
         if part not in domain.columns:
             raise NotDeclared(

@@ -45,11 +45,7 @@ class Order:
 
     @classmethod
     def of(cls, page: Page, release: Published, source: Source, committed: bytes) -> "Order":
-        """The order of a table that has been found to be the one that was published.
-
-        Args:
-            committed: the commitment to it.
-        """
+        """The order of a table that has been found to be the one that was published."""
         if source.items is None:
             return cls()
         mine = item_tags(noise_secret(page.key, release.name, release.version, committed), [source.items])
@@ -125,11 +121,7 @@ class ToRelax:
         return published.version, order.asked(stored_response(page, published, self.level, self.progress))
 
     def drawn(self, page: Page, randomness: Randomness) -> Answered | None:
-        """A new answer, drawn and written; None where another version is the newest now.
-
-        Raises:
-            BudgetExceeded, Quarantined: as for `answer_more`.
-        """
+        """A new answer, drawn and written; None where another version is the newest now."""
         published = self.now(page)
         if published is None:
             return None
@@ -221,11 +213,7 @@ def answer_more(
 
 
 def check_answerable(page: Page, release: Published, level: Level) -> None:
-    """Check that a release may be answered at one level more.
-
-    Raises:
-        BudgetExceeded, Quarantined: as for `answer_more`.
-    """
+    """Check that a release may be answered at one level more."""
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(
@@ -239,9 +227,6 @@ def check_answerable(page: Page, release: Published, level: Level) -> None:
 
 def check_values(page: Page, release: Published, now: bytes, source: Source) -> None:
     """Check that these are the values that were published.
-
-    Args:
-        now: the commitment to them.
 
     Raises:
         DataChanged: where they are not.

@@ -75,11 +75,7 @@ class NamingNoise(Noise):
         return None
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
-        """Check that the keys may be named.
-
-        Raises:
-            OutOfRange: for a key that nobody declared.
-        """
+        """Check that the keys may be named."""
 
     @property
     def whom(self) -> str:

@@ -253,11 +253,7 @@ class _Histogram:
 
     @classmethod
     def of(cls, contributions: Any, persons: int | None) -> "_Histogram":
-        """Read contributions of any kind.
-
-        Raises:
-            WrongKind, OutOfRange, Unsupported: for what is none.
-        """
+        """Read contributions of any kind."""
         if isinstance(contributions, WorkloadRelease):
             name, bounds = _axis(_listed(contributions.domain))
             (column,) = contributions.domain.columns
