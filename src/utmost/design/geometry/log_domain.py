@@ -24,16 +24,11 @@ class Distances:
 
     Square roots of distinct square-free integers are linearly independent over the rationals, so two distances are
     equal exactly when their coefficients are.
-
-    Attributes:
-        coefficients: (n, n, K) integers, int64 or Python integers where those are too short.
-        roots: K distinct square-free integers, ascending.
-        unit: a positive rational.
     """
 
-    coefficients: Array
-    roots: tuple[int, ...]
-    unit: Fraction
+    coefficients: Array  # (n, n, K) integers, int64 or Python integers where those are too short
+    roots: tuple[int, ...]  # K distinct square-free integers, ascending
+    unit: Fraction  # a positive rational
 
     @classmethod
     def of(cls, space: Space) -> "Distances":
@@ -120,15 +115,10 @@ def _primes(n: int) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class LogPowers:
-    """The numbers exp(-epsilon * sum_k c_k sqrt(roots[k])) for whole c, epsilon being that of one unit of distance.
+    """The numbers exp(-epsilon * sum_k c_k sqrt(roots[k])) for whole c, epsilon being that of one unit of distance."""
 
-    Attributes:
-        level: the level of one unit of distance.
-        roots: the square-free integers under the roots.
-    """
-
-    level: Level
-    roots: tuple[int, ...]
+    level: Level  # the level of one unit of distance
+    roots: tuple[int, ...]  # the square-free integers under the roots
 
     @classmethod
     def of(cls, level: Level, distances: Distances) -> "LogPowers":

@@ -196,11 +196,7 @@ class Derivation(Shown):
 
     @property
     def remap(self) -> Channel:
-        """Y as a randomised remap.
-
-        Raises:
-            PromiseBroken: when X is not derivable.
-        """
+        """Y as a randomised remap."""
         if self.offence is not None:
             i, r = self.offence
             came = f"Y[{i}, {r}] = {self.factor[i, r]}"

@@ -54,18 +54,13 @@ def combined(*terms: tuple[Form, float]) -> Form:
 
 @dataclass(frozen=True, slots=True)
 class PairForms:
-    """The forms of one family of pairs.
+    """The forms of one family of pairs."""
 
-    Attributes:
-        period: D.
-        strict, loose: b_1 > b_2, the ratios from period to period.
-        reach: a multiple of D.
-    """
-
-    period: int
+    period: int  # D
+    # strict, loose: b_1 > b_2, the ratios from period to period
     strict: float
     loose: float
-    reach: int
+    reach: int  # a multiple of D
     _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -34,19 +34,12 @@ class AnswersMemory(Memory):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptAnswers:
-    """A mechanism whose answers a ledger keeps.
-
-    Attributes:
-        saved: the mechanism.
-        place: of the ledger.
-        create: whether it may be made.
-        under: name, dataset, version and independent.
-    """
+    """A mechanism whose answers a ledger keeps."""
 
     saved: SavedMechanism
-    place: Place
-    create: bool
-    under: dict[str, Any]
+    place: Place  # of the ledger
+    create: bool  # whether it may be made
+    under: dict[str, Any]  # name, dataset, version and independent
 
     def answers(self, persons: Mapping[str, str | None]) -> tuple[dict[str, str], int]:
         """One answer for each person, and how many of them were there before."""

@@ -27,12 +27,7 @@ class AskedMeasure:
         return self != AskedMeasure()
 
     def read(self) -> "Measure":
-        """The measure.
-
-        Raises:
-            OutOfRange: for two of them, and for a name that is none.
-            NotALoss, BadTable: for a file that is no gain or loss.
-        """
+        """The measure."""
         from utmost.doors.documents.measure_names import measure_of
 
         return measure_of(self.measure, self.gain, self.loss)

@@ -32,17 +32,11 @@ _ALARM = 1e-9
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Checked:
-    """One check, and what came of it.
+    """One check, and what came of it."""
 
-    Attributes:
-        name: what was checked, and against what.
-        problem: what is wrong; empty where nothing is.
-        seconds: how long it took.
-    """
-
-    name: str
-    problem: str
-    seconds: float
+    name: str  # what was checked, and against what
+    problem: str  # what is wrong; empty where nothing is
+    seconds: float  # how long it took
 
 
 def self_check() -> list[Checked]:

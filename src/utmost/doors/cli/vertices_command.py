@@ -40,16 +40,7 @@ def show_vertices(
     more: bool,
     plot: Path | None,
 ) -> None:
-    """Print the first vertices: heights h, and the posteriors alpha^h / sum.
-
-    Args:
-        spelled: the space as text.
-        ptype: the type.
-        total: how many vertices there are.
-        rows: heights and posterior of each vertex to show.
-        more: whether there are others.
-        plot: the file that was drawn.
-    """
+    """Print the first vertices: heights h, and the posteriors alpha^h / sum."""
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
         "level": f"{ptype.level}",

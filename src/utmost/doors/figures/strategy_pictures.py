@@ -24,9 +24,6 @@ def strategy_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title:
 
     Args:
         choices: what `Strategy.alternatives` gives.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
-        title: above the picture.
     """
     check_format(path)
     deviations = choices.deviations
@@ -63,8 +60,6 @@ def clean_figure(
     Args:
         released: a release that determines its cells.
         family: with 100 groups at most.
-        file: open for writing.
-        path: ends in .svg, .png or .pdf.
         truth: the true sums, drawn too, for data that are public anyway; (groups,).
 
     Raises:

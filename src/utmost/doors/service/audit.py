@@ -82,11 +82,7 @@ class Audit:
         return lines_of(self._desk.records)
 
     def check_trail(self, token: Token) -> int:
-        """How many lines the trail has, each of which follows from those before it.
-
-        Raises:
-            LedgerDamaged: naming the first that does not.
-        """
+        """How many lines the trail has, each of which follows from those before it."""
         token.check("verify")
         return check_lines(lines_of(self._desk.records))[0]
 

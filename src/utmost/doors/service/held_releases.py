@@ -26,19 +26,12 @@ _DAY, _FAILED_A_DAY = 86_400, 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A release at a level, as a recipient gets it.
+    """A release at a level, as a recipient gets it."""
 
-    Attributes:
-        release: which one.
-        level: at which level.
-        table: the released values.
-        margin: the distance within which a released value lies of the true one, with 95 % confidence.
-    """
-
-    release: Published
-    level: Level
-    table: Any
-    margin: int | float
+    release: Published  # which one
+    level: Level  # at which level
+    table: Any  # the released values
+    margin: int | float  # the distance within which a released value lies of the true one, with 95 % confidence
 
 
 @lru_cache(maxsize=512)
@@ -120,11 +113,7 @@ class Releases:
         return View(release, at, table, margin_of(release.noise, at))
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
-        """Write down that a recipient has a level made, before it is; of a few alone.
-
-        Raises:
-            NotAllowed: where there were as many already.
-        """
+        """Write down that a recipient has a level made, before it is; of a few alone."""
 
         def work(shelf: Shelf) -> None:
             name, older = (
@@ -229,9 +218,6 @@ class Releases:
 
         A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
         What failed is counted once it has; requests at the same time, of which there are few, may pass together.
-
-        Raises:
-            NotAllowed: where as many failed within the day.
         """
         day = int(self._desk.clock() // _DAY)
         person = self._desk.records.read(lambda shelf: min(self._desk.person(shelf, token).person))
@@ -270,11 +256,7 @@ class Releases:
             return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
     def _check_known(self, token: Token, verb: str, dataset: str | None, name: str) -> None:
-        """Check that a token for some releases names none but their datasets, whether or not others are there.
-
-        Raises:
-            NotAllowed: where it names another.
-        """
+        """Check that a token for some releases names none but their datasets, whether or not others are there."""
         if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
             remedy = "Ask somebody with a token for all releases."
             required = "a token for some releases must ask about their datasets"

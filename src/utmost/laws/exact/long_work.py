@@ -85,15 +85,11 @@ def _time(seconds: float) -> str:
 
 @dataclass(slots=True)
 class Watch:
-    """Whoever looks on: a screen and a clock, and the work that is being done, innermost last.
-
-    Attributes:
-        ticks: whether a thread draws the line; without one, `draw` does.
-    """
+    """Whoever looks on: a screen and a clock, and the work that is being done, innermost last."""
 
     screen: Screen
     clock: Callable[[], float] = monotonic
-    ticks: bool = True
+    ticks: bool = True  # whether a thread draws the line; without one, `draw` does
     works: list[Work] = field(default_factory=list)
 
     def draw(self) -> None:

@@ -40,15 +40,10 @@ _WEIGHT_BITS = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """Coefficients of W, up to a positive factor.
+    """Coefficients of W, up to a positive factor."""
 
-    Attributes:
-        values: Fractions, or Intervals that contain them, for the exponents from -reach to reach.
-        is_all: whether every coefficient beyond is a positive multiple of one that is listed.
-    """
-
-    values: list[Any]
-    is_all: bool
+    values: list[Any]  # Fractions, or Intervals that contain them, for the exponents from -reach to reach
+    is_all: bool  # whether every coefficient beyond is a positive multiple of one that is listed
 
     @property
     def reach(self) -> int:
@@ -181,16 +176,12 @@ class NegativeMass(Shown):
 
 @dataclass(frozen=True, slots=True)
 class LargerCharacteristic:
-    """Why not: at z = x + iy on the unit circle |E z^V1| >= ratio |E z^V2| with ratio > 1, but |E z^W| <= 1.
+    """Why not: at z = x + iy on the unit circle |E z^V1| >= ratio |E z^V2| with ratio > 1, but |E z^W| <= 1."""
 
-    Attributes:
-        x, y: rationals with x^2 + y^2 = 1; for laws on the reals z is e^(it) to the width of the common grid.
-        ratio: a certified lower bound of the quotient.
-    """
-
+    # x, y: rationals with x^2 + y^2 = 1; for laws on the reals z is e^(it) to the width of the common grid
     x: Fraction
     y: Fraction
-    ratio: float
+    ratio: float  # a certified lower bound of the quotient
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +191,9 @@ class BoundedSupport:
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedZero:
-    """Why not: the characteristic function of V_2 is zero somewhere between two points, and that of V_1 is not there.
+    """Why not: the characteristic function of V_2 is zero between two points, and that of V_1 is not there."""
 
-    Attributes:
-        after, before: the two points t of E exp(itV); certified by signs at both and an interval around all between.
-    """
-
+    # after, before: the two points t of E exp(itV); certified by signs at both and an interval around all between
     after: Fraction
     before: Fraction
 

@@ -80,7 +80,6 @@ def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> 
     """Epsilon, and the cost read.
 
     Raises:
-        NotALoss, NotMonotone: as in `read_cost`.
         Unsupported: when the expectation is infinite, or the cost exceeds the floats within four periods.
     """
     epsilon, read = float(FloatPowers(level).epsilon.high), read_cost(cost, period, integers=integers)
@@ -101,17 +100,13 @@ def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rests:
-    """What the periods after one may add, by their last and largest costs; each is worked out once.
+    """What the periods after one may add, by their last and largest costs; each is worked out once."""
 
-    Attributes:
-        epsilon, period, cost: of the series.
-        known: the logarithms found so far.
-    """
-
+    # epsilon, period, cost: of the series
     epsilon: float
     period: float
     cost: ReadCost
-    known: dict[tuple[int, float], float]
+    known: dict[tuple[int, float], float]  # the logarithms found so far
 
     def after(self, k: int, base: float) -> float:
         """The log of at least sum over j > k of b^(j-k-1) (1 + b) (L((j + 1) D) - base).

@@ -22,17 +22,11 @@ from utmost.publish.releases.item_release import ItemResponder
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemNoise:
-    """Noise that is a function of each row's item.
+    """Noise that is a function of each row's item."""
 
-    Attributes:
-        step: to the last level of the release's path.
-        release: whose noise.
-        tags: of the rows, in the order in which they are kept.
-    """
-
-    step: Step
-    release: ItemResponder
-    tags: Tags
+    step: Step  # to the last level of the release's path
+    release: ItemResponder  # whose noise
+    tags: Tags  # of the rows, in the order in which they are kept
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
         """The places of the rows of this block."""

@@ -57,17 +57,13 @@ Named = tuple[Sequence[Any], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class NamingNoise(Noise):
-    """What kinds that name keys have in common: a table of keys is one value, and so is the list that comes of it.
-
-    Attributes:
-        columns: of the parts of a key, and last that of the counts.
-    """
+    """What kinds that name keys have in common: a table of keys is one value, and so is the list that comes of it."""
 
     is_charted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = True
     is_relaxed: ClassVar[bool] = False
 
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # of the parts of a key, and last that of the counts
 
     @abstractmethod
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
@@ -79,11 +75,7 @@ class NamingNoise(Noise):
         return None
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
-        """Check that the keys may be named.
-
-        Raises:
-            OutOfRange: for a key that nobody declared.
-        """
+        """Check that the keys may be named."""
 
     @property
     def whom(self) -> str:
@@ -183,13 +175,9 @@ class NamingNoise(Noise):
 
 @dataclass(frozen=True, slots=True)
 class NamedOnce:
-    """A list that was drawn, to be stored.
+    """A list that was drawn, to be stored."""
 
-    Attributes:
-        columns: each as one number.
-    """
-
-    columns: Mapping[str, Integers]
+    columns: Mapping[str, Integers]  # each as one number
 
     @property
     def known(self) -> tuple[None, None]:
@@ -203,17 +191,12 @@ class NamedOnce:
 
 @dataclass(frozen=True, slots=True)
 class KeyNoise(NamingNoise):
-    """The best choice of keys at epsilon and delta: a key is named when its count reaches a random threshold.
-
-    Attributes:
-        chance: delta, of all keys together.
-        shares: how many one individual divides among their keys, and counts are in shares; None where each key counts
-            once.
-    """
+    """The best choice of keys at epsilon and delta: a key is named when its count reaches a random threshold."""
 
     kind: ClassVar[str] = "named keys"
 
-    chance: Fraction
+    chance: Fraction  # delta, of all keys together
+    # how many one individual divides among their keys, and counts are in shares; None where each key counts once
     shares: int | None = None
 
     @property

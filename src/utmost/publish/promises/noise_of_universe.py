@@ -28,17 +28,12 @@ from utmost.publish.promises.vast_domains import (
 
 @dataclass(frozen=True, slots=True)
 class NamedCellNoise(NamingNoise):
-    """Geometric noise on every cell of a universe; those above a threshold are named.
-
-    Attributes:
-        universe: which keys there could be.
-        false_names: how many names of nobody are wanted at most, on average.
-    """
+    """Geometric noise on every cell of a universe; those above a threshold are named."""
 
     kind: ClassVar[str] = "named cells of a universe"
 
-    universe: Texts | Tuples
-    false_names: Fraction
+    universe: Texts | Tuples  # which keys there could be
+    false_names: Fraction  # how many names of nobody are wanted at most, on average
 
     @property
     def subject(self) -> str:

@@ -42,11 +42,7 @@ Response = dict[str, Integers]
 
 
 def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """What the facts of an event say of a noise that says itself what it is: a mapping with these names.
-
-    Raises:
-        WrongKind: for facts of anything else.
-    """
+    """What the facts of an event say of a noise that says itself what it is: a mapping with these names."""
     about = facts.get("noise")
     if not isinstance(about, Mapping) or not set(names) <= set(about):
         raise wrong_kind("facts", f"those of a noise, with {', '.join(names)}", facts)
@@ -55,19 +51,14 @@ def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNoise(ABC):
-    """What is measured of a table, and how an answer at a level is drawn: all that is released once needs no more.
+    """What is measured of a table, and how an answer at a level is drawn: all that is released once needs no more."""
 
-    Attributes:
-        unit: what one individual changes.
-        kind: what is noised, in words.
-        needs_counted: whether a table must be a counted one, and the release of it is one document.
-        names_rows: whether which rows there are is what is released, so that their number is part of the answer.
-    """
+    unit: Unit  # what one individual changes
 
-    unit: Unit
-
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # what is noised, in words
+    # whether a table must be a counted one, and the release of it is one document
     needs_counted: ClassVar[bool] = False
+    # whether which rows there are is what is released, so that their number is part of the answer
     names_rows: ClassVar[bool] = False
 
     @property

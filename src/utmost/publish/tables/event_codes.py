@@ -38,8 +38,6 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
-        name: of the column, for the message.
-        axis: whose values they are, see `check_type`.
 
     >>> distinct_cells(["a", None, "a", 3], "user")
     (array([ 0, -1,  0,  1]), ['a', 3])
@@ -68,7 +66,6 @@ def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence; or the field of an Arrow schema.
-        name: of the column, for the message.
         axis: whose values they are; one of periods takes dates and times, one that lists truth values takes those.
     """
     takes_time, takes_truth = axis is not None and axis.clock is not None, axis is not None and axis.truth
@@ -118,15 +115,10 @@ def refused_cell(cell: Any, name: str) -> BadTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Persons:
-    """The persons met so far, by text; their codes say nothing but who is who, and no result depends on their order.
+    """The persons met so far, by text; their codes say nothing but who is who, and no result depends on their order."""
 
-    Attributes:
-        name: of the column.
-        texts: each person's text, by code.
-    """
-
-    name: str
-    texts: list[str] = field(default_factory=list)
+    name: str  # of the column
+    texts: list[str] = field(default_factory=list)  # each person's text, by code
     _codes: dict[str, int] = field(default_factory=dict)
 
     def codes(self, column: Any) -> NDArray[np.int64]:
@@ -160,13 +152,9 @@ class Persons:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextsInArrow(Sequence[str]):
-    """The texts of persons in Arrow, by code: as `Persons.texts`, and as identifiers without a Python object for each.
+    """The texts of persons in Arrow, by code: as `Persons.texts`, or identifiers without a Python object for each."""
 
-    Attributes:
-        column: an Arrow array of text or integers, none missing.
-    """
-
-    column: Any
+    column: Any  # an Arrow array of text or integers, none missing
 
     def __len__(self) -> int:
         return len(self.column)
@@ -204,8 +192,6 @@ def amounts_in(column: Any, name: str, before: int) -> NDArray[Any]:
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
-        name: of the column, for the message.
-        before: how many rows came before these.
     """
     if hasattr(column, "dictionary_encode"):
         import pyarrow

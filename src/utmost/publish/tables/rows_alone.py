@@ -20,11 +20,7 @@ def rows_of(reader: EventReader, read: Events, progress: Progress | None = None)
 
 
 def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
-    """The pairs of person and cell of a batch in which each row is a person: one for each row in the domain.
-
-    Args:
-        before: how many rows came before these.
-    """
+    """The pairs of person and cell of a batch in which each row is a person: one for each row in the domain."""
     rows = len(next(iter(batch.values())))
     cells, amounts = reader.placed(batch, before)
     inside = np.flatnonzero(cells >= 0)
@@ -36,13 +32,9 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RowsAlone:
-    """From batches of rows, each a person, to what is kept of them, added up.
+    """From batches of rows, each a person, to what is kept of them, added up."""
 
-    Attributes:
-        reader: of the rows.
-    """
-
-    reader: EventReader
+    reader: EventReader  # of the rows
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The sums, in an Arrow batch for each that comes."""

@@ -48,11 +48,7 @@ class SparkRows:
         """Any such frame can be mapped."""
 
     def batches(self) -> Batches:
-        """Refused.
-
-        Raises:
-            Unsupported: since the rows are on other machines.
-        """
+        """Refused."""
         raise Unsupported("rows of Spark are written by Spark", came="a dataframe", remedy="Call its write.parquet().")
 
     def written(self, folder: Path) -> None:

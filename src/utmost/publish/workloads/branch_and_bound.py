@@ -85,15 +85,11 @@ class ErrorOfPrecisions(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """Shares low <= r <= high that keep the level: ``spent`` r <= 1; high is cut to what low leaves.
-
-    Attributes:
-        spent: for each way to change the cells, what a share 1 of each spends of the level; (ways, n).
-    """
+    """Shares low <= r <= high that keep the level: ``spent`` r <= 1; high is cut to what low leaves."""
 
     low: Floats
     high: Floats
-    spent: Floats
+    spent: Floats  # for each way to change the cells, what a share 1 of each spends of the level; (ways, n)
 
     @classmethod
     def of(cls, low: Floats, high: Floats, spent: Floats) -> "Box | None":

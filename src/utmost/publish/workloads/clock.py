@@ -41,15 +41,10 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Periods of one kind: so many hours, days, ISO weeks (from Monday), months, quarters or years each.
+    """Periods of one kind: so many hours, days, ISO weeks (from Monday), months, quarters or years each."""
 
-    Attributes:
-        unit: one of `UNITS`.
-        times: how many units one period has.
-    """
-
-    unit: str
-    times: int = 1
+    unit: str  # one of `UNITS`
+    times: int = 1  # how many units one period has
 
     @classmethod
     def named(cls, text: str) -> "Period":
@@ -118,15 +113,10 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The wall clock by which an axis of periods is read.
+    """The wall clock by which an axis of periods is read."""
 
-    Attributes:
-        period: of the finest level.
-        zone: the name of its time zone, as "Europe/Paris"; None, and times that say a zone are refused.
-    """
-
-    period: Period
-    zone: str | None = None
+    period: Period  # of the finest level
+    zone: str | None = None  # the name of its time zone, as "Europe/Paris"; None, and times that say a zone are refused
 
     def span(self, cell: Any) -> Span | None:
         """The seconds that a cell says, on this clock; None where it says no time, or says a zone that is none here.
@@ -166,7 +156,6 @@ class Clock:
         """Seconds since 1970 in UTC, as the clock of the zone shows them.
 
         Args:
-            seconds: in UTC.
             first, last: between which seconds of the clock they must be right; outside, they stay outside.
         """
         assert self.zone is not None, "a clock without a zone moves nothing"
