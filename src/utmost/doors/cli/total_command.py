@@ -13,8 +13,8 @@ from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.screen import facts, grid, number, percent, screen
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import exact
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise import RatioBar
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases import Answer, SumsAndCounts, WorkloadRelease
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.quantiles import QuantileBar

@@ -131,3 +131,11 @@ def _refusal(value: object, name: str) -> NotANumber:
         came=value,
         remedy='Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5".',
     )
+
+
+def read_confidence(confidence: Number) -> Fraction:
+    """A confidence, strictly between 0 and 1, read exactly."""
+    value = exact(confidence, "confidence")
+    if not 0 < value < 1:
+        raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence)
+    return value

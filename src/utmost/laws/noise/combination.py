@@ -13,10 +13,11 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Interval, Level, Number, exact, natural, round_down, round_up, settled, wrong_kind
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.geometric import Geometric
 from utmost.laws.noise.inversion import Chernoff, Groups, OnIntegers, Smoothed, not_zero
-from utmost.laws.noise.law import law_level, read_confidence
+from utmost.laws.noise.law import law_level
 
 # Coefficients beyond these sizes are nobody's; within them no float overflows.
 _LARGEST_SIZE = 10**100

@@ -12,9 +12,10 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats, Level, Number, exact, round_down, round_up
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise.combination import Combination
 from utmost.laws.noise.inversion import Chernoff, Groups, Smoothed, not_zero
-from utmost.laws.noise.law import law_level, read_confidence
+from utmost.laws.noise.law import law_level
 
 # An end is found to this part of its distance from the estimate.
 _STEPS = 1 << 14

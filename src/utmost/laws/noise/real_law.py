@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Interval, Number, checked, exact, nearest, plain_array, precision
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise.costs import Cost, Moment
 from utmost.laws.noise.evaluation import finite_numbers, read_probability, refined
-from utmost.laws.noise.law import Law, read_confidence
+from utmost.laws.noise.law import Law
 
 
 class RealLaw(Law):

@@ -10,10 +10,10 @@ from typing import Any
 from flint import fmpz_poly
 
 from utmost.laws.exact import Number, checked, natural, round_up
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.geometric import Geometric
 from utmost.laws.noise.integer_law import IntegerLaw
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.powers import IntervalPowers
 
 # Probabilities are rounded down to multiples of 2^-_BITS; sums of more copies than _MOST_COPIES have Chernoff's bound.

@@ -6,7 +6,7 @@ from utmost.errors import Unsupported
 from utmost.laws.exact import Number
 from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.levels import LevelWords
-from utmost.laws.noise.law import read_confidence
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book

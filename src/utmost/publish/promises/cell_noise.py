@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact.kinds import one_of
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise.costs import Cost
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.grid import Snapping, unsnapped
 from utmost.publish.promises.declared_columns import read_numbers

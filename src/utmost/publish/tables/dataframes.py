@@ -74,7 +74,7 @@ def register() -> None:
     adapters.register(_DataframeAdapter())
 
 
-class _DataframeAdapter:
+class _DataframeAdapter(adapters.TableAdapter):
     def knows(self, table: Any) -> bool:
         """Whether narwhals reads the table.
 
@@ -98,12 +98,6 @@ class _DataframeAdapter:
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         column = _eager(table).get_column(name)
         return _cells(column if most is None else column.head(most))
-
-    def label(self, table: Any, name: str) -> Column:
-        return self.column(table, name)
-
-    def place(self, table: Any, row: int) -> str:
-        return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         return _as_came(table, write(table, columns, after))

@@ -58,7 +58,7 @@ def is_pandas(table: Any) -> bool:
     return pandas is not None and isinstance(table, pandas.DataFrame | pandas.Series)
 
 
-class _PandasAdapter:
+class _PandasAdapter(adapters.TableAdapter):
     """The adapter of frames and series of pandas: a series is a frame of one column."""
 
     def knows(self, table: Any) -> bool:
@@ -71,12 +71,6 @@ class _PandasAdapter:
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         cells = _cells(_frame(table), name)
         return _read(cells if most is None else cells[:most])
-
-    def label(self, table: Any, name: str) -> Column:
-        return self.column(table, name)
-
-    def place(self, table: Any, row: int) -> str:
-        return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         frame = _frame(table)
