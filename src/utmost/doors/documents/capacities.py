@@ -103,7 +103,9 @@ def _read_mechanism(ptype: PrivacyType, facts: dict[str, Any]) -> Any:
         case "similarity" | "uniform" if facts["sign"] not in (1, -1):
             raise BadTable("the sign of a similarity must be 1 or -1", came=facts["sign"])
         case "similarity":
-            return SimilarityMechanism(ptype, _fractions(facts["weights"]), exact_integer(facts["sign"]), bool(facts["has_rest"]))
+            return SimilarityMechanism(
+                ptype, _fractions(facts["weights"]), exact_integer(facts["sign"]), bool(facts["has_rest"])
+            )
         case "uniform":
             return UniformMechanism(ptype, exact_integer(facts["sign"]))
         case "lattice":
