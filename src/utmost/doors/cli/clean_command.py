@@ -54,16 +54,16 @@ def clean(
     """
     out = table_options.output(out, form)
     check_free(Path("table.csv"), out)
-    read = read_release(release)
-    if not isinstance(read, WorkloadRelease | DetailedSums):
+    released = read_release(release)
+    if not isinstance(released, WorkloadRelease | DetailedSums):
         raise Unsupported("clean tables are of a release by a plan, or in two stages", came="another kind")
-    domain = read.domain if isinstance(read, WorkloadRelease) else read.together.domain
+    domain = released.domain if isinstance(released, WorkloadRelease) else released.together.domain
     words = domain.level_names(domain.finest) if family is None else read_family(domain, _total(family))
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange("a clean table is of whole levels", came=repr(family), where="--family")
     with long_work("Making whole numbers"):
-        whole = _cleaned(read, given, hold)
-    table, report = _table(read, whole, list(words)), whole.said(None, list(words))
+        whole = _cleaned(released, None if given is None else _facts(given), hold)
+    table, report = _table(released, whole, list(words)), whole.said(None, list(words))
     if out is not None:
         report = publish(table, lambda digest: whole.said(digest, list(words)), out)
     if as_json:
@@ -73,12 +73,12 @@ def clean(
     _show(report, out)
 
 
-def _cleaned(read: WorkloadRelease | DetailedSums, given: list[str] | None, hold: str | None) -> CleanTable:
-    if isinstance(read, WorkloadRelease):
-        return read.clean(None if given is None else _facts(given), hold=hold)
-    if given is not None or hold is not None:
+def _cleaned(released: WorkloadRelease | DetailedSums, public: dict[str, Any] | None, hold: str | None) -> CleanTable:
+    if isinstance(released, WorkloadRelease):
+        return released.clean(public, hold=hold)
+    if public is not None or hold is not None:
         raise Unsupported("a release in two stages is cleaned as it is", came="--given or --hold")
-    return read.clean()
+    return released.clean()
 
 
 def _facts(texts: list[str]) -> dict[str, Any]:
@@ -101,9 +101,9 @@ def _total(family: str) -> str:
     return "" if family.strip() == TOTAL else family
 
 
-def _table(read: WorkloadRelease | DetailedSums, whole: CleanTable, words: list[str]) -> dict[str, Any]:
+def _table(released: WorkloadRelease | DetailedSums, whole: CleanTable, words: list[str]) -> dict[str, Any]:
     """The whole numbers; behind the estimates and their error bars as they were released, where one stage has them."""
-    columns = files.columns(read[words]) if isinstance(read, WorkloadRelease) else {}
+    columns = files.columns(released[words]) if isinstance(released, WorkloadRelease) else {}
     columns |= files.columns(whole[words])
     return {name: np.array(column, dtype=object) for name, column in columns.items()}
 

@@ -289,7 +289,8 @@ class DetailedSums(Shown):
         domain = Domain.listed(list(rows), names=[rule.group, DETAIL, PART])
         shares = {domain.family(rule.group): self.share, domain.finest: 1 - self.share}
         strategy = Strategy(domain, detailed_unit(first.unit), shares)
-        measured = dict(zip(shares, (list(totals.values()), list(rows.values())), strict=True))
+        sums = (np.array(list(each.values()), dtype=object) for each in (totals, rows))
+        measured = dict(zip(shares, map(narrowed, sums), strict=True))
         return WorkloadRelease(strategy, self.level, first.confidence, measured, first.kind)
 
     @property
