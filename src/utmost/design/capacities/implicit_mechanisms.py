@@ -214,8 +214,6 @@ class ProductMechanism(ImplicitMechanism):
 
 
 Mechanism = Channel | ImplicitMechanism
-
-
 _BLOCK = 1 << 22
 
 

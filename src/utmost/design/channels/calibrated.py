@@ -115,11 +115,7 @@ def _period(rise: Fraction, integer_steps: bool) -> int:
 
 @checked
 def exponential_mechanism(
-    costs: object,
-    epsilon: Number | Level | None = None,
-    *,
-    alpha: Number | None = None,
-    **words: Unpack[RangeWords],
+    costs: object, epsilon: Number | Level | None = None, *, alpha: Number | None = None, **words: Unpack[RangeWords]
 ) -> Channel:
     """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), or to the root of that power where row sums may differ.
 

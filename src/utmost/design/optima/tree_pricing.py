@@ -37,8 +37,6 @@ _SHORT = 0.1  # of the slack: by how much a place may fall short, times its q v
 _ROUNDING = 1e-14  # of what is summed
 _LIGHT = 1e-2  # of the heaviest place: what a root weighs at least
 _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
-
-
 _WAYS_IN = ("price_trees", "flows_of_trees", "most_lacked")  # what `Forest` calls; the rest is called by these
 _fast: list[Callable[..., Any]] = []
 _worked, _has_looked = 0, False

@@ -68,8 +68,7 @@ Tents = Annotated[
 ]
 
 Rows = Annotated[
-    bool,
-    flag("Search integer rows along every axis, too, and take their products where better.", "--rows"),
+    bool, flag("Search integer rows along every axis, too, and take their products where better.", "--rows")
 ]
 
 _FEW, _MOST_BOXES = 4, 2_000

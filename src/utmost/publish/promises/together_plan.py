@@ -198,10 +198,9 @@ class TogetherAt(Shown):
             if isinstance(law, SignedCells)
             for row, part in zip(law.rows, law.shares, strict=True)
         )
-        ends = {
-            "toss": "rounded to an integer by a coin weighed by the fraction",
-            "keep": "fractions kept",
-        }[self.halves]
+        ends = {"toss": "rounded to an integer by a coin weighed by the fraction", "keep": "fractions kept"}[
+            self.halves
+        ]
         later = "; it can be relaxed later without loss" * self.is_relaxable
         return f"geometric noise on signed sums of the columns ({sums}), from which the columns are read, {ends}{later}"
 

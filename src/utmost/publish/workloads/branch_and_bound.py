@@ -72,15 +72,12 @@ class ErrorOfPrecisions(Protocol):
 
     def precisions(self, shares: Floats) -> Floats:
         """Of shares, (..., n), the precisions, each convex in its share."""
-        ...
 
     def values(self, precisions: Floats) -> Floats:
         """The errors, (...); inf where not all is determined."""
-        ...
 
     def slopes(self, precisions: Floats) -> Floats:
         """The derivatives of the error by each of the precisions, (n,), none of them positive."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

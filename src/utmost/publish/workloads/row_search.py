@@ -45,14 +45,7 @@ class DescentWords(TypedDict, total=False):
     inside: float
 
 
-def real_rows(
-    gram: Floats,
-    count: int,
-    level: float,
-    *,
-    exact: bool,
-    **descent: Unpack[DescentWords],
-) -> RealRows:
+def real_rows(gram: Floats, count: int, level: float, *, exact: bool, **descent: Unpack[DescentWords]) -> RealRows:
     """The best so many real rows that are found.
 
     Args:
