@@ -279,7 +279,7 @@ class _Fit:
     @property
     def p_values(self) -> Floats:
         """One-sided, of each word."""
-        z = self.counts[:-1] / np.maximum(self.errors[:-1], 1e-300)
+        z = self.counts[:-1] / np.maximum(self.errors[:-1], 1e-300)  # never divided by 0
         return np.array([0.5 * erfc(each / sqrt(2)) for each in z])
 
     def decoding(self, words: list[str]) -> Decoding:

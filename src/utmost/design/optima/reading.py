@@ -168,6 +168,7 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
     belief = _posterior(noise, consumer.prior, exact_integer(response, "response"))
     scores = _product(belief, consumer.loss)
     least = scores.min()
+    # Actions that rounding alone tells apart are ties.
     equal = np.flatnonzero(scores <= (least if is_exact(scores) else least * (1 + 2.0**-44)))
     first, last, mass = _shortest(belief, share)
     ties = tuple(int(r) for r in equal) if len(equal) > 1 else ()

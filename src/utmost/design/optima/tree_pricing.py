@@ -226,7 +226,7 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
         if flow < -_ROUNDING * size[i]:
             side = mass[i] if kind[i] > 0 else 1.0 - mass[i]
             if flow < relative * side:
-                relative = flow / max(side, 1e-300)
+                relative = flow / max(side, 1e-300)  # a side of no mass has no flow to speak of
                 tiny = i
         sub[parent[i]] += sub[i]
         mass[parent[i]] += mass[i]

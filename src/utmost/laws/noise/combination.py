@@ -493,6 +493,7 @@ def _chance(miss: Number) -> Fraction:
 
 def _log(miss: Fraction) -> float:
     """log(miss), rounded down, also where miss is no float."""
+    # Two logarithms and their difference, each within a few units.
     return (math.log(miss.numerator) - math.log(miss.denominator)) * (1 + 1e-14) - 1e-14
 
 

@@ -158,6 +158,7 @@ class FiellerSet:
         def depth(ratio: Fraction) -> float:
             """How far a ratio seems to be from the edge: positive inside, about linear where noise is about normal."""
             guess = self.noises.guess(ratio, float(abs(self.top - ratio * self.bottom)), chance)
+            # A guess that underflowed is as far inside as floats can say.
             return math.sqrt(-math.log(chance)) - math.sqrt(-math.log(min(1.0, max(guess, 5e-324))))
 
         single = len(self.noises.u) == 1  # its law is exact, and no dearer than a guess

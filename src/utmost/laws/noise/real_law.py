@@ -83,7 +83,7 @@ class RealLaw(Law):
         """
         value = read_confidence(confidence)
         t = self._near_margin(value)
-        while not self._covers(t, value):
+        while not self._covers(t, value):  # exactly: a first guess may lie on either side
             t = math.nextafter(t, math.inf)
         while self._covers(below := math.nextafter(t, 0.0), value):
             t = below

@@ -104,7 +104,7 @@ class Box:
         """Shares on the way from low to high, as large as the level allows."""
         width = self.high - self.low
         grown = self.spent @ width
-        ways = grown > 1e-300
+        ways = grown > 1e-300  # a box without width in a direction does not bound the way
         reach = ((1 - self.spent @ self.low)[ways] / grown[ways]).min(initial=1)
         return np.asarray(self.low + max(0.0, reach) * width)
 
@@ -281,6 +281,7 @@ class Search:
         # More share everywhere is less error.
         best = float(self.error.values(high)) * (1 - _LOWERED)
         width = box.high - box.low
+        # A chord over no width says nothing: level there.
         steep = np.where(width > 1e-15, (high - low) / np.where(width > 1e-15, width, 1), 0)
         shares = box.middle()
         for _ in range(_TANGENTS):
