@@ -152,9 +152,18 @@ def _refusal(value: object, name: str) -> NotANumber:
     )
 
 
+def between_0_and_1(value: object, name: str, where: str | None = None, *, strictly: bool = True) -> Fraction:
+    """A part of 1, read exactly: not 0 and not 1, where these are left out.
+
+    >>> between_0_and_1("1/4", "share"), between_0_and_1(1, "p", strictly=False)
+    (Fraction(1, 4), Fraction(1, 1))
+    """
+    number = exact(value, name)
+    if not (0 < number < 1 if strictly else 0 <= number <= 1):
+        raise OutOfRange(f"{name} must lie {'strictly ' * strictly}between 0 and 1", came=value, where=where)
+    return number
+
+
 def read_confidence(confidence: Number) -> Fraction:
     """A confidence, strictly between 0 and 1, read exactly."""
-    value = exact(confidence, "confidence")
-    if not 0 < value < 1:
-        raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence)
-    return value
+    return between_0_and_1(confidence, "confidence")
