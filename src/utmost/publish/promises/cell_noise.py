@@ -128,8 +128,9 @@ class LatticeNoise(Noise):
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
         """The values of a column, in steps of the lattice."""
-        read = integer_column if self.grid is None else real_column
-        return self.lattice.steps(self.lattice.read(read(column, name, place)))
+        if self.grid is None:
+            return integer_column(column, name, place)  # a row of its own: it is already in steps
+        return self.lattice.steps(self.lattice.read(real_column(column, name, place)))
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""
