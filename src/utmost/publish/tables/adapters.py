@@ -1,6 +1,6 @@
 """Adapters: how a table of any kind gives up its columns, and gets released ones back in a table of the same kind."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cache
 from itertools import islice
@@ -60,12 +60,10 @@ class _Columns(TableAdapter):
     def names(self, table: Any) -> list[str]:
         for name, column in table.items():
             check_column(column, name)
-        names = list(map(named, table))
+        names = distinct_names(map(named, table))
         lengths = dict(zip(names, map(len, table.values()), strict=True))
         if len(set(lengths.values())) > 1:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))
-        if len(lengths) < len(names):
-            raise BadTable("column names must be distinct", came="one name twice")
         return names
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
@@ -220,6 +218,20 @@ def check_there(wanted: Sequence[str], names: Sequence[str]) -> None:
     for name in wanted:
         if name not in names:
             raise no_column(name, names)
+
+
+def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
+    """The names of the columns of a table, found to be distinct.
+
+    >>> distinct_names(["n", "n_margin"])
+    ['n', 'n_margin']
+    """
+    places: dict[str, int] = {}
+    for at, name in enumerate(names, 1):
+        first = places.setdefault(name, at)
+        if first != at:
+            raise BadTable("column names must be distinct", came=f"columns {first} and {at}", where=where)
+    return list(places)
 
 
 def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:

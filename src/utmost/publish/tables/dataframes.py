@@ -135,10 +135,7 @@ class _ArrowAdapter(_DataframeAdapter):
         return type(table).__module__.startswith("pyarrow") and type(table).__name__ in ("Table", "RecordBatch")
 
     def names(self, table: Any) -> list[str]:
-        names = list(table.schema.names)
-        if len(set(names)) < len(names):
-            raise BadTable("column names must be distinct", came="one name twice")
-        return names
+        return adapters.distinct_names(table.schema.names)
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         arrow, column = extra("pyarrow", "tables"), _as_frame(table).column(name)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable
 from utmost.publish.tables import adapters
 from utmost.publish.tables.adapters import Column, named
 from utmost.publish.tables.extra import extra
@@ -38,8 +37,7 @@ class PandasShape:
         """The names of a frame."""
         columns = [named(name) for name in frame.columns]
         levels = _levels(frame.index)
-        if len({*columns, *levels}) < len(columns) + len(levels):
-            raise BadTable("column names must be distinct", came="one name twice")
+        adapters.distinct_names((*levels, *columns))
         return cls(levels, dict(zip(columns, frame.columns, strict=True)))
 
     @property
