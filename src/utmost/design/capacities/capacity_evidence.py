@@ -117,7 +117,11 @@ def attained(ptype: PrivacyType, kind: Kind, mechanism: Mechanism) -> Around:
 
 
 def bounded(ptype: PrivacyType, kind: Kind, dual: Dual, multipliers: PairMultipliers | None = None) -> Around:
-    """sum_x z_x, from below and from above, once z is known to be feasible."""
+    """sum_x z_x, from below and from above, once z is known to be feasible.
+
+    Raises:
+        PromiseBroken: when it is not.
+    """
     if isinstance(dual, ProductDual):
         parts = _parts(ptype, len(dual.parts))
         return _product([bounded(part, kind, z) for part, z in zip(parts, dual.parts, strict=True)])
@@ -298,7 +302,11 @@ class CapacityCertificate(Evidence):
         return None
 
     def check(self) -> Bounds:
-        """Compute the bounds again from mechanism and dual alone."""
+        """Compute the bounds again from mechanism and dual alone.
+
+        Raises:
+            PromiseBroken: when the mechanism is not of the type, or the dual is not feasible.
+        """
         return certified_capacity(self.ptype, self.kind, self.mechanism, self.dual, self.multipliers)
 
 

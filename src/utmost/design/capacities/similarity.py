@@ -122,6 +122,8 @@ def row_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fracti
     """Bounds of sum_j alpha^(sign d(x, j)) weights[j] for every x, from below and from above; equal where exact.
 
     Args:
+        ptype: n secrets.
+        weights: (n,) nonnegative Fractions.
         sign: 1 for the similarity alpha^d, -1 for 1 / alpha^d.
 
     Cost: O(n) on counts, else O(n^2) float64 operations for each pair of 16-bit digits of similarity and weights.

@@ -74,6 +74,9 @@ def with_tails(costs: Array, weights: Array, tails: Tails | None, unit: Fraction
 
     Args:
         costs: (n, m) in units of the sensitivity.
+        weights: (m,).
+        tails: see `Tails`, in the units of the user.
+        unit: the sensitivity in the units of the user.
         integer_steps: whether steps will be whole, as a staircase's are: a tail that rises by p/q of a unit then
             repeats itself after q outcomes, p steps lower; else after one.
     """

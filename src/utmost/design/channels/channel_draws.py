@@ -50,7 +50,11 @@ class Drawing:
     remap: Remap | None = None  # what to make of each outcome
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: Method | None) -> Any:
-        """Independent outcomes to be published: see `outcomes`."""
+        """Independent outcomes to be published: see `outcomes`.
+
+        Raises:
+            PromiseBroken: for randomness that can be predicted.
+        """
         bits = unpredictable(randomness, where="draw", instead="utmost.doors.testing.seeded_draw")
         return self.outcomes(secrets, shape, bits, method)
 
@@ -60,6 +64,7 @@ class Drawing:
         Args:
             secrets: one secret, or a list or an array of them; by number, or by name.
             shape: so many for each secret; () for one.
+            randomness: where the bits come from.
             method: "constant" or "table".
 
         Returns:

@@ -177,6 +177,9 @@ def count_height_functions(graph: BipartiteGraph) -> int:
 
     Cost: one step for each node and for each way to label the frontier (the visited nodes with an unvisited neighbour).
 
+    Raises:
+        Unsupported: where the labels of a frontier do not fit in 64 bits, or more than 2^25 of them are possible.
+
     >>> path = np.abs(np.arange(5)[:, None] - np.arange(5))
     >>> count_height_functions(BipartiteGraph.of(path))
     16

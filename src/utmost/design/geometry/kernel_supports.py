@@ -81,6 +81,7 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[Number]], Nu
     """The vertices as columns of exact numbers, each up to a positive factor, and the number one.
 
     Args:
+        vertices: N of them.
         bits: the precision of intervals, where alpha to some distance is irrational.
     """
     if vertices.is_exact:

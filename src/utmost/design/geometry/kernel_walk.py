@@ -157,6 +157,7 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
     the orbit arises for each of them, and is kept where the lowest is the image of the representative.
 
     Args:
+        vertices: all vertices of the type.
         rows: a stretch ends once it has found about this many, not counting images, or after a second or so.
         start: where an earlier walk stopped.
 
@@ -188,6 +189,10 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda 
     """How many kernels there are of each size, (n+1,), without listing them.
 
     A set that holds t of an orbit's s vertices is found t times in s images: it counts s/t.
+
+    Args:
+        vertices: all vertices of the type, at least three.
+        watch: is called, every second or so, with the share of all sets that is done.
     """
     tables, tasks = WalkTables.of(vertices), _tasks(vertices)
     sizes = np.zeros(vertices.distances.size + 1, dtype=np.int64)

@@ -267,6 +267,9 @@ class NearestRemap:
 def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
     """The nearest remap of two exact matrices.
 
+    Args:
+        B: (n, m). A: (n, k).
+
     Cost: a program of m k + 1 variables and 2 n k + m rows.
     """
     (n, m), k = B.shape, A.shape[1]

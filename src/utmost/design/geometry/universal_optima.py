@@ -111,7 +111,11 @@ class LeastLoss:
 
     @classmethod
     def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
-        """The least of a type and a loss."""
+        """The least of a type and a loss.
+
+        Raises:
+            Unsupported: where the loss is float64.
+        """
         listed = vertices(ptype)
         columns, table = exact_weights(listed), exact_loss(loss, ptype.space.size)
         if not listed.is_exact:

@@ -139,6 +139,7 @@ def scores(payments: Array, joint: Array) -> Array:
     """sum_x J[x, y] payments[x, w], shape (k, m): what action w brings at outcome y, times the outcome's probability.
 
     Args:
+        payments: (n, k), gains or losses.
         joint: (n, m).
 
     Cost: O(n m k).
@@ -192,7 +193,11 @@ class PaidMeasure(Measure):
         return self.is_gain
 
     def payments(self, n: int) -> Array:
-        """The (n, k) matrix for n secrets."""
+        """The (n, k) matrix for n secrets.
+
+        Raises:
+            NotALoss: for a matrix on another number of secrets.
+        """
         matrix = self.paid if isinstance(self.paid, np.ndarray) else self.paid.matrix(n)
         if len(matrix) != n:
             kind = "gain" if self.is_gain else "loss"
@@ -214,13 +219,22 @@ class PaidMeasure(Measure):
         return Measure.multiplicative_leakage(self, channel, prior)
 
     def strategy(self, channel: object, prior: object = None) -> Remap:
-        """The best action for each outcome; of several the smallest, with the outcome in ``.ties``."""
+        """The best action for each outcome; of several the smallest, with the outcome in ``.ties``.
+
+        Args:
+            channel: (n, m), or a `Hyper`; or a prior alone, whose best action is taken without seeing anything.
+            prior: (n,), with a channel.
+        """
         J = columns_or_prior(channel, prior)
         scored = scores(self.payments(len(J)), J)
         return least_actions(-scored if self.is_gain else scored)
 
     def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
         """The largest leakage of a channel by this gain or loss, over all priors, with a prior that attains it.
+
+        Args:
+            channel: (n, m).
+            kind: "multiplicative" or "additive".
 
         Cost: for one guess of the secret see `best_subset`; otherwise O(n m k) for each corner of `corner_priors`, of
         which there can be exponentially many.

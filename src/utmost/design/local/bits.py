@@ -65,6 +65,9 @@ def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], ran
 def as_bits(values: object, name: str) -> Bits:
     """An array of bits.
 
+    Raises:
+        NotANumber: for anything but bools and the integers 0 and 1.
+
     >>> as_bits([[0, 1]], "bits")
     array([[False,  True]])
     """

@@ -128,6 +128,8 @@ def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> 
     """The loss that ``dual`` proves to be a lower bound for every private channel on {0, ..., n}.
 
     Args:
+        level: the privacy level.
+        consumer: of n + 1 secrets.
         dual: (n+1,) the vector mu.
         exactly: in rationals (exact consumer, rational alpha, Fractions in ``dual``), else a float rounded down.
 

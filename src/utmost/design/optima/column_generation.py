@@ -94,6 +94,7 @@ def searched(
     """What `certificate_of_rays` finds, with what another search on the same space can begin with.
 
     Args:
+        ptype, consumer, gap, progress: see there.
         starts: what one search or two at any levels, for any consumers, have found on this space, the nearest first.
     """
     costs = np.ascontiguousarray((_floats(consumer.prior)[:, None] * _floats(consumer.loss)).T)

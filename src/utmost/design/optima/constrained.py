@@ -151,7 +151,11 @@ class ConstrainedCertificate(Evidence):
     remap = None
 
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual alone, in rationals."""
+        """Compute the bounds again from primal and dual alone, in rationals.
+
+        Raises:
+            PromiseBroken: when the channel is not private or breaks a constraint, or the dual is not feasible.
+        """
         rows = constraint_rows(self.constraints, self.ptype.space.size)
         check_private(self.ptype, self.matrix)
         _check_kept(rows, self.matrix)

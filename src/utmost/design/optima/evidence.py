@@ -93,7 +93,11 @@ class Certificate(Evidence):
 
     @long_work("Checking a certificate")
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual alone."""
+        """Compute the bounds again from primal and dual alone.
+
+        Raises:
+            PromiseBroken: when the channel is not private, or the dual is not feasible.
+        """
         return certified_bounds(
             self.ptype,
             self.consumer,

@@ -120,6 +120,7 @@ class Forest:
         """Multipliers of the rows of the trees that leave as little as they can of prices (k, n) below zero.
 
         Args:
+            prices: p_x l(x, w) - mu_x, one row for each action.
             factors: (n, n) those of the type itself.
 
         Returns: at most n - 1 for each action.

@@ -40,6 +40,8 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres
     """The places of a table of any kind but a network.
 
     Args:
+        table: with or without columns of these names.
+        name, latitude, longitude: the columns.
         in_metres: whether the two are declared to be northing and easting, as which they are looked for then.
 
     Raises:

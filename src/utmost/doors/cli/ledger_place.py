@@ -47,7 +47,11 @@ class Place:
 
     @contextmanager
     def opened(self, *, create: bool = False) -> Iterator[Any]:
-        """The ledger, closed again afterwards."""
+        """The ledger, closed again afterwards.
+
+        Args:
+            create: make a ledger where there is none.
+        """
         from utmost.publish.ledger import Ledger
 
         with Ledger.open(self.ledger, create=create, **self.options) as ledger:

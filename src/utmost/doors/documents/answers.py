@@ -66,6 +66,7 @@ class SavedMechanism:
         """One answer for each person, kept in a ledger; and how many of them were there before.
 
         Args:
+            ledger: where answers are kept.
             persons: person to secret, see `rows`; None for a person who has an answer.
             under: name, dataset, version and independent, as `Ledger.respond` takes them.
         """
@@ -90,7 +91,11 @@ class SavedMechanism:
         }
 
     def guarantee(self, *, by_ledger: bool = False) -> str:
-        """The promise of one answer, and what more of them cost; or that a ledger repeats it."""
+        """The promise of one answer, and what more of them cost; or that a ledger repeats it.
+
+        Args:
+            by_ledger: whether a ledger keeps the answer.
+        """
         return answers_guarantee(self.facts["epsilon"], self.space.unit, by_ledger=by_ledger)
 
 
@@ -100,6 +105,11 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     Args:
         path: what `utmost design --out` wrote, or a channel as `channel_files.read` reads it.
         space: the secrets of a channel, which says nothing of distances; a design names its own.
+
+    Raises:
+        PromiseBroken: for a design that does not prove what it states, and for a channel that keeps no level.
+        OutOfRange: for a channel without a space, or with one of another size.
+        Unsupported: for a channel of floats, which keeps no level exactly.
     """
     digest = sha256(path.read_bytes()).hexdigest()
     mechanism = read_design(path)
@@ -196,7 +206,10 @@ def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Ke
     """The table of a file with an answer in the place of each secret, and its statement.
 
     Args:
-        keeper: answers for persons, where a ledger keeps the answers; then ``request`` names the column of persons.
+        saved: what is drawn from.
+        path: of the table.
+        asked: how its columns are treated.
+        keeper: answers for persons, where a ledger keeps the answers; then ``asked`` names the column of persons.
 
     Raises:
         OutOfRange: where the secrets are declared public, and for a column that is declared twice or not at all.

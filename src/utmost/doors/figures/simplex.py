@@ -63,6 +63,12 @@ def simplex_figure(
 ) -> None:
     """Draw triangles side by side into a file of the kind that the path names.
 
+    Args:
+        panels: one or more.
+        file: open for writing.
+        path: ends in .svg, .png or .pdf.
+        labels: the names of the three secrets.
+
     Raises:
         OutOfRange: for another ending, and for beliefs about another number of secrets than three.
         Unsupported: where matplotlib is not installed.
@@ -177,7 +183,10 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
     """Draw the simplex on four secrets as a tetrahedron, a solid in it, and some posteriors with their hull.
 
     Args:
+        axes: of matplotlib.
+        solid: the region.
         marked: (4, m) posteriors and their (m,) weights.
+        labels: the names of the secrets.
     """
     _draw_frame(axes, labels)
     places = solid.corners.T @ _TETRAHEDRON

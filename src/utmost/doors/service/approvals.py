@@ -124,6 +124,7 @@ def check_approved(
     """Check that a proposal allows what is asked, to whoever asks: its proposer, or anyone where it says so.
 
     Args:
+        proposal, token, verb: which, who asks, and for what.
         about: the release, its version, the level and the facts of a publication, as `Saying.about`.
     """
     remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."

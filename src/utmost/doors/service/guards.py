@@ -254,11 +254,19 @@ class Limits:
         return self._addresses.wait(address)
 
     def known(self, who: str) -> None:
-        """Take a turn of whoever was verified."""
+        """Take a turn of whoever was verified.
+
+        Raises:
+            Refused: where there is none.
+        """
         _take(self._tokens, who)
 
     def stranger(self, scope: Scope) -> None:
-        """Take a turn of an address from which somebody comes who is not known."""
+        """Take a turn of an address from which somebody comes who is not known.
+
+        Raises:
+            Refused: where there is none.
+        """
         _take(self._strangers, address_of(scope))
 
 

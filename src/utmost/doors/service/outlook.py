@@ -45,6 +45,8 @@ def outlook(
     """What a proposal would come to; where its terms cannot be carried out, why.
 
     Args:
+        ledger: that it is about.
+        proposal: which one.
         may_know: whether the budget of a dataset may be shown to whoever looks; of another nothing is said.
         sees_all: whether whoever looks is for all releases; else no dataset is named that a limit waits for.
         terms: of the proposal, where they were read before.
@@ -93,6 +95,9 @@ def ladder(
     ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool], *, sees_all: bool = True
 ) -> tuple[tuple[Level, Outlook], ...]:
     """What a proposal would come to at its level and around it: a quarter, half, twice and four times as much.
+
+    Args:
+        ledger, proposal, may_know, sees_all: as for `outlook`.
 
     Cost: the terms are read once, for five outlooks, of which none is begun after two seconds.
     """

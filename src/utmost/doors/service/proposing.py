@@ -99,6 +99,11 @@ class Proposals:
         """Propose to publish or to relax a release.
 
         Args:
+            token: a curator's.
+            key: an idempotency key.
+            verb: "publish" or "relax".
+            release, version, at: what is to be said.
+            terms: of a publication.
             reason: why, for whoever decides; at most 1 000 characters.
             anyone: whether any curator may use the approval, and not its proposer alone.
         """

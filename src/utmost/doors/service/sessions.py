@@ -40,8 +40,10 @@ class Sessions:
         """The secret of a new session; nothing is written for somebody who may do nothing.
 
         Args:
+            issuer: who vouches.
             claims: what it has said, and signed; what no token asks for is not kept.
             way: a text of the sign-in, by which there is one session and no other.
+            seconds: for how long.
         """
         needed = self._bearers.claims_asked() | {"sub"}
         claims_held = {name: claims[name] for name in sorted(needed) if name in claims}

@@ -154,6 +154,7 @@ class Token(Written):
         """Check that it allows something; the answer does not depend on whether the release is there.
 
         Args:
+            verb: one of those in `ALLOWED`.
             release: which one; None for what concerns all of them.
             level: at which level; None where the request has none.
         """

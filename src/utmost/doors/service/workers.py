@@ -113,6 +113,8 @@ class Workers:
         """What a work gives: see `page_work.answered`. What was asked before is not worked out again.
 
         Args:
+            caller: whose request it is.
+            work: its name.
             fields: its texts, which the page has bounded.
             is_kept: whether request and answer are, for whoever asks the same.
         """

@@ -106,6 +106,9 @@ def check_numbers(value: object, name: str) -> None:
 def indices(values: object, size: int, name: str) -> NDArray[Any]:
     """Places in 0..size-1, as an array of integers of the shape they came in.
 
+    Raises:
+        OutOfRange: for what is no integer, and for a place that there is not.
+
     >>> indices([2, 0], 3, "rows")
     array([2, 0])
     """

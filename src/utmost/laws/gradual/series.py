@@ -195,6 +195,8 @@ def inverse(core: list[Interval], start: int, reach: int) -> Inverse:
 
     Args:
         core: the coefficients of N as intervals of one precision.
+        start: the lowest exponent.
+        reach: how many coefficients on each side.
     """
     bits = core[0].bits
     middles = [(c.low + c.high) >> 1 for c in core]

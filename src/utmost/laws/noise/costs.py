@@ -219,7 +219,11 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
 
 
 def check_cost(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.float64]) -> None:
-    """Refuse a cost that falls from one size to the next larger one."""
+    """Refuse a cost that falls from one size to the next larger one.
+
+    Raises:
+        NotMonotone: with the two sizes.
+    """
     check_array(values, "costs", 1)
     values = as_array(values, "costs") if is_exact(values) else values
     falls = np.flatnonzero(values[1:] < values[:-1] * (1 - _ROUNDING))

@@ -42,7 +42,11 @@ class Points:
 
     @classmethod
     def of(cls, x: Any) -> "Points":
-        """Read a number, a list or an array."""
+        """Read a number, a list or an array.
+
+        Raises:
+            NotANumber: for booleans, NaN, infinities and what is no number.
+        """
         if isinstance(x, Rational) and not isinstance(x, bool):
             return cls._rational(np.asarray(Fraction(x), dtype=object), exact=True, scalar=True)
         array = plain_array(x, "list of points")

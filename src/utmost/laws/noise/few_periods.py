@@ -52,6 +52,7 @@ class FewPeriods:
         """Read the cost.
 
         Raises:
+            NotALoss, NotMonotone: as in `read_cost`.
             Unsupported: when the expectation is infinite, or the cost exceeds the floats within four periods.
         """
         epsilon, read = read_settled(level, nearest(period), cost, integers=False)

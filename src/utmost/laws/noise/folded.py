@@ -179,6 +179,7 @@ def enclose_crossing(
     """Enclose the least edge with M >= V, using only that M never falls.
 
     Args:
+        folded: the folded cost M.
         edges: ascending, from 0 to the whole period, in units of the cost's argument.
         last: the last point of each cell between neighbouring edges: the next edge on the reals, the integer before it
             on the integers.

@@ -135,6 +135,7 @@ class Groups:
         """-log phi of one group, and by how much rounding may have moved it.
 
         Args:
+            group: which.
             half_angles: c t/2, reduced to a period where that is exact, (K,).
             farthest: how large the angle was before it was rounded, (K,).
         """

@@ -45,6 +45,7 @@ def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[Sprea
     """Of each row of coefficients (laws, terms), the bound of its sum.
 
     Args:
+        differences: the coefficients.
         epsilons: the levels of the terms, (terms,).
         counts: how many independent terms of each there are, (terms,).
     """

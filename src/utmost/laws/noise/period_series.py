@@ -80,6 +80,7 @@ def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> 
     """Epsilon, and the cost read.
 
     Raises:
+        NotALoss, NotMonotone: as in `read_cost`.
         Unsupported: when the expectation is infinite, or the cost exceeds the floats within four periods.
     """
     epsilon, read = float(FloatPowers(level).epsilon.high), read_cost(cost, period, integers=integers)

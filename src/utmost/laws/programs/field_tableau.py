@@ -29,6 +29,9 @@ class FieldTableau(Tableau):
     def feasible(cls, matrix: Array, right: Array) -> "FieldTableau":
         """A first basis, by minimising the sum of artificial variables.
 
+        Args:
+            matrix: (k, m). right: (k,).
+
         Raises:
             Infeasible: where no x >= 0 satisfies the equations.
 

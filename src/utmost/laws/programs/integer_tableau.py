@@ -20,7 +20,11 @@ class IntegerTableau(Tableau):
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "IntegerTableau":
-        """A first basis, by minimising the sum of artificial variables."""
+        """A first basis, by minimising the sum of artificial variables.
+
+        Args:
+            matrix: (k, m) integers. right: (k,) integers.
+        """
         k, m = matrix.shape
         signs = np.array([-1 if b < 0 else 1 for b in right], dtype=object)
         rows = np.concatenate([matrix.astype(object), np.eye(k, dtype=object), right.astype(object)[:, None]], axis=1)
@@ -35,7 +39,14 @@ class IntegerTableau(Tableau):
         return best._without_artificial(m)
 
     def minimise(self, cost: Array) -> "tuple[Solution, IntegerTableau]":
-        """The least cost, and the basis that attains it: a good start for a similar cost."""
+        """The least cost, and the basis that attains it: a good start for a similar cost.
+
+        Args:
+            cost: (m,) integers.
+
+        Raises:
+            SolverFailed: where the cost has no lower bound.
+        """
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
         best = self._descend(padded, m)

@@ -39,6 +39,7 @@ def take_apart(ratio: Real, marks: Sequence[Real], *, values: int, group_bits: i
     """The parts of Geom(ratio) with an independent mark.
 
     Args:
+        ratio: a with 0 < a < 1.
         marks: the probabilities of the marks.
         values: how many values of the top part have an index.
         group_bits: the most bits in a group of digits.

@@ -196,6 +196,10 @@ class HiddenPaths:
     def cells(self, points: "GridPoints", level: Level) -> Integers:
         """floor((x + V)/g + 1/2) for each coordinate of each point, shape (m, n).
 
+        Args:
+            points: the points and the grid.
+            level: for one unit of distance.
+
         Cost: about a microsecond a point at the anchor, and as much for each of the (n + 1) |log(e/e0)| events.
         """
         walk = _Walk.of(level, self.anchor, points.grid)

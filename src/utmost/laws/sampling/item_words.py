@@ -126,7 +126,11 @@ class Identifiers:
 
 
 def int64_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Integers of 64 bits in an array of a shape, where -1 stands for any length."""
+    """Integers of 64 bits in an array of a shape, where -1 stands for any length.
+
+    Raises:
+        NotANumber, OutOfRange: for anything else.
+    """
     array = plain_array(values, name)
     is_right = array.dtype.kind in "iu" or array.size == 0
     if (
@@ -150,6 +154,7 @@ def item_tags(secret: bytes, columns: Sequence[Identifiers]) -> Tags:
     """A tag of 128 bits for each item; equal for equal identifiers, in whatever batch they come.
 
     Args:
+        secret: 32 bytes.
         columns: the columns that together say which item a row is, in order; all of one length n >= 0.
 
     Returns:

@@ -56,6 +56,7 @@ class AddedCells:
         """For each part, its cells, in an array where they can be laid out.
 
         Args:
+            shape: of the cells of a part.
             parts: how many there are; a cell is numbered by its table, then its part, then its cell.
             tables: 1, or 2 for sums and counts together, which stand side by side.
             numbered: where the cells are more than numbers, which are which.

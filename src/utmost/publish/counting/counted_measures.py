@@ -130,7 +130,12 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
 
 
 def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict[str, "Measure"]:
-    """The measures by name; the one that the words say where no measures are given."""
+    """The measures by name; the one that the words say where no measures are given.
+
+    Raises:
+        OutOfRange: for both, and for no measure.
+        WrongKind: for measures that are none.
+    """
     if measures is None:
         return {"": Measure.of(words, each_row=each_row)}
     if words != MeasureWords():

@@ -48,7 +48,11 @@ def _axis_remedy(domain: Domain, name: str) -> str:
 
 
 def part_axis(domain: Domain, part: Any) -> Axis:
-    """The axis whose labels are the parts."""
+    """The axis whose labels are the parts.
+
+    Raises:
+        NotDeclared, WrongKind, OutOfRange: for what is none.
+    """
     if isinstance(part, str):
         if part not in domain.columns:
             raise NotDeclared(

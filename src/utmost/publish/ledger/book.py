@@ -153,6 +153,8 @@ class Book:
         """What is stored, or what is made now, in as few transactions as there can be.
 
         Args:
+            stored: the answer that is there, or None.
+            draw: a new one, for the writer alone.
             look: whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
                 the lock it is looked up in any case.
         """
@@ -181,16 +183,28 @@ class Book:
         return Page(self.key, rows, self._now(rows))
 
     def check_writable(self, page: Page) -> None:
-        """Check that there is no quarantine, before anything is drawn."""
+        """Check that there is no quarantine, before anything is drawn.
+
+        Raises:
+            Quarantined: where there is one.
+        """
         if page.reason is not None:
             raise self._quarantined(page.reason)
 
     def check_said(self, page: Page) -> None:
-        """Check that what the page repeats is in the witness's history."""
+        """Check that what the page repeats is in the witness's history.
+
+        Raises:
+            Quarantined: where it is not.
+        """
         self._unsettled(page)
 
     def check_witness(self) -> None:
-        """Check that what the witness holds was written under this key."""
+        """Check that what the witness holds was written under this key.
+
+        Raises:
+            LedgerDamaged: where it was not.
+        """
         if self.witness is not None:
             state_of(self.key, self.witness.rows())
 
@@ -266,6 +280,9 @@ class Book:
         """The events that the witness must settle before any response of the page is repeated.
 
         A ledger whose witness is gone, or that differs from it, repeats what both have.
+
+        Raises:
+            Quarantined: for a response that the witness does not have.
         """
         held = Held(None, ()) if self.witness is None else self.witness.held()
         last = held.last

@@ -162,6 +162,7 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
 
     Args:
         event, end: of the event that published it the number, and the part that follows the labels.
+        seal: of the labels.
     """
     if labels is None:
         return {}

@@ -178,6 +178,9 @@ def check_allowed(
 ) -> None:
     """Check that a dataset allows a new release.
 
+    Args:
+        digests: as for `check_apart`.
+
     Raises:
         BudgetExceeded, OutOfRange: where it does not.
         AlreadyPublished: where another dataset holds the same values.

@@ -45,7 +45,11 @@ class Order:
 
     @classmethod
     def of(cls, page: Page, release: Published, source: Source, committed: bytes) -> "Order":
-        """The order of a table that has been found to be the one that was published."""
+        """The order of a table that has been found to be the one that was published.
+
+        Args:
+            committed: the commitment to it.
+        """
         if source.items is None:
             return cls()
         mine = item_tags(noise_secret(page.key, release.name, release.version, committed), [source.items])
@@ -121,7 +125,11 @@ class ToRelax:
         return published.version, order.asked(stored_response(page, published, self.level, self.progress))
 
     def drawn(self, page: Page, randomness: Randomness) -> Answered | None:
-        """A new answer, drawn and written; None where another version is the newest now."""
+        """A new answer, drawn and written; None where another version is the newest now.
+
+        Raises:
+            BudgetExceeded, Quarantined: as for `answer_more`.
+        """
         published = self.now(page)
         if published is None:
             return None
@@ -213,7 +221,11 @@ def answer_more(
 
 
 def check_answerable(page: Page, release: Published, level: Level) -> None:
-    """Check that a release may be answered at one level more."""
+    """Check that a release may be answered at one level more.
+
+    Raises:
+        BudgetExceeded, Quarantined: as for `answer_more`.
+    """
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(
@@ -227,6 +239,9 @@ def check_answerable(page: Page, release: Published, level: Level) -> None:
 
 def check_values(page: Page, release: Published, now: bytes, source: Source) -> None:
     """Check that these are the values that were published.
+
+    Args:
+        now: the commitment to them.
 
     Raises:
         DataChanged: where they are not.

@@ -104,7 +104,11 @@ class Publishing:
 
     @classmethod
     def read(cls, name: str, brought: Brought) -> "Publishing":
-        """A request, before its table is read."""
+        """A request, before its table is read.
+
+        Raises:
+            OutOfRange, NotANumber: for what is no name, no version and no such thing.
+        """
         assert brought.promise is not None, "of a publication"
         if not isinstance(brought.independent, bool):
             raise OutOfRange("independent must be true or false", came=brought.independent)
@@ -116,6 +120,10 @@ class Publishing:
 
     def with_values(self, table: Any, look: Look) -> "tuple[Publishing, Source]":
         """The same with every column declared, and the values read.
+
+        Args:
+            table: see `Promise.rows_of`.
+            look: see `as_published`.
 
         Raises:
             NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
@@ -157,6 +165,7 @@ class Publishing:
         """What an event says of it, whatever keeps the responses.
 
         Args:
+            committed: the commitment to the values.
             values: the sealed digests by which they are known again.
         """
         return {

@@ -203,7 +203,11 @@ def page_labels(page: Page, release: Published) -> Named:
 
 
 def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
-    """The columns of a release in order, and its public ones, where the ledger keeps them."""
+    """The columns of a release in order, and its public ones, where the ledger keeps them.
+
+    Args:
+        seal: of the labels.
+    """
     if release.labels is None:
         return (), {}
     first = min(release.responses.values(), key=lambda response: response.event)

@@ -94,7 +94,11 @@ class Source:
                 )
 
     def answer(self, noise: Noise, level: Level, response: Response, kind: str, part: Any) -> Any:
-        """A response as it is handed to whoever brought the table: that table, with released values in it."""
+        """A response as it is handed to whoever brought the table: that table, with released values in it.
+
+        Args:
+            kind, part: see `PlannedNoise.handed`.
+        """
 
         def table(columns: Mapping[str, Any]) -> Any:
             margins, after = noise.with_bars(level, tuple(response), self.rows, self.public)
@@ -104,6 +108,9 @@ class Source:
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
+
+        Args:
+            tags: of the items, under any secret, by which it is soonest known.
 
         Raises:
             BadTable: naming the rows as they are called in the table that came.
@@ -119,7 +126,11 @@ class Source:
         return None
 
     def with_released(self, released: Mapping[str, NDArray[Any]], after: Mapping[str, str]) -> Any:
-        """The table that came, with released values in place of the true ones, and no column that is not public."""
+        """The table that came, with released values in place of the true ones, and no column that is not public.
+
+        Args:
+            after: for each column that is new the one behind which it stands.
+        """
         names = self.adapter.names(self.table)
         unsaid = [name for name in names if name not in self.columns and name not in self.public]
         return self.adapter.with_columns(self.adapter.without(self.table, unsaid), released, after)

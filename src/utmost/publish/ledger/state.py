@@ -180,7 +180,11 @@ class State:
     draws: dict[int, DrawnAnswers] = field(default_factory=dict)  # where their answers are, by the number of the event
 
     def versions(self, name: str) -> list[int]:
-        """The versions of a release, or of a mechanism, in order: 1, 2, ..."""
+        """The versions of a release, or of a mechanism, in order: 1, 2, ...
+
+        Raises:
+            OutOfRange: for what is no name.
+        """
         check_name(name, "name")
         count, known = 0, self.releases if (name, 1) in self.releases else self.mechanisms
         while (name, count + 1) in known:
@@ -191,6 +195,7 @@ class State:
         """One version of a release, or the newest.
 
         Raises:
+            NotPublished: where there is none.
             OutOfRange, NotANumber: for what is no name, or no version.
         """
         newest = max(self.versions(name), default=1)

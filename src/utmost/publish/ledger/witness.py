@@ -213,7 +213,11 @@ def kept(error: LedgerUnavailable) -> LedgerUnavailable:
 
 
 def state_of(key: Key, rows: list[Row]) -> State:
-    """What the events of a whole chain say."""
+    """What the events of a whole chain say.
+
+    Raises:
+        LedgerDamaged: for events that were not written under this key.
+    """
     check_chain(key, 0, START, rows)
     return folded(State(0, START), [(read_event(number, body), mac) for number, body, mac in rows])
 

@@ -207,6 +207,9 @@ class CellNoise(ColumnNoise, LatticeNoise):
     def snapped_by(self, rule: str) -> "CellNoise":
         """The same with another rule of snapping.
 
+        Raises:
+            OutOfRange: for a rule that is none.
+
         >>> cell_noise(sensitivity=1, cells=1, numbers="reals").snapped_by("floor").lattice.snapping
         'floor'
         """
@@ -230,6 +233,9 @@ def cell_noise(
     largest: Number | None = None,
 ) -> CellNoise:
     """Read what is promised of the noise of cells.
+
+    Raises:
+        OutOfRange, NotANumber: for a parameter that is no such thing.
 
     >>> cell_noise(sensitivity=1, cells=2, neighbours="change-one").lattice.cells
     4

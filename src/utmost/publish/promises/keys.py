@@ -279,6 +279,11 @@ def keys_statement(
     """What is said publicly of keys that were named: the promise, and the keys themselves.
 
     Args:
+        total, delta: of all keys together.
+        per_individual: how many keys one individual may hold.
+        keys: those that were named.
+        column: what they are keys of.
+        digest: of the table of keys, where there is one.
         shares: how many one individual divides among their keys; format 2 is of keys that count once each.
     """
     sentence = promise_of_keys(total, delta, per_individual, shares)
@@ -321,7 +326,11 @@ def keys_of_one(keys: Any) -> int:
 
 
 def shares_of_one(shares: Any, keys: int) -> int:
-    """How many shares one individual divides among their keys: one for each at least."""
+    """How many shares one individual divides among their keys: one for each at least.
+
+    Raises:
+        OutOfRange: for fewer than the keys that one individual may hold, and more than 10^6.
+    """
     return natural(shares, "shares", least=keys, most=_MOST_SHARES)
 
 

@@ -75,7 +75,11 @@ class NamingNoise(Noise):
         return None
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
-        """Check that the keys may be named."""
+        """Check that the keys may be named.
+
+        Raises:
+            OutOfRange: for a key that nobody declared.
+        """
 
     @property
     def whom(self) -> str:

@@ -42,7 +42,11 @@ Response = dict[str, Integers]
 
 
 def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """What the facts of an event say of a noise that says itself what it is: a mapping with these names."""
+    """What the facts of an event say of a noise that says itself what it is: a mapping with these names.
+
+    Raises:
+        WrongKind: for facts of anything else.
+    """
     about = facts.get("noise")
     if not isinstance(about, Mapping) or not set(names) <= set(about):
         raise wrong_kind("facts", f"those of a noise, with {', '.join(names)}", facts)

@@ -209,7 +209,12 @@ def warn_of_laws(strategy: Strategy, level: Level, laws: Mapping[Family, Geometr
 
 
 def sum_noise(strategy: Strategy, largest: Number | None = None) -> SumNoise:
-    """The noise of the sums that a strategy measures."""
+    """The noise of the sums that a strategy measures.
+
+    Raises:
+        WrongKind: for what is no strategy.
+        OutOfRange: for a bound that is none.
+    """
     if not isinstance(strategy, Strategy):
         raise WrongKind("a strategy must be a Strategy", came=type(strategy).__name__, where="strategy")
     cells = cell_noise(unit=strategy.unit, largest=largest)

@@ -204,7 +204,11 @@ def commitment_schema(*, tagged: bool = False) -> Any:
 
 
 def gathered_commitment(batches: Iterator[Any], identifiers: Sequence[str]) -> ItemCommitment:
-    """The commitment to all rows, from the sums of their parts."""
+    """The commitment to all rows, from the sums of their parts.
+
+    Raises:
+        BadTable: where rows have been found whose identifiers another row has.
+    """
     commitment, twice = ItemCommitment.none(), 0
     for batch in batches:
         columns = [np.asarray(batch.column(name).to_numpy()) for name in commitment_schema().names]
@@ -216,7 +220,11 @@ def gathered_commitment(batches: Iterator[Any], identifiers: Sequence[str]) -> I
 
 
 def check_none_twice(twice: int, rows: int, identifiers: Sequence[str]) -> None:
-    """Check that no row has an identifier that another row has."""
+    """Check that no row has an identifier that another row has.
+
+    Raises:
+        BadTable: saying how many have.
+    """
     if twice:
         came = f"{twice} of {rows} rows with one that another row has"
         raise not_distinct(came, f"column {', '.join(map(repr, identifiers))}")

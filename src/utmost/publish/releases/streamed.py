@@ -67,7 +67,11 @@ class StreamedTable:
         return [name for old in self.source.names if old not in self.left_out for name in behind[old]]
 
     def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-        """Draw and write, piece by piece; of each piece how many rows it had."""
+        """Draw and write, piece by piece; of each piece how many rows it had.
+
+        Raises:
+            BadTable: where the file is not what it was when it was checked.
+        """
         margin = "float" if isinstance(self.plan.margin, float) else "int"
         value = "int" if self.plan.exponent is None else "float"
         kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, margin)}

@@ -101,6 +101,10 @@ class WithholdingRule(Shown):
     def shows(self, values: NDArray[Any], margins: NDArray[Any]) -> NDArray[np.bool_]:
         """Which cells satisfy the rule.
 
+        Args:
+            values: noisy values, integers or floats, shape (n,).
+            margins: of their error bars, shape (n,).
+
         >>> WithholdingRule.of(below=90, relative_margin="1/4").shows(np.array([89, 90, -95]), np.array([6, 6, 6]))
         array([False,  True, False])
         """
@@ -265,6 +269,11 @@ def shown_bias(rule: WithholdingRule, tails: NoiseTails, margin: int | float) ->
 
     Of noise N a cell of true value t is shown where N >= B - t, and then by E[N | N >= B - t] too large on average: the
     mean of shown cells given the rule, less the truth. Where negative values are shown as well, both sides count.
+
+    Args:
+        rule: the rule.
+        tails: of the noise of a cell.
+        margin: of its error bar.
 
     Returns:
         For true values one margin below the threshold, at it, one and two above: the chance, and the bias.

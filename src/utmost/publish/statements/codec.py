@@ -174,6 +174,7 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
     """What a JSON file holds.
 
     Args:
+        path: the file, UTF-8.
         what: what it should hold, for the message: "a design must".
         parse_float: makes a number of the text of one with a point or an exponent.
     """

@@ -253,7 +253,11 @@ class _Histogram:
 
     @classmethod
     def of(cls, contributions: Any, persons: int | None) -> "_Histogram":
-        """Read contributions of any kind."""
+        """Read contributions of any kind.
+
+        Raises:
+            WrongKind, OutOfRange, Unsupported: for what is none.
+        """
         if isinstance(contributions, WorkloadRelease):
             name, bounds = _axis(_listed(contributions.domain))
             (column,) = contributions.domain.columns

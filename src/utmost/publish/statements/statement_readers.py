@@ -63,6 +63,8 @@ class StatementReader:
         """Compare a file with its checked statement, beyond the digest; what is known of it then.
 
         Args:
+            statement: as it was checked.
+            file: as it was written.
             spelled: the file with the way in which its text is to be read.
         """
         if self.check_file is not None:

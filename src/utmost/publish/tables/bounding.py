@@ -116,6 +116,7 @@ def least_hashed(
     Args:
         pairs: distinct, ordered by person.
         most: how many are kept of one person, >= 1.
+        names: each person's text, by code.
         key, purpose: what the hash is of, beside the person and the number of the cell.
         runs: ascending numbers, each of pairs of one person, so many of which are kept; a person's when left out.
 

@@ -68,6 +68,9 @@ def real_cells(values: Any, exponent: int, snapping: Snapping = "nearest") -> Ce
     """The values for a release on the reals, as integers on the grid of width 2^-exponent.
 
     Floats, integers, Fractions and Decimals are each taken for exactly the number that they are.
+
+    Raises:
+        NotANumber: naming the place of the first value that is no finite number.
     """
     flat, shape = read_reals(values)
     return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent, snapping), shape)

@@ -97,7 +97,13 @@ class CsvBlock:
 
 
 def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
-    """The records behind the header, a block at a time."""
+    """The records behind the header, a block at a time.
+
+    Args:
+        path: the file.
+        width: how many cells its header has.
+        delimiter: what separates them.
+    """
     heads = 1
     with path.open("rb") as file:
         mark = file.read(len(_MARK))

@@ -127,6 +127,10 @@ class EngineFrame(Protocol):
         """Of rows that are events what a reader keeps of all persons, added up: as `added_up`.
 
         Each person's events come to one place, however large the frame is.
+
+        Args:
+            reader: of the events.
+            schema: of the sums.
         """
         ...
 

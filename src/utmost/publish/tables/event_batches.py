@@ -57,6 +57,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
         events: a dict of columns, a list of dicts, one a row, an array of NumPy with named fields, a frame of any
             library that narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files.
         wanted: the names of the columns; where there is none any column, which says how many rows there are.
+        values: those that hold amounts.
 
     Raises:
         BadTable: for what is no table, and a column that is not there.

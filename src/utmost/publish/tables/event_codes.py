@@ -38,6 +38,8 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
+        name: of the column, for the message.
+        axis: whose values they are, see `check_type`.
 
     >>> distinct_cells(["a", None, "a", 3], "user")
     (array([ 0, -1,  0,  1]), ['a', 3])
@@ -66,6 +68,7 @@ def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence; or the field of an Arrow schema.
+        name: of the column, for the message.
         axis: whose values they are; one of periods takes dates and times, one that lists truth values takes those.
     """
     takes_time, takes_truth = axis is not None and axis.clock is not None, axis is not None and axis.truth
@@ -192,6 +195,8 @@ def amounts_in(column: Any, name: str, before: int) -> NDArray[Any]:
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
+        name: of the column, for the message.
+        before: how many rows came before these.
     """
     if hasattr(column, "dictionary_encode"):
         import pyarrow

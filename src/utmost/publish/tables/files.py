@@ -115,6 +115,9 @@ def write(
     """Write the table into an open file that will have this name, in the format that its ending says.
 
     Args:
+        table: of any kind.
+        file: that is open for bytes.
+        path: its name.
         watch: is shown the rows as they are written.
         statement: what is said of the table, for a format that has a place for it.
 
@@ -210,6 +213,7 @@ def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -
     """Check, before anything is drawn, that a file of this name can hold what is released.
 
     Args:
+        path: of the file.
         columns: with text, as they will stand there.
         numbers: how many columns of released values and margins come to them.
     """

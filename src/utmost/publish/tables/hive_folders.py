@@ -39,6 +39,7 @@ class FolderColumns:
 
         Args:
             root: the directory, or the file itself.
+            files: in it.
             names: the columns of the files. A key among them is left to the files: a cell is what its row says.
         """
         folders = [_said_by(root, file) for file in files]

@@ -69,6 +69,7 @@ def check_destination_free(path: Path | str, *, is_document: bool = False, **fil
     """Check, before anything is drawn, that `saved` could write here.
 
     Args:
+        path, format, sign, overwrite: as for `saved`.
         is_document: whether a file that ends in .json is the whole of what is written.
     """
     provided("publication").check_destination(path, is_document=is_document, **file)

@@ -58,6 +58,8 @@ def controlled_rounding(
     Args:
         domain: the domain, perhaps with more levels than that of the facts.
         families: whose sums should move by less than 1, those of the facts among them.
+        squares: what is rounded.
+        facts: what must hold afterwards.
 
     Raises:
         Infeasible: for facts of three-way tables that hold of some table, and of none of whole numbers.

@@ -156,6 +156,7 @@ class Clock:
         """Seconds since 1970 in UTC, as the clock of the zone shows them.
 
         Args:
+            seconds: in UTC.
             first, last: between which seconds of the clock they must be right; outside, they stay outside.
         """
         assert self.zone is not None, "a clock without a zone moves nothing"

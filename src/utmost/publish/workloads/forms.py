@@ -85,6 +85,8 @@ def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = Non
     """The sum over the cells that a selection takes, each with a coefficient along some axes.
 
     Args:
+        domain: the domain.
+        where: as for `Domain.selection`.
         along: by the name of a level, a number for each of its groups, in order or by label; of bins, also the text
             "midpoints", where every group that the selection takes has one.
 
@@ -121,6 +123,7 @@ def numbers_of(axis: Axis, level: int, numbers: Any, name: str, taken: NDArray[A
     """The number that each group of a level stands for, as `selected` takes them along it.
 
     Args:
+        axis, level, name: the level, and what it is called.
         numbers: as ``along`` of `selected` has them.
         taken: for each value of the axis, whether it is selected; a group that is not needs no midpoint, and has 0.
     """

@@ -48,6 +48,7 @@ class GroupSums:
         """The optimum x, far from all bounds that are not tight, and the prices of the groups, family by family.
 
         Args:
+            cost: (n,).
             steps: after which a point that keeps to all sums will do.
 
         >>> pair = GroupSums([np.array([0, 0])], [np.array([1.0])], [np.array([1.0])])

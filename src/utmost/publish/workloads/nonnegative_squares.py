@@ -55,7 +55,9 @@ def nonnegative_least_squares(
 
     Args:
         reconstruction: the domain and the weights; it must determine the cells.
+        measured: for each measured family, its noisy sums.
         tolerance: of the residual, and of the sums that are public, in units of a cell.
+        facts: what is known of some sums.
 
     Raises:
         NotDetermined: where the measured sums do not determine the cells.

@@ -151,7 +151,11 @@ class PairAxis:
 
 
 def least_turned(axis: PairAxis, workload: Workload, least: Callable[[Workload], Shares]) -> dict[Family, Fraction]:
-    """The shares of sums and of differences, each searched for by itself: cost and error of the two do not meet."""
+    """The shares of sums and of differences, each searched for by itself: cost and error of the two do not meet.
+
+    Args:
+        least: the shares of least error of a workload over rows.
+    """
     sums, differences = axis.sides(workload)
     return axis.joined({} if sums is None else least(sums), {} if differences is None else least(differences))
 
