@@ -292,7 +292,11 @@ def by_edge_program(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
 
 
 def lazily_solved(ptype: PrivacyType, kind: Kind, similarity: Similarity, exactly: bool) -> tuple[Rows, LinearSolution]:
-    """The inequalities that the program needs, and its solution, which breaks no other."""
+    """The inequalities that the program needs, and its solution, which breaks no other.
+
+    Raises:
+        SolverFailed: where that takes too many rounds.
+    """
     edges = ptype.space.edges
     both = np.concatenate([edges, edges[:, ::-1]])
     rows, by_simplex = _star(kind, similarity.size), False

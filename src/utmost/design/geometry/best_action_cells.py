@@ -206,7 +206,11 @@ def least_losses(columns: Array, loss: Array, prior: Array) -> Array:
 
 
 def exact_loss(loss: object, secrets: int) -> Array:
-    """A loss as an (n, k) matrix of Fractions: a named loss or a matrix."""
+    """A loss as an (n, k) matrix of Fractions: a named loss or a matrix.
+
+    Raises:
+        Unsupported: for float64. NotALoss: for a matrix with another number of rows.
+    """
     matrix = loss.matrix(secrets) if isinstance(loss, Loss) else as_array(loss, "loss", ndim=2)
     if matrix.dtype.kind in "iu":
         matrix = fractions(matrix)

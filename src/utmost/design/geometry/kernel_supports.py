@@ -193,7 +193,11 @@ class KernelBlock(Shown):
 
 
 def check_searchable(vertices: int) -> None:
-    """Check that the sets of so many vertices can be searched."""
+    """Check that the sets of so many vertices can be searched.
+
+    Raises:
+        Unsupported: for more than 5000 vertices, whose sets no search comes through.
+    """
     if vertices > _MOST_VERTICES:
         raise Unsupported(
             f"a search for kernels takes at most {_MOST_VERTICES} vertices",

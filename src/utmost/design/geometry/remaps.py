@@ -78,6 +78,9 @@ def near_remap(pair: MergedPair, is_near: Check, refutes: Check) -> Array | None
         pair: float64 channels.
         is_near: whether a remap (m', k') of the merged pair is near enough.
         refutes: is shown losses until one is accepted.
+
+    Raises:
+        SolverFailed: where the nearest remap is as far off as the tolerance, within the rounding of floats.
     """
     for candidate in remap_candidates(*pair.near):
         if candidate.loss is not None and refutes(candidate.loss):

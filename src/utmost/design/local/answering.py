@@ -35,7 +35,11 @@ class Answering:
         return range(self.outcomes) if self.drawing.answers is None else self.drawing.answers
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
-        """The row of each secret, None where none was given."""
+        """The row of each secret, None where none was given.
+
+        Raises:
+            OutOfRange: for a secret that is none of the mechanism's; it is not repeated.
+        """
         known = [secret for secret in secrets if secret is not None]
         if not all(isinstance(secret, np.generic) or _is_plain(secret) for secret in known):
             raise OutOfRange("a secret must be one of the names, or a number", came="another kind", where="secrets")

@@ -88,7 +88,11 @@ def _kind(array: NDArray[Any]) -> str:
 
 
 def check_same_shape(bits: Bits, responses: Bits) -> None:
-    """Check that there is one response for each bit."""
+    """Check that there is one response for each bit.
+
+    Raises:
+        OutOfRange: where there is not.
+    """
     if bits.shape != responses.shape:
         raise OutOfRange("bits and responses must have one shape", came=f"{bits.shape} and {responses.shape}")
 

@@ -186,7 +186,11 @@ class CategoryReport(ABC, Shown):
 
     @property
     def channel(self) -> Channel:
-        """The law of a report as a channel: rows are categories, outcomes are sets as tuples."""
+        """The law of a report as a channel: rows are categories, outcomes are sets as tuples.
+
+        Raises:
+            Unsupported: for more than 2^20 entries.
+        """
         k = self.categories
         if k > _LARGEST_MATRIX or k << self.bits > 2 * _LARGEST_MATRIX:
             raise Unsupported("a channel of reports must have at most 2^20 entries", came=f"more, of {k} categories")

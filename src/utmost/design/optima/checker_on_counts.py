@@ -223,7 +223,11 @@ def _float_remap_loss(level: Level, consumer: Consumer, actions: Array) -> float
 
 
 def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
-    """Rationals around alpha, equal where it is rational."""
+    """Rationals around alpha, equal where it is rational.
+
+    Raises:
+        Unsupported: for an irrational alpha too small for floats.
+    """
     if level.is_rational:
         alpha = level.alpha_fraction()
         return alpha, alpha

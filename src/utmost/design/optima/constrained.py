@@ -69,7 +69,12 @@ class Row:
 
 
 def read_constraints(names: Sequence[Constraint | str], space: Space, actions: int) -> tuple[Constraint, ...]:
-    """The constraints, each once and in a fixed order."""
+    """The constraints, each once and in a fixed order.
+
+    Raises:
+        OutOfRange: for a name that is none, and where answers are not as many as secrets.
+        Unsupported: for an order of secrets that are not counts.
+    """
     if isinstance(names, str):
         raise OutOfRange("constraints must be given as a list", came=names, remedy=f"Write [{names!r}].")
     try:

@@ -332,6 +332,9 @@ def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> P
     Args:
         families: with one period T, one window, one tail.
         weights: (len(families),) nonnegative, sum 1.
+
+    Raises:
+        OutOfRange: when the families have no common shape, or the weights are no distribution.
     """
     first = families[0]
     for other in families:

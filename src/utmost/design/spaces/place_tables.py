@@ -82,7 +82,11 @@ def _is_pair(value: Any) -> bool:
 
 
 def _column(what: str, column: str, names: Sequence[str], others: Sequence[str]) -> str:
-    """The column that was asked for, or one that people call so; by its name, whatever its case."""
+    """The column that was asked for, or one that people call so; by its name, whatever its case.
+
+    Raises:
+        BadTable: where there is none, saying which argument names it.
+    """
     if column in names:
         return column
     also = [known for known in names if known.strip().casefold() in (what, *others)] if column == what else []
@@ -113,7 +117,11 @@ def survey_of_cells(cells: Sequence[Any]) -> Survey:
 
 
 def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
-    """How many cells apart H3 cells of one resolution are."""
+    """How many cells apart H3 cells of one resolution are.
+
+    Raises:
+        NotAMetric: where H3 cannot say: cells of two resolutions, too far apart, or around a pentagon.
+    """
     h3 = h3_package()
     texts = [cell if isinstance(cell, str) else h3.int_to_str(cell) for cell in cells]
     table = [[0] * len(texts) for _ in texts]
@@ -131,7 +139,11 @@ def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
 
 
 def h3_package() -> Any:
-    """The package h3, version 4."""
+    """The package h3, version 4.
+
+    Raises:
+        Unsupported: where it is not installed.
+    """
     try:
         return import_module("h3")
     except ModuleNotFoundError:
@@ -228,7 +240,11 @@ def _positions(labels: Any, pairs: Any) -> list[Position]:
 
 
 def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Position]) -> None:
-    """Check latitudes and longitudes."""
+    """Check latitudes and longitudes.
+
+    Raises:
+        OutOfRange: for a latitude beyond a pole, and a longitude beyond once around.
+    """
     for label, (north, east) in zip(labels, positions, strict=True):
         if not (-90 <= north <= 90 and -180 <= east <= 360):
             raise OutOfRange(

@@ -232,7 +232,11 @@ _kept_edges: WeakKeyDictionary[TableMetric, NDArray[np.intp]] = WeakKeyDictionar
 
 
 def distance_table(distances: object) -> Array:
-    """Distances as they are known: int64, objects (Fraction or Surd), or float64."""
+    """Distances as they are known: int64, objects (Fraction or Surd), or float64.
+
+    Raises:
+        NotAMetric: for what is no matrix of numbers, and for a distance above 10^300.
+    """
     if isinstance(distances, np.ndarray) and _are_short(distances):
         return distances.astype(np.int64)
     try:

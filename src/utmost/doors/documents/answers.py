@@ -49,7 +49,11 @@ class SavedMechanism:
         return [self.answers[y] for y in numbers.tolist()]
 
     def rows(self, secrets: Sequence[str]) -> list[int]:
-        """The number of each secret, which is given by its name, or by its number where no name is a number."""
+        """The number of each secret, which is given by its name, or by its number where no name is a number.
+
+        Raises:
+            OutOfRange: naming the row of a secret that there is none of, and not what stands in it.
+        """
         places = _places(secret_names(self.space))
         rows = []
         for at, text in enumerate(secrets):

@@ -173,6 +173,9 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
         read: asked once for each response and n that say something different.
         nearest: which those are.
         clamped: refuse responses outside 0..n.
+
+    Raises:
+        BadTable: for a column that is missing, a name that is taken, and a cell that is no integer in its range.
     """
     adapter = adapters.adapter_of(table)
     names = adapter.names(table)

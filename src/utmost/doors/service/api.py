@@ -103,7 +103,11 @@ def service_of(request: Request) -> Service:
 
 
 def identified(request: Request) -> Token:
-    """The token that a request carries, looked up once."""
+    """The token that a request carries, looked up once.
+
+    Raises:
+        NotAuthenticated: where it carries none that is valid now.
+    """
     known = getattr(request.state, "bearer", None)
     if isinstance(known, Token):
         return known

@@ -71,6 +71,9 @@ class Bearers:
         Args:
             issuer: the provider.
             claims: what it has said, and signed.
+
+        Raises:
+            NotAuthenticated: where there is none.
         """
         now, person, there = self._desk.clock(), f"{issuer} {claims['sub']}", self._tokens()
         own = [token for token in there if token.subject == person]

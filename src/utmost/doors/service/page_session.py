@@ -95,7 +95,11 @@ def fresh_guest() -> str:
 
 
 def viewer_of(request: Request) -> Token:
-    """The token of whoever looks at a page."""
+    """The token of whoever looks at a page.
+
+    Raises:
+        NotAuthenticated: where there is none in the cookie that is valid now.
+    """
     held = session(request)
     if not held or held.startswith(_GUEST):
         raise NotAuthenticated("a page must be asked for with a token", remedy="Sign in.")
@@ -161,7 +165,11 @@ class Filled:
 
 
 async def filled_form(request: Request) -> Filled:
-    """The form in a request, once it is sure that one of our own pages sent it."""
+    """The form in a request, once it is sure that one of our own pages sent it.
+
+    Raises:
+        NotAllowed: where another site may have.
+    """
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise NotAllowed("a form must be sent from a page of this service", came="one of another site")
     verb = _BROUGHT.get(request.scope["route"].path)

@@ -94,7 +94,11 @@ def check_array(value: object, name: str, ndim: int) -> None:
 
 
 def check_numbers(value: object, name: str) -> None:
-    """Check that a formula can be asked for a value: a number, or an array of nothing else."""
+    """Check that a formula can be asked for a value: a number, or an array of nothing else.
+
+    Raises:
+        NotANumber: for anything else.
+    """
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         return
     array = plain_array(value, name)

@@ -94,7 +94,11 @@ class Points:
 
 
 def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
-    """A number, list or numeric array as an array of finite numbers, and whether one number was given."""
+    """A number, list or numeric array as an array of finite numbers, and whether one number was given.
+
+    Raises:
+        NotANumber: for booleans, NaN, infinities and what is no number.
+    """
     array = plain_array(nearest(Fraction(x)) if isinstance(x, Rational) and not isinstance(x, bool) else x, "points")
     if array.size == 0 and isinstance(x, list | tuple):
         array = array.astype(np.float64)

@@ -201,7 +201,11 @@ class IntegerPeriods:
 
 
 def folded_integers(level: Level, period: int, cost: Cost) -> Folded | IntegerPeriods:
-    """The cost, all periods together; or one by one, where few matter."""
+    """The cost, all periods together; or one by one, where few matter.
+
+    Raises:
+        Unsupported: for a period above 2^60.
+    """
     if period > _LARGEST_PERIOD:
         raise Unsupported(
             "a cost given as a function needs a sensitivity of at most 2^60",

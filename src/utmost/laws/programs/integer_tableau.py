@@ -24,6 +24,9 @@ class IntegerTableau(Tableau):
 
         Args:
             matrix: (k, m) integers. right: (k,) integers.
+
+        Raises:
+            Infeasible: where no x >= 0 satisfies the equations.
         """
         k, m = matrix.shape
         signs = np.array([-1 if b < 0 else 1 for b in right], dtype=object)

@@ -163,6 +163,9 @@ def most_cells(
 
     Args:
         is_bounded: whether all that one may change is bounded in all, so that it need not be by cells.
+
+    Raises:
+        OutOfRange: where it is not said, or said twice, whose events these are; and for no cells.
     """
     if not each_row:
         if is_bounded and person is not None and at_most is None and together is None:

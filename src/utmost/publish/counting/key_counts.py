@@ -42,7 +42,12 @@ class KeyShares:
 
 
 def counts_in_shares(column: Any, shares: int | None) -> Any:
-    """A column of counts in shares as integers, for a promise of so many; any other column as it is."""
+    """A column of counts in shares as integers, for a promise of so many; any other column as it is.
+
+    Raises:
+        OutOfRange: for counts in more shares of one person than the promise is for.
+        BadTable: for shares beside numbers.
+    """
     if not isinstance(column, list | tuple) and getattr(getattr(column, "dtype", None), "kind", None) != "O":
         return column
     cells = list(column)

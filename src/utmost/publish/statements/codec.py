@@ -177,6 +177,10 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
         path: the file, UTF-8.
         what: what it should hold, for the message: "a design must".
         parse_float: makes a number of the text of one with a point or an exponent.
+
+    Raises:
+        BadTable: for a file that cannot be read, for what is no JSON or holds a name twice, for NaN and infinities, for
+            a nest too deep to read, and for a number of more than 4300 digits.
     """
     try:
         return json.loads(

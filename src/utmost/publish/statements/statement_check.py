@@ -178,6 +178,9 @@ def _check_cells(column: Any, step: Fraction | None, name: str) -> None:
     """Check that each cell is one that could have been released: an integer, or the float nearest to some steps.
 
     A blank, a formula or a number in between would be believed by whoever reads the table after it was verified.
+
+    Raises:
+        BadTable: at the first one that is none.
     """
     cells = column.tolist() if hasattr(column, "tolist") else column
     kinds = set(map(type, cells))

@@ -78,7 +78,11 @@ def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
 
 
 def check_distinct(column: Column, name: str, place: Place) -> None:
-    """Check that no identifier is missing or stands in two rows."""
+    """Check that no identifier is missing or stands in two rows.
+
+    Raises:
+        BadTable: at the first row whose identifier is missing or was there before.
+    """
     if _is_plainly_distinct(column):
         return
     seen: dict[Any, int] = {}

@@ -189,7 +189,12 @@ def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
 
 
 def check_same_kind(source: Path, out: Path) -> None:
-    """Check that ``source`` can be written to ``out``: any format as any, large files as their own."""
+    """Check that what is read from ``source`` can be written to ``out``: any format as any, large files as their own.
+
+    Raises:
+        Unsupported: for an ending that no writer knows or whose package is missing, and for one of another kind than a
+            large file's.
+    """
     if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL):
         wanted = ", ".join(FORMATS.values())
         raise Unsupported("a table is written in a format that is known", came=out.name, remedy=f"End it in {wanted}.")

@@ -41,6 +41,10 @@ class FolderColumns:
             root: the directory, or the file itself.
             files: in it.
             names: the columns of the files. A key among them is left to the files: a cell is what its row says.
+
+        Raises:
+            BadTable: for files whose folders have other keys, or the same in another order, for a key that comes twice
+                on one way or is a column's name but for its case, and for names that are no text.
         """
         folders = [_said_by(root, file) for file in files]
         keys = list(folders[0])
@@ -77,7 +81,11 @@ class FolderColumns:
         return batch
 
     def check_labels(self, axes: Iterable[Axis]) -> None:
-        """Check that no axis lists a number that folders spell with other zeros before it, as 1 for `month=01`."""
+        """Check that no axis lists a number that folders spell with other zeros before it, as 1 for `month=01`.
+
+        Raises:
+            BadTable: where one does, since events in such a folder would be left out unseen.
+        """
         listing = [column for axis in axes if axis.edges is None for column in axis.label_columns(0).items()]
         for name, values in listing:
             if name not in self.names:

@@ -55,7 +55,12 @@ class ParquetPieces:
 
     @classmethod
     def of(cls, path: Path) -> "ParquetPieces":
-        """The files at a path, found to have one schema; what engines write beside tables begins with "_" or "."."""
+        """The files at a path, found to have one schema; what engines write beside tables begins with "_" or ".".
+
+        Raises:
+            BadTable: for a directory without any, and where two of them differ in their columns or in the keys of their
+                folders.
+        """
         files = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
         if not files:
             raise BadTable("a directory must hold Parquet files", came="none", where=str(path))

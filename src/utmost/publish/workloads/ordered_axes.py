@@ -182,6 +182,9 @@ def _grouped(
 
     Args:
         below, edges: the labels and the edges of the level below.
+
+    Raises:
+        OutOfRange: for what the level below has not, or has in two groups or in none, and for groups with gaps.
     """
     place_of = {label_text(label): place for place, label in enumerate(below)}
     runs = list[tuple[int, int, str]]()

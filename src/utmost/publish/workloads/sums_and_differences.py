@@ -64,7 +64,12 @@ class PairAxis:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "PairAxis":
-        """The axis whose two cells in a row one individual changes together."""
+        """The axis whose two cells in a row one individual changes together.
+
+        Raises:
+            OutOfRange: for a unit of an odd number of cells; as `of`.
+            Unsupported: for cells that are bounded in all: that bound is of each cell by itself.
+        """
         if unit.in_all is not None:
             remedy = "Leave together= out, or count without in_all=."
             raise Unsupported("rows that change together have no bound in all", came=f"{unit!r}", remedy=remedy)
