@@ -273,14 +273,23 @@ def _product(around: list[Around]) -> Around:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CapacityCertificate(Evidence):
-    """Evidence that the largest leakage of a privacy type lies between two numbers."""
+    """Evidence that the largest leakage of a privacy type lies between two numbers.
+
+    Attributes:
+        ptype: the privacy type.
+        kind: "multiplicative" or "additive".
+        mechanism: a mechanism of the type that leaks at least ``lower``.
+        dual: what proves that none leaks more than ``upper`` (see `checker`).
+        multipliers: of single inequalities of privacy, where the dual has negative entries.
+        bounds: what the two prove; equal when all is exact.
+    """
 
     ptype: PrivacyType
-    kind: Kind  # "multiplicative" or "additive"
-    mechanism: Mechanism  # a mechanism of the type that leaks at least ``lower``
-    dual: Dual  # what proves that none leaks more than ``upper`` (see `checker`)
-    multipliers: PairMultipliers | None = None  # of single inequalities of privacy, where the dual has negative entries
-    bounds: Bounds | None = None  # what the two prove; equal when all is exact
+    kind: Kind
+    mechanism: Mechanism
+    dual: Dual
+    multipliers: PairMultipliers | None = None
+    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
         if self.bounds is None:

@@ -41,13 +41,19 @@ _KEPT = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """What is drawn from, and what its secrets and outcomes are called."""
+    """What is drawn from, and what its secrets and outcomes are called.
 
-    mechanism: Mechanism  # a channel of Fractions, or the geometric mechanism at any level
-    # what the secrets are called. Where some of them are numbers, a number is a name, and else a position.
+    Attributes:
+        mechanism: a channel of Fractions, or the geometric mechanism at any level.
+        names: what the secrets are called. Where some of them are numbers, a number is a name, and else a position.
+        answers: what the outcomes are called; they come by name where the secrets did.
+        remap: what to make of each outcome.
+    """
+
+    mechanism: Mechanism
     names: Names = None
-    answers: Names = None  # what the outcomes are called; they come by name where the secrets did
-    remap: Remap | None = None  # what to make of each outcome
+    answers: Names = None
+    remap: Remap | None = None
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: Method | None) -> Any:
         """Independent outcomes to be published: see `outcomes`.

@@ -83,10 +83,16 @@ def neighbour_lists(n: int, edges: Edges) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BipartiteGraph:
-    """A connected bipartite graph whose shortest-path metric, times one edge length, is the metric at hand."""
+    """A connected bipartite graph whose shortest-path metric, times one edge length, is the metric at hand.
 
-    order: tuple[int, ...]  # the nodes, each but the first one a neighbour of one before it
-    hops: NDArray[np.int16]  # (n, n) shortest-path distances between nodes
+    Attributes:
+        order: the nodes, each but the first one a neighbour of one before it.
+        hops: (n, n) shortest-path distances between nodes.
+        edges: the edges.
+    """
+
+    order: tuple[int, ...]
+    hops: NDArray[np.int16]
     edges: Edges
 
     @classmethod

@@ -177,12 +177,19 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaidMeasure(Measure):
-    """The best that an action can bring: max_w sum_x p_x g(x, w) of a gain, or min_w sum_x p_x l(x, w) of a loss."""
+    """The best that an action can bring: max_w sum_x p_x g(x, w) of a gain, or min_w sum_x p_x l(x, w) of a loss.
 
-    paid: Array | Rule  # (n, k) payments, or a rule that gives them for any number of secrets
-    is_gain: bool  # whether payments are gains; losses otherwise
-    title: str  # how the measure is shown
-    actions: tuple[Hashable, ...] | None = None  # what the actions are called, or None where they are numbers
+    Attributes:
+        paid: (n, k) payments, or a rule that gives them for any number of secrets.
+        is_gain: whether payments are gains; losses otherwise.
+        title: how the measure is shown.
+        actions: what the actions are called, or None where they are numbers.
+    """
+
+    paid: Array | Rule
+    is_gain: bool
+    title: str
+    actions: tuple[Hashable, ...] | None = None
 
     @property
     def name(self) -> str:  # noqa: D102

@@ -29,13 +29,21 @@ from utmost.laws.exact import Array, Interval, Level, objects, round_down, round
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossRows:
-    """p_i l(i, r) times ``denominator``: float64 with denominator 1, or long integers as objects."""
+    """p_i l(i, r) times ``denominator``: float64 with denominator 1, or long integers as objects.
 
-    prior: Array  # (n,) the prior, scaled
-    loss_row: Callable[[int], Array]  # l(i, .) of shape (k,), scaled
-    loss_column: Callable[[int], Array]  # l(., r) of shape (n,), scaled
-    actions: int  # the number k of actions
-    denominator: int  # what the products have been multiplied by
+    Attributes:
+        prior: (n,) the prior, scaled.
+        loss_row: l(i, .) of shape (k,), scaled.
+        loss_column: l(., r) of shape (n,), scaled.
+        actions: the number k of actions.
+        denominator: what the products have been multiplied by.
+    """
+
+    prior: Array
+    loss_row: Callable[[int], Array]
+    loss_column: Callable[[int], Array]
+    actions: int
+    denominator: int
 
     @property
     def secrets(self) -> int:

@@ -118,14 +118,23 @@ def searched(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """A certificate, and the rays, trees and prices that it came from."""
+    """A certificate, and the rays, trees and prices that it came from.
 
-    certificate: Certificate  # as `certificate_of_rays` returns it
-    is_whole: bool  # whether the search ended by itself, and was not interrupted
-    rays: Floats  # (n, N) those that were worth most
-    trees: Forest  # one for each action
-    prices: Floats  # (n,) of the best bound, in units of ``scale``
-    scale: float  # the unit of losses
+    Attributes:
+        certificate: as `certificate_of_rays` returns it.
+        is_whole: whether the search ended by itself, and was not interrupted.
+        rays: (n, N) those that were worth most.
+        trees: one for each action.
+        prices: (n,) of the best bound, in units of ``scale``.
+        scale: the unit of losses.
+    """
+
+    certificate: Certificate
+    is_whole: bool
+    rays: Floats
+    trees: Forest
+    prices: Floats
+    scale: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,15 +25,23 @@ _METRES = {"name": _ALSO["name"], "latitude": ("northing", "north", "y"), "longi
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Labels and positions, before any distance is taken."""
+    """Labels and positions, before any distance is taken.
 
-    labels: Sequence[Hashable]  # one for each place
-    # latitude and longitude, or northing and easting; None where a network's nodes have none
+    Attributes:
+        labels: one for each place.
+        positions: latitude and longitude, or northing and easting; None where a network's nodes have none.
+        table: what the rows of the places can be taken from again; None where there is no such thing.
+        crs: the reference system of a GeoDataFrame or a network, if any.
+        in_degrees: whether positions are latitudes and longitudes; None where nothing says so.
+        metres: how many metres one unit of a projected system is.
+    """
+
+    labels: Sequence[Hashable]
     positions: list[Position] | None
-    table: Any = None  # what the rows of the places can be taken from again; None where there is no such thing
-    crs: Any = None  # the reference system of a GeoDataFrame or a network, if any
-    in_degrees: bool | None = None  # whether positions are latitudes and longitudes; None where nothing says so
-    metres: Fraction = Fraction(1)  # how many metres one unit of a projected system is
+    table: Any = None
+    crs: Any = None
+    in_degrees: bool | None = None
+    metres: Fraction = Fraction(1)
 
 
 def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool = False) -> Survey:

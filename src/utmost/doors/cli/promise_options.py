@@ -102,6 +102,9 @@ class LastingNoise:
 class Promised:
     """All that is promised of a table: the options of the families, or a file instead of all of them.
 
+    Attributes:
+        stated: the promise in the file, where one is named.
+
     Raises:
         OutOfRange: for an option beside the file.
         BadTable, Unsupported: for a file that is no promise.
@@ -121,7 +124,7 @@ class Promised:
     plane: options.Plane
     lasting: LastingNoise
 
-    stated: "Promise | None" = field(default=None, init=False)  # the promise in the file, where one is named
+    stated: "Promise | None" = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.promise is None:

@@ -34,14 +34,23 @@ Keeper = Callable[[Mapping[str, str | None]], tuple[dict[str, str], int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedMechanism:
-    """A mechanism from a file whose level has been checked."""
+    """A mechanism from a file whose level has been checked.
 
-    mechanism: Optimum | Channel  # what is drawn from
-    space: Space  # the secrets and their distances
-    answers: tuple[str, ...]  # what each outcome is called
-    facts: dict[str, Any]  # its level, as a statement has it
-    checked: str  # how the level was checked
-    digest: str  # the SHA-256 of the file
+    Attributes:
+        mechanism: what is drawn from.
+        space: the secrets and their distances.
+        answers: what each outcome is called.
+        facts: its level, as a statement has it.
+        checked: how the level was checked.
+        digest: the SHA-256 of the file.
+    """
+
+    mechanism: Optimum | Channel
+    space: Space
+    answers: tuple[str, ...]
+    facts: dict[str, Any]
+    checked: str
+    digest: str
 
     def draw(self, secrets: Sequence[str]) -> list[str]:
         """An answer for each secret, see `rows`."""
@@ -172,13 +181,20 @@ def _plain(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How the columns of a table are treated: the secrets answered, others public or dropped."""
+    """How the columns of a table are treated: the secrets answered, others public or dropped.
 
-    column: str  # the secrets
-    public: Sequence[str] = ()  # the columns to publish as they are
-    drop: Sequence[str] = ()  # the columns to leave out
-    id_column: str | None = None  # a public column that tells persons apart, each in one row
-    # earlier answers by the same mechanism, which are repeated for the persons that they are about
+    Attributes:
+        column: the secrets.
+        public: the columns to publish as they are.
+        drop: the columns to leave out.
+        id_column: a public column that tells persons apart, each in one row.
+        kept: earlier answers by the same mechanism, which are repeated for the persons that they are about.
+    """
+
+    column: str
+    public: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    id_column: str | None = None
     kept: Path | None = None
 
     @property
@@ -189,12 +205,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnsweredTable(SavedTable):
-    """A table with an answer in the place of each secret, and what was promised about it."""
+    """A table with an answer in the place of each secret, and what was promised about it.
+
+    Attributes:
+        table: columns, without the secrets.
+        facts: the statement without the digest of the table.
+    """
 
     _shown = ("rows",)
 
-    table: dict[str, list[Any]]  # columns, without the secrets
-    facts: dict[str, Any]  # the statement without the digest of the table
+    table: dict[str, list[Any]]
+    facts: dict[str, Any]
 
     @property
     def rows(self) -> int:

@@ -23,12 +23,15 @@ LEDGER, _PATIENCE = "ledger.db", 60.0
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a backup held when it was put back: how many of each, all of them sound."""
+    """What a backup held when it was put back: how many of each, all of them sound.
 
-    # events, responses: of the ledger
+    Attributes:
+        events, responses: of the ledger.
+        records, trail: of the service: documents, and lines of its trail.
+    """
+
     events: int
     responses: int
-    # records, trail: of the service: documents, and lines of its trail
     records: int
     trail: int
 

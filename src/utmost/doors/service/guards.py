@@ -227,10 +227,15 @@ class Body:
 
 @dataclass(slots=True)
 class Held:
-    """How many bytes of bodies are in memory, and how many may be."""
+    """How many bytes of bodies are in memory, and how many may be.
 
-    most: float = math.inf  # how many may be
-    now: int = 0  # how many are
+    Attributes:
+        most: how many may be.
+        now: how many are.
+    """
+
+    most: float = math.inf
+    now: int = 0
 
 
 class Limits:

@@ -26,12 +26,19 @@ _DAY, _FAILED_A_DAY = 86_400, 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A release at a level, as a recipient gets it."""
+    """A release at a level, as a recipient gets it.
 
-    release: Published  # which one
-    level: Level  # at which level
-    table: Any  # the released values
-    margin: int | float  # the distance within which a released value lies of the true one, with 95 % confidence
+    Attributes:
+        release: which one.
+        level: at which level.
+        table: the released values.
+        margin: the distance within which a released value lies of the true one, with 95 % confidence.
+    """
+
+    release: Published
+    level: Level
+    table: Any
+    margin: int | float
 
 
 @lru_cache(maxsize=512)

@@ -23,15 +23,20 @@ _NOT_SHOWN = "Your token is for none of the releases that spend this dataset: it
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a proposal would come to, worked out from public facts."""
+    """What a proposal would come to, worked out from public facts.
 
-    # what is released, and the 95 % error bar that it would have; of many families the dozen with the longest
+    Attributes:
+        bars: what is released, and the 95 % error bar that it would have; of many families the dozen with the longest.
+        before, after: the dataset's budget; None where it may not spend so much.
+        problem: why the proposal could not be carried out; empty where it could.
+        warnings: what is unusual about it.
+    """
+
     bars: tuple[tuple[str, int | float], ...] = ()
-    # before, after: the dataset's budget; None where it may not spend so much
     before: Budget | None = None
     after: Budget | None = None
-    problem: str = ""  # why the proposal could not be carried out; empty where it could
-    warnings: tuple[str, ...] = ()  # what is unusual about it
+    problem: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def outlook(

@@ -128,10 +128,15 @@ def form_proof(request: Request, held: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A form that came from one of our pages."""
+    """A form that came from one of our pages.
 
-    fields: Mapping[str, str]  # name to text
-    files: Mapping[str, bytes]  # name to content; what was left empty is not there
+    Attributes:
+        fields: name to text.
+        files: name to content; what was left empty is not there.
+    """
+
+    fields: Mapping[str, str]
+    files: Mapping[str, bytes]
 
     def text(self, name: str) -> str:
         """One field without the spaces at its ends; empty where it was not filled."""

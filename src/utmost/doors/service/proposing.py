@@ -54,15 +54,21 @@ def _said_now(proposal: Proposal) -> Proposal:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Saying:
-    """What is about to be said by the ledger."""
+    """What is about to be said by the ledger.
 
-    # release, version, level: of what
+    Attributes:
+        release, version, level: of what.
+        facts: of a publication, those that are approved; empty for a relaxation.
+        proposal: the name of the one that allows it, if any.
+        is_new: False for what has been said: it needs no approval.
+    """
+
     release: str
     version: int
     level: Level
-    facts: Mapping[str, Any]  # of a publication, those that are approved; empty for a relaxation
-    proposal: str | None  # the name of the one that allows it, if any
-    is_new: bool = True  # False for what has been said: it needs no approval
+    facts: Mapping[str, Any]
+    proposal: str | None
+    is_new: bool = True
 
     @property
     def about(self) -> tuple[str, int, Level, Mapping[str, Any]]:

@@ -30,15 +30,21 @@ _SAFE = 1 << 62  # integers below this may be added and negated as int64
 class Points:
     """The integers at or below the points asked for, and which points are integers themselves.
 
+    Attributes:
+        floors: the floors, an array of int64, or of Python ints where int64 would not hold them.
+        integral: which points are integers, an array of booleans of the same shape.
+        exact: whether the answer is wanted in fractions.
+        scalar: whether one number was asked for.
+
     >>> points = Points.of([1.5, -2.0])
     >>> points.floors, points.integral, points.exact
     (array([ 1, -2]), array([False,  True]), False)
     """
 
-    floors: Any  # the floors, an array of int64, or of Python ints where int64 would not hold them
-    integral: NDArray[np.bool_]  # which points are integers, an array of booleans of the same shape
-    exact: bool  # whether the answer is wanted in fractions
-    scalar: bool  # whether one number was asked for
+    floors: Any
+    integral: NDArray[np.bool_]
+    exact: bool
+    scalar: bool
 
     @classmethod
     def of(cls, x: Any) -> "Points":

@@ -51,12 +51,19 @@ Coefficient = Callable[[int, int], float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegerPeriods:
-    """A cost on the integers, period by period."""
+    """A cost on the integers, period by period.
 
-    epsilon: float  # of one period
-    period: int  # D
-    cost: ReadCost  # L
-    rests: Rests  # what the periods after one may add
+    Attributes:
+        epsilon: of one period.
+        period: D.
+        cost: L.
+        rests: what the periods after one may add.
+    """
+
+    epsilon: float
+    period: int
+    cost: ReadCost
+    rests: Rests
 
     @classmethod
     def of(cls, level: Level, period: int, cost: Cost) -> "IntegerPeriods":

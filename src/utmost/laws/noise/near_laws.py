@@ -28,10 +28,15 @@ _GROWN = 1 + 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A bound of a sum of noises with small coefficients, see the module."""
+    """A bound of a sum of noises with small coefficients, see the module.
 
-    square: float  # A
-    steepest: float  # the largest s
+    Attributes:
+        square: A.
+        steepest: the largest s.
+    """
+
+    square: float
+    steepest: float
 
     def reach(self, miss: Fraction | float) -> float:
         """A d with P(|D| > d) <= miss, which may be too small for floats."""

@@ -12,11 +12,17 @@ from utmost.laws.programs.tableau import Solution, Tableau
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegerTableau(Tableau):
-    """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator."""
+    """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator.
 
-    rows: Array  # (k, m + k + 1) Python integers: A, the artificial columns and b, in terms of the basis
-    basis: tuple[int, ...]  # (k,) the basic column of each row
-    denominator: int  # what all entries are to be divided by
+    Attributes:
+        rows: (k, m + k + 1) Python integers: A, the artificial columns and b, in terms of the basis.
+        basis: (k,) the basic column of each row.
+        denominator: what all entries are to be divided by.
+    """
+
+    rows: Array
+    basis: tuple[int, ...]
+    denominator: int
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "IntegerTableau":

@@ -16,10 +16,15 @@ _COMPACT, _FITS = 1 << 22, 1 << 62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddedCells:
-    """Sums of cells of which nearly all hold 0."""
+    """Sums of cells of which nearly all hold 0.
 
-    cells: NDArray[np.int64]  # the numbers of the cells, ascending, each once
-    sums: NDArray[Any]  # of each its sum, int64 or Python integers
+    Attributes:
+        cells: the numbers of the cells, ascending, each once.
+        sums: of each its sum, int64 or Python integers.
+    """
+
+    cells: NDArray[np.int64]
+    sums: NDArray[Any]
 
     @classmethod
     def of(cls, parts: Iterable[tuple[NDArray[np.int64], NDArray[Any]]]) -> "AddedCells":

@@ -35,10 +35,15 @@ _MOST_SHARES = 10**6
 
 @dataclass(frozen=True, slots=True, order=True)
 class KeyShares:
-    """How many shares persons gave to a key: no number, so that nobody's table of them is read as one of persons."""
+    """How many shares persons gave to a key: no number, so that nobody's table of them is read as one of persons.
 
-    shares: int  # of all persons together
-    of: int  # so many one person divides among all of their keys
+    Attributes:
+        shares: of all persons together.
+        of: so many one person divides among all of their keys.
+    """
+
+    shares: int
+    of: int
 
 
 def counts_in_shares(column: Any, shares: int | None) -> Any:

@@ -20,15 +20,22 @@ _REMEDY_OPEN = "Pass create=True (utmost release --create) to make a new one, or
 
 @dataclass(slots=True)
 class Page:
-    """One transaction: the rows, the state, and what is appended in it. The store sees it when it is written down."""
+    """One transaction: the rows, the state, and what is appended in it. The store sees it when it is written down.
+
+    Attributes:
+        rows: of the store.
+        state: after all that is appended so far.
+        reason: why nothing new may be said, or None.
+        appended: the new events, and ``parts`` what is kept of them.
+        repeated: the numbers of older events whose responses are about to be said again.
+    """
 
     key: Key
-    rows: Rows  # of the store
-    state: State  # after all that is appended so far
-    reason: str | None = None  # why nothing new may be said, or None
-    appended: list[Row] = field(default_factory=list)  # the new events, and ``parts`` what is kept of them
+    rows: Rows
+    state: State
+    reason: str | None = None
+    appended: list[Row] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
-    # the numbers of older events whose responses are about to be said again
     repeated: set[int] = field(default_factory=set)
 
     def append(self, kind: str, facts: Mapping[str, Any]) -> None:
@@ -55,10 +62,15 @@ class Page:
 
 @dataclass(slots=True)
 class _Draft(Generic[T]):
-    """What a call has drawn, once the witness holds it: from then on it is this, or nothing."""
+    """What a call has drawn, once the witness holds it: from then on it is this, or nothing.
 
-    last: Row  # the last event of it
-    made: T  # what the call will return
+    Attributes:
+        last: the last event of it.
+        made: what the call will return.
+    """
+
+    last: Row
+    made: T
 
 
 class Book:

@@ -216,9 +216,12 @@ def _gathered(batches: Batches, identifiers: tuple[str, ...], rows: int) -> Item
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """Released columns from those at another level."""
+    """Released columns from those at another level.
 
-    # at, to: the two levels
+    Attributes:
+        at, to: the two levels.
+    """
+
     at: Level
     to: Level
 

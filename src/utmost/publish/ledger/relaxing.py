@@ -38,9 +38,12 @@ Spent = tuple[str, Level, Part | None, Published | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
-    """Where the rows of a table stand in the order in which its release is kept."""
+    """Where the rows of a table stand in the order in which its release is kept.
 
-    # row ``rows[i]`` of the table is row i of what is kept; None where the two orders are one
+    Attributes:
+        rows: row ``rows[i]`` of the table is row i of what is kept; None where the two orders are one.
+    """
+
     rows: NDArray[np.intp] | None = None
 
     @classmethod
@@ -81,14 +84,23 @@ def _placed(column: Integers, rows: NDArray[np.intp]) -> Integers:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ToRelax:
-    """A release to be relaxed, with the values read as a release that is known asks for."""
+    """A release to be relaxed, with the values read as a release that is known asks for.
 
-    release: Published  # the version that was asked for, or the newest when it was last looked up
-    version: int | None  # which one was asked for; None for the newest
+    Attributes:
+        release: the version that was asked for, or the newest when it was last looked up.
+        version: which one was asked for; None for the newest.
+        level: the level.
+        source: the values.
+        committed: the commitment to them.
+        progress: called with the cells done and the cells in all.
+    """
+
+    release: Published
+    version: int | None
     level: Level
-    source: Source  # the values
-    committed: bytes  # the commitment to them
-    progress: Progress | None = None  # called with the cells done and the cells in all
+    source: Source
+    committed: bytes
+    progress: Progress | None = None
 
     @classmethod
     def of(

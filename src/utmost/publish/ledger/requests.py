@@ -56,18 +56,24 @@ Look = Callable[[Callable[[State], Promise]], Promise]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Brought:
-    """A table that is brought to be published, or relaxed, at a level: alone, or with others in one transaction."""
+    """A table that is brought to be published, or relaxed, at a level: alone, or with others in one transaction.
 
-    table: Any  # with its values, as for `Ledger.publish`
-    level: Level  # at which
-    # of a publication, see `promise_of`; None to relax, as what is promised then is known
+    Attributes:
+        table: with its values, as for `Ledger.publish`.
+        level: at which.
+        promise: of a publication, see `promise_of`; None to relax, as what is promised then is known.
+        dataset, independent, version, request: as for `Ledger.publish`.
+        proposal: the name of the approved one, where a service asks for a second person.
+    """
+
+    table: Any
+    level: Level
     promise: Promise | None = None
-    # dataset, independent, version, request: as for `Ledger.publish`
     dataset: str | None = None
     independent: bool = False
     version: int | None = None
     request: str | None = None
-    proposal: str | None = None  # the name of the approved one, where a service asks for a second person
+    proposal: str | None = None
 
     @classmethod
     def of(cls, table: Any, promise: Promise | None, words: PublishWords) -> "Brought":

@@ -35,11 +35,17 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A release, and what it was committed to."""
+    """A release, and what it was committed to.
 
-    release: Published  # as it is stored; one that is about to be has no response yet
-    content: bytes  # the commitment to the values
-    tags: Tags | None = None  # of the items, for a release that is about to be; one that is there has kept its own
+    Attributes:
+        release: as it is stored; one that is about to be has no response yet.
+        content: the commitment to the values.
+        tags: of the items, for a release that is about to be; one that is there has kept its own.
+    """
+
+    release: Published
+    content: bytes
+    tags: Tags | None = None
 
     @classmethod
     def of(cls, page: Page, release: Published) -> "Committed":

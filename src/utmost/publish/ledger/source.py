@@ -36,17 +36,26 @@ from utmost.publish.tables.columns import check_distinct, is_plainly_there
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source:
-    """True values; they live as long as one call."""
+    """True values; they live as long as one call.
 
-    table: Any  # as it came, through ``adapter``
+    Attributes:
+        table: as it came, through ``adapter``.
+        columns: name to values in steps of the lattice, shape (rows,); of points the coordinates, see `exact_column`.
+        identifiers: the text of each row's identifier, where the noise goes by rows; or None.
+        rows: how many there are.
+        public: the columns that are published as they are.
+        items: the identifiers as they are, where the noise is addressed by them; else None.
+        id_column: the column of identifiers; None where there is none.
+    """
+
+    table: Any
     adapter: TableAdapter
-    # name to values in steps of the lattice, shape (rows,); of points the coordinates, see `exact_column`
     columns: Mapping[str, Integers]
-    identifiers: NDArray[np.object_] | None  # the text of each row's identifier, where the noise goes by rows; or None
-    rows: int  # how many there are
-    public: tuple[str, ...]  # the columns that are published as they are
-    items: Identifiers | None = None  # the identifiers as they are, where the noise is addressed by them; else None
-    id_column: str | None = None  # the column of identifiers; None where there is none
+    identifiers: NDArray[np.object_] | None
+    rows: int
+    public: tuple[str, ...]
+    items: Identifiers | None = None
+    id_column: str | None = None
 
     @property
     def kind(self) -> str:

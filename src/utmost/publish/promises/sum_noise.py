@@ -38,13 +38,17 @@ MEASURED = "measured"
 
 @dataclass(frozen=True, slots=True)
 class SumNoise(LatticeNoise):
-    """Geometric noise on each sum of a strategy's families, at the family's share of the level."""
+    """Geometric noise on each sum of a strategy's families, at the family's share of the level.
+
+    Attributes:
+        strategy: which families are measured.
+    """
 
     kind: ClassVar[str] = "the sums of a strategy"
     is_worded: ClassVar[bool] = True
     needs_counted: ClassVar[bool] = True
 
-    strategy: Strategy  # which families are measured
+    strategy: Strategy
 
     @property
     def subject(self) -> str:

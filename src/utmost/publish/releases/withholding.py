@@ -186,13 +186,17 @@ class NoiseTails:
     combination is so fine that nobody sees it, its law is taken from its characteristic function, smoothed over 1/256
     of a standard deviation: what is said of it is right to a hundredth or so, no bound.
 
+    Attributes:
+        law: the noise in steps; its values are multiples of a step.
+        grid: how wide a step is.
+
     >>> tails = NoiseTails(Geometric(alpha="1/2"))
     >>> tails.reach(Fraction(0)), tails.mean_above(Fraction(0)), tails.mean_above(Fraction(2))
     (0.666666666666666..., 0.6666666666666..., 0.5)
     """
 
-    law: IntegerLaw | Combination  # the noise in steps; its values are multiples of a step
-    grid: Fraction = Fraction(1)  # how wide a step is
+    law: IntegerLaw | Combination
+    grid: Fraction = Fraction(1)
 
     def reach(self, least: Fraction) -> float:
         """P(N >= least)."""

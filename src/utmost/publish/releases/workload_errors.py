@@ -30,11 +30,17 @@ FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnswerErrors:
-    """The laws of the errors of all answers."""
+    """The laws of the errors of all answers.
 
-    reconstruction: LeastSquares  # least squares from the measured families
-    ratios: Mapping[Family, Level]  # for each measured family, the level of one unit of its noise
-    unit: Unit  # what one individual changes; of distinct counts no answer adds cells up
+    Attributes:
+        reconstruction: least squares from the measured families.
+        ratios: for each measured family, the level of one unit of its noise.
+        unit: what one individual changes; of distinct counts no answer adds cells up.
+    """
+
+    reconstruction: LeastSquares
+    ratios: Mapping[Family, Level]
+    unit: Unit
     _known: dict[Family, FamilyLaws] = field(default_factory=dict)
 
     def of(self, form: ProductForm) -> Combination:

@@ -30,15 +30,22 @@ _ROUNDING = 2.0**-46
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[Value]):
-    """How the documents of one kind are written and read."""
+    """How the documents of one kind are written and read.
 
-    kind: str  # what stands in the field ``kind``
-    format: int  # the number of its format
-    noun: str  # what messages call it: "a design"
-    facts: Callable[[Value], dict[str, Any]]  # from a value to the fields of its kind
-    # from the fields of a document to the value, with everything that can be computed computed again
+    Attributes:
+        kind: what stands in the field ``kind``.
+        format: the number of its format.
+        noun: what messages call it: "a design".
+        facts: from a value to the fields of its kind.
+        value: from the fields of a document to the value, with everything that can be computed computed again.
+        rounded: the names of computed floats, which another machine may round another way in the last places.
+    """
+
+    kind: str
+    format: int
+    noun: str
+    facts: Callable[[Value], dict[str, Any]]
     value: Callable[[Mapping[str, Any]], Value]
-    # the names of computed floats, which another machine may round another way in the last places
     rounded: frozenset[str] = frozenset()
 
     def document(self, value: Value) -> dict[str, Any]:

@@ -26,11 +26,17 @@ _DENSE = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Each person's sum in each cell with events of that person: distinct pairs, in ascending order."""
+    """Each person's sum in each cell with events of that person: distinct pairs, in ascending order.
 
-    persons: NDArray[np.int64]  # the code of each pair's person, ascending
-    cells: NDArray[np.int64]  # the number of its cell, ascending within the person
-    sums: NDArray[Any]  # the sum of its events: int64, or an object array of Python integers where that could overflow
+    Attributes:
+        persons: the code of each pair's person, ascending.
+        cells: the number of its cell, ascending within the person.
+        sums: the sum of its events: int64, or an object array of Python integers where that could overflow.
+    """
+
+    persons: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    sums: NDArray[Any]
 
     def where(self, chosen: NDArray[np.bool_]) -> "Pairs":
         """The pairs that are kept."""

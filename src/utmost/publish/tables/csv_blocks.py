@@ -29,13 +29,21 @@ class Unlike(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CsvBlock:
-    """Whole records of a CSV file."""
+    """Whole records of a CSV file.
 
-    text: bytes  # their bytes, UTF-8; the last one is a line feed
-    content: Bytes  # the same as an array
-    starts: Places  # where each cell's text starts, shape (rows, columns); behind the quote of a quoted cell
-    lengths: Places  # how many bytes it is long, without its quotes
-    quoted: NDArray[np.bool_] | None  # which cells are quoted; None where none is
+    Attributes:
+        text: their bytes, UTF-8; the last one is a line feed.
+        content: the same as an array.
+        starts: where each cell's text starts, shape (rows, columns); behind the quote of a quoted cell.
+        lengths: how many bytes it is long, without its quotes.
+        quoted: which cells are quoted; None where none is.
+    """
+
+    text: bytes
+    content: Bytes
+    starts: Places
+    lengths: Places
+    quoted: NDArray[np.bool_] | None
 
     @property
     def rows(self) -> int:

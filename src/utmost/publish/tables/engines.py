@@ -190,11 +190,17 @@ def _door(native: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WithConstants:
-    """A map of batches to which columns are added that are the same in each row."""
+    """A map of batches to which columns are added that are the same in each row.
 
-    work: BatchMap  # makes the other columns
-    schema: Any  # of all columns
-    constants: Constants  # the added ones
+    Attributes:
+        work: makes the other columns.
+        schema: of all columns.
+        constants: the added ones.
+    """
+
+    work: BatchMap
+    schema: Any
+    constants: Constants
 
     def __call__(self, batch: Any) -> Any:
         """The batch that the work makes, with the constants in their places."""

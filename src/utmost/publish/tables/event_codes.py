@@ -118,10 +118,15 @@ def refused_cell(cell: Any, name: str) -> BadTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Persons:
-    """The persons met so far, by text; their codes say nothing but who is who, and no result depends on their order."""
+    """The persons met so far, by text; their codes say nothing but who is who, and no result depends on their order.
 
-    name: str  # of the column
-    texts: list[str] = field(default_factory=list)  # each person's text, by code
+    Attributes:
+        name: of the column.
+        texts: each person's text, by code.
+    """
+
+    name: str
+    texts: list[str] = field(default_factory=list)
     _codes: dict[str, int] = field(default_factory=dict)
 
     def codes(self, column: Any) -> NDArray[np.int64]:
@@ -155,9 +160,13 @@ class Persons:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextsInArrow(Sequence[str]):
-    """The texts of persons in Arrow, by code: as `Persons.texts`, or identifiers without a Python object for each."""
+    """The texts of persons in Arrow, by code: as `Persons.texts`, and as identifiers without a Python object for each.
 
-    column: Any  # an Arrow array of text or integers, none missing
+    Attributes:
+        column: an Arrow array of text or integers, none missing.
+    """
+
+    column: Any
 
     def __len__(self) -> int:
         return len(self.column)

@@ -28,10 +28,15 @@ _INT64 = np.iinfo(np.int64)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FolderColumns:
-    """What the folders say of the files in them."""
+    """What the folders say of the files in them.
 
-    schema: Any  # the Arrow schema of the columns, integers or text, in the order of the folders
-    cells: tuple[Any, ...]  # for each column, an Arrow array with a cell for each file
+    Attributes:
+        schema: the Arrow schema of the columns, integers or text, in the order of the folders.
+        cells: for each column, an Arrow array with a cell for each file.
+    """
+
+    schema: Any
+    cells: tuple[Any, ...]
 
     @classmethod
     def of(cls, root: Path, files: Sequence[Path], names: Sequence[str]) -> "FolderColumns":

@@ -36,9 +36,13 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RowsAlone:
-    """From batches of rows, each a person, to what is kept of them, added up."""
+    """From batches of rows, each a person, to what is kept of them, added up.
 
-    reader: EventReader  # of the rows
+    Attributes:
+        reader: of the rows.
+    """
+
+    reader: EventReader
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The sums, in an Arrow batch for each that comes."""

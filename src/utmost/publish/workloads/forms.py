@@ -23,11 +23,17 @@ from utmost.publish.workloads.domain import Domain, Family, Where
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductForm:
-    """The coefficient of a cell is the product of its values' factors, divided by the denominator."""
+    """The coefficient of a cell is the product of its values' factors, divided by the denominator.
+
+    Attributes:
+        domain: the domain.
+        factors: for each axis, an integer for each of its values.
+        denominator: a positive integer.
+    """
 
     domain: Domain
-    factors: tuple[NDArray[Any], ...] = field(repr=False)  # for each axis, an integer for each of its values
-    denominator: int = 1  # a positive integer
+    factors: tuple[NDArray[Any], ...] = field(repr=False)
+    denominator: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "factors", tuple(frozen(np.array(factor, dtype=object)) for factor in self.factors))

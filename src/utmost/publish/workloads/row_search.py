@@ -29,11 +29,17 @@ _LLOYD = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RealRows:
-    """Real rows of levels along an axis."""
+    """Real rows of levels along an axis.
 
-    error: float  # tr(M X^-1)
-    rows: Floats  # theta, (rows, values)
-    left: Floats  # c, what is left for each value, (values,)
+    Attributes:
+        error: tr(M X^-1).
+        rows: theta, (rows, values).
+        left: c, what is left for each value, (values,).
+    """
+
+    error: float
+    rows: Floats
+    left: Floats
 
 
 class DescentWords(TypedDict, total=False):

@@ -27,12 +27,18 @@ class WeighedError:
     """The error of a workload as a function of shares, divided by the variance of noise at the whole level.
 
     It is the sum over eigenspaces of spectrum / eigenvalue; of several spectra, the largest such sum.
+
+    Attributes:
+        spectra: one or more, where one of them is not 0; (spectra, eigenspaces).
+        loads: for each family and eigenspace, the cells of a group where the family is nowhere coarser, else 0.
+        level: of the noise at the largest share that a family may have.
+        free: for each family, what it has beside its share; (families,).
     """
 
-    spectra: Floats  # one or more, where one of them is not 0; (spectra, eigenspaces)
-    loads: Floats  # for each family and eigenspace, the cells of a group where the family is nowhere coarser, else 0
-    level: float  # of the noise at the largest share that a family may have
-    free: Floats  # for each family, what it has beside its share; (families,)
+    spectra: Floats
+    loads: Floats
+    level: float
+    free: Floats
     _positive: tuple[tuple[NDArray[np.bool_], Floats], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

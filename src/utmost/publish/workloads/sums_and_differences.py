@@ -36,11 +36,17 @@ Shares = Mapping[Family, Fraction]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairAxis:
-    """An axis of two values, whose sums and differences are measured."""
+    """An axis of two values, whose sums and differences are measured.
 
-    domain: Domain  # that has it
-    place: int  # of the axis
-    rows: Domain  # the domain of sums, and of differences: the axis has one value left
+    Attributes:
+        domain: that has it.
+        place: of the axis.
+        rows: the domain of sums, and of differences: the axis has one value left.
+    """
+
+    domain: Domain
+    place: int
+    rows: Domain
 
     @classmethod
     @checked
