@@ -30,6 +30,9 @@ def register(providers: Mapping[str, str]) -> None:
 def provided(name: str) -> Any:
     """What a room above provides under a name; its module is loaded now.
 
+    Raises:
+        KeyError: for a name that nobody provides.
+
     Cost: one import the first time, a look-up after that.
     """
     module, _, attribute = _PROVIDERS[name].partition(":")
@@ -65,7 +68,11 @@ class RoomNames:
         self.names = {alias.asname or alias.name: (line.module, alias.name) for line in lines for alias in line.names}
 
     def __call__(self, name: str) -> Any:
-        """What a name of the room stands for."""
+        """What a name of the room stands for.
+
+        Raises:
+            AttributeError: for a name that is not there, with the places that have it.
+        """
         if name not in self.names:
             if self.folder is not None and (self.folder / f"{name}.py").is_file():
                 return import_module(f"{self.room}.{name}")

@@ -117,7 +117,11 @@ def attained(ptype: PrivacyType, kind: Kind, mechanism: Mechanism) -> Around:
 
 
 def bounded(ptype: PrivacyType, kind: Kind, dual: Dual, multipliers: PairMultipliers | None = None) -> Around:
-    """sum_x z_x, from below and from above, once z is known to be feasible."""
+    """sum_x z_x, from below and from above, once z is known to be feasible.
+
+    Raises:
+        PromiseBroken: when it is not.
+    """
     if isinstance(dual, ProductDual):
         parts = _parts(ptype, len(dual.parts))
         return _product([bounded(part, kind, z) for part, z in zip(parts, dual.parts, strict=True)])
@@ -269,14 +273,23 @@ def _product(around: list[Around]) -> Around:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CapacityCertificate(Evidence):
-    """Evidence that the largest leakage of a privacy type lies between two numbers."""
+    """Evidence that the largest leakage of a privacy type lies between two numbers.
+
+    Attributes:
+        ptype: the privacy type.
+        kind: "multiplicative" or "additive".
+        mechanism: a mechanism of the type that leaks at least ``lower``.
+        dual: what proves that none leaks more than ``upper`` (see `checker`).
+        multipliers: of single inequalities of privacy, where the dual has negative entries.
+        bounds: what the two prove; equal when all is exact.
+    """
 
     ptype: PrivacyType
-    kind: Kind  # "multiplicative" or "additive"
-    mechanism: Mechanism  # a mechanism of the type that leaks at least ``lower``
-    dual: Dual  # what proves that none leaks more than ``upper`` (see `checker`)
-    multipliers: PairMultipliers | None = None  # of single inequalities of privacy, where the dual has negative entries
-    bounds: Bounds | None = None  # what the two prove; equal when all is exact
+    kind: Kind
+    mechanism: Mechanism
+    dual: Dual
+    multipliers: PairMultipliers | None = None
+    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
         if self.bounds is None:
@@ -298,7 +311,11 @@ class CapacityCertificate(Evidence):
         return None
 
     def check(self) -> Bounds:
-        """Compute the bounds again from mechanism and dual alone."""
+        """Compute the bounds again from mechanism and dual alone.
+
+        Raises:
+            PromiseBroken: when the mechanism is not of the type, or the dual is not feasible.
+        """
         return certified_capacity(self.ptype, self.kind, self.mechanism, self.dual, self.multipliers)
 
 

@@ -222,7 +222,11 @@ def product_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
 
 
 def shortest(ptype: PrivacyType, kind: Kind) -> tuple[str, CapacityCertificate]:
-    """The first route that reaches the capacity, and its certificate."""
+    """The first route that reaches the capacity, and its certificate.
+
+    Raises:
+        Unsupported: for a type too large for every route.
+    """
     for name, route in ROUTES:
         certificate = route(ptype, kind)
         if certificate is not None:

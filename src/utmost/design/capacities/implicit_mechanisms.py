@@ -145,12 +145,19 @@ class ImplicitMechanism(Shown, Rebuilt, ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SimilarityMechanism(ImplicitMechanism):
-    """M[x, j] = alpha^(sign d(x, j)) weights[j], and, where it has a rest, one more column that makes rows sum to 1."""
+    """M[x, j] = alpha^(sign d(x, j)) weights[j], and, where it has a rest, one more column that makes rows sum to 1.
 
-    ptype: PrivacyType  # n secrets
-    weights: Array  # (n,) nonnegative Fractions
-    sign: int = 1  # 1 or -1
-    has_rest: bool = False  # whether there is the column 1 - sum_j M[., j]
+    Attributes:
+        ptype: n secrets.
+        weights: (n,) nonnegative Fractions.
+        sign: 1 or -1.
+        has_rest: whether there is the column 1 - sum_j M[., j].
+    """
+
+    ptype: PrivacyType
+    weights: Array
+    sign: int = 1
+    has_rest: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights.copy()))
@@ -177,10 +184,14 @@ class UniformMechanism(ImplicitMechanism):
     """M[x, j] = alpha^(sign d(x, j)) / s where every secret sees the same distances, so that all rows have one sum s.
 
     Sign 1 is randomised response on equally distant secrets, sign -1 its dual.
+
+    Attributes:
+        ptype: n secrets that are alike.
+        sign: 1 or -1.
     """
 
-    ptype: PrivacyType  # n secrets that are alike
-    sign: int = 1  # 1 or -1
+    ptype: PrivacyType
+    sign: int = 1
 
     @property
     def shape(self) -> tuple[int, int]:  # noqa: D102
@@ -199,9 +210,13 @@ class UniformMechanism(ImplicitMechanism):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProductMechanism(ImplicitMechanism):
-    """M = A kron B kron ...: each part of the secret is answered by its own mechanism, independently."""
+    """M = A kron B kron ...: each part of the secret is answered by its own mechanism, independently.
 
-    parts: "tuple[Mechanism, ...]"  # the mechanisms; the last part of the secret moves fastest
+    Attributes:
+        parts: the mechanisms; the last part of the secret moves fastest.
+    """
+
+    parts: "tuple[Mechanism, ...]"
 
     @property
     def shape(self) -> tuple[int, int]:  # noqa: D102
@@ -239,10 +254,14 @@ class EnvelopeMechanism(ImplicitMechanism):
 
     A column is the least private one above its heights: heights that are private but for their rounding are hardly
     moved. Whatever the numbers, only the last column has to be looked at.
+
+    Attributes:
+        ptype: n secrets.
+        heights: (n, k) nonnegative float64.
     """
 
-    ptype: PrivacyType  # n secrets
-    heights: NDArray[np.float64]  # (n, k) nonnegative float64
+    ptype: PrivacyType
+    heights: NDArray[np.float64]
 
     def __post_init__(self) -> None:
         heights = np.array(self.heights, dtype=np.float64)
@@ -297,9 +316,12 @@ class LatticeMechanism(ImplicitMechanism):
     """M[(r, c), (i, j)] = g_i(r) h_j(c): the two-column geometric mechanisms of rows and columns at levels e p and e q.
 
     (p, q) is the direction of the diagonal; a side of one point has one column.
+
+    Attributes:
+        ptype: a Euclidean lattice of at least two points.
     """
 
-    ptype: PrivacyType  # a Euclidean lattice of at least two points
+    ptype: PrivacyType
 
     def __post_init__(self) -> None:
         metric = self.ptype.space.metric

@@ -61,6 +61,10 @@ def sandwich(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, A
     Let L <= E w <= H. The dual is w / L. The mechanism is [E diag(theta w), r] with the rest r = 1 - theta E w, which
     lies between 1 - theta H and 1 - theta L and so is private as soon as 1 - theta H >= A (1 - theta L), A being alpha
     to the shortest distance: theta = (1 - A) / (H - A L). Both are exact when E w = 1.
+
+    Args:
+        ptype: n secrets.
+        weights: (n,) nonnegative Fractions.
     """
     low, high = row_sums(ptype, weights, 1)
     least, most = min(low), max(high)

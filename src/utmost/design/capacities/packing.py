@@ -71,11 +71,17 @@ _FAR = 75.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packing:
-    """The answer of the packing or covering program."""
+    """The answer of the packing or covering program.
 
-    weights: Array  # (n,) w, Fractions; exact only where ``is_exact``
-    dual: Array  # (n,) z >= 0, Fractions, certainly feasible
-    is_exact: bool  # whether both are exactly optimal
+    Attributes:
+        weights: (n,) w, Fractions; exact only where ``is_exact``.
+        dual: (n,) z >= 0, Fractions, certainly feasible.
+        is_exact: whether both are exactly optimal.
+    """
+
+    weights: Array
+    dual: Array
+    is_exact: bool
 
 
 def packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, classes: Classes) -> Packing | None:
@@ -241,17 +247,21 @@ def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Moving:
-    """What can be moved: entries (x, c) for secrets x with z_x = 0 and columns c with w > 0, joined by symmetries."""
+    """What can be moved: entries (x, c) for secrets x with z_x = 0 and columns c with w > 0, joined by symmetries.
 
-    similarity: Similarity  # of the type
-    # free, columns: the secrets
+    Attributes:
+        similarity: of the type. free, columns: the secrets. low, high: (f, k) the bounds that the other rows set.
+        start: (n, k) the columns as they are.
+        entry: (f, k) which variable each entry is.
+    """
+
+    similarity: Similarity
     free: NDArray[np.intp]
     columns: NDArray[np.intp]
-    # low, high: (f, k) the bounds that the other rows set
     low: Floats
     high: Floats
-    start: Floats  # (n, k) the columns as they are
-    entry: NDArray[np.intp]  # (f, k) which variable each entry is
+    start: Floats
+    entry: NDArray[np.intp]
 
     @classmethod
     def of(cls, ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: Packing) -> "_Moving":

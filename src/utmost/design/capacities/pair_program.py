@@ -43,11 +43,16 @@ class Classes:
     The orbits under the automorphisms of the space are such a partition, and every one is at least as fine as the
     coarsest. Averaging over classes commutes with the similarity E, so a linear program that knows only E and sums (for
     the weighting, the packing, the covering) has a solution that is constant on classes.
+
+    Attributes:
+        labels: (n,) the class of each secret, classes numbered by their first member.
+        representatives: the first member of each class.
+        sizes: how many members each has.
     """
 
-    labels: NDArray[np.intp]  # (n,) the class of each secret, classes numbered by their first member
-    representatives: NDArray[np.intp]  # the first member of each class
-    sizes: NDArray[np.intp]  # how many members each has
+    labels: NDArray[np.intp]
+    representatives: NDArray[np.intp]
+    sizes: NDArray[np.intp]
 
     @classmethod
     def of(cls, similarity: Similarity) -> "Classes":
@@ -114,10 +119,14 @@ class PairClasses:
     The orbits of pairs under the automorphisms are such a partition, and the coarsest one is no finer. A mechanism
     averaged over classes of pairs stays private and keeps its trace: for classes R of (x, j), S of (y, j) that occur
     together at one distance of x and y, the inequalities of all such triples add up to one between the averages.
+
+    Attributes:
+        labels: (n, n) the class of each pair, classes numbered by their first member.
+        sizes: how many pairs each has.
     """
 
-    labels: NDArray[np.intp]  # (n, n) the class of each pair, classes numbered by their first member
-    sizes: NDArray[np.intp]  # how many pairs each has
+    labels: NDArray[np.intp]
+    sizes: NDArray[np.intp]
 
     @classmethod
     def of(cls, similarity: Similarity) -> "PairClasses":
@@ -292,7 +301,11 @@ def by_edge_program(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
 
 
 def lazily_solved(ptype: PrivacyType, kind: Kind, similarity: Similarity, exactly: bool) -> tuple[Rows, LinearSolution]:
-    """The inequalities that the program needs, and its solution, which breaks no other."""
+    """The inequalities that the program needs, and its solution, which breaks no other.
+
+    Raises:
+        SolverFailed: where that takes too many rounds.
+    """
     edges = ptype.space.edges
     both = np.concatenate([edges, edges[:, ::-1]])
     rows, by_simplex = _star(kind, similarity.size), False

@@ -29,14 +29,19 @@ class Similarity:
     The essential facts of a privacy type for its capacities: a column of a private channel that is 1 at y lies between
     E[., y] and 1 / E[., y].
 
+    Attributes:
+        level: the level of one unit of distance.
+        kinds: (n, n) the number of the distance of each pair; kind 0 is distance 0.
+        lengths: the different distances, exactly, ascending.
+
     >>> from utmost.design.spaces import grid
     >>> Similarity.of(PrivacyType(grid(2, 2), alpha="1/2")).lengths
     (Fraction(0, 1), Fraction(1, 1), Surd(1 sqrt(2)))
     """
 
-    level: Level  # the level of one unit of distance
-    kinds: NDArray[np.int32]  # (n, n) the number of the distance of each pair; kind 0 is distance 0
-    lengths: tuple[Length, ...]  # the different distances, exactly, ascending
+    level: Level
+    kinds: NDArray[np.int32]
+    lengths: tuple[Length, ...]
 
     @classmethod
     def of(cls, ptype: PrivacyType) -> "Similarity":
@@ -122,6 +127,8 @@ def row_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fracti
     """Bounds of sum_j alpha^(sign d(x, j)) weights[j] for every x, from below and from above; equal where exact.
 
     Args:
+        ptype: n secrets.
+        weights: (n,) nonnegative Fractions.
         sign: 1 for the similarity alpha^d, -1 for 1 / alpha^d.
 
     Cost: O(n) on counts, else O(n^2) float64 operations for each pair of 16-bit digits of similarity and weights.

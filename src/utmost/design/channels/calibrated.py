@@ -38,13 +38,21 @@ class RangeWords(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Range:
-    """Outcomes by their steps and base weights; a column in a tail stands for itself and infinitely many after it."""
+    """Outcomes by their steps and base weights; a column in a tail stands for itself and infinitely many after it.
 
-    steps: Array  # (n, w): each column has the weight weights alpha^steps
-    weights: Array  # (w,)
-    falls: Array  # (w,): a column of a tail stands for steps s, s + fall, s + 2 fall, ..., others have 0
-    owner: NDArray[np.intp]  # (w,): the outcome to which each column belongs
-    names: tuple[str | int, ...] | None  # what the outcomes are called, where there is a tail
+    Attributes:
+        steps: (n, w): each column has the weight weights alpha^steps.
+        weights: (w,).
+        falls: (w,): a column of a tail stands for steps s, s + fall, s + 2 fall, ..., others have 0.
+        owner: (w,): the outcome to which each column belongs.
+        names: what the outcomes are called, where there is a tail.
+    """
+
+    steps: Array
+    weights: Array
+    falls: Array
+    owner: NDArray[np.intp]
+    names: tuple[str | int, ...] | None
 
     def sums_agree(self) -> bool:
         """Whether all rows have the same sum for every alpha.
@@ -75,6 +83,9 @@ def with_tails(costs: Array, weights: Array, tails: Tails | None, unit: Fraction
 
     Args:
         costs: (n, m) in units of the sensitivity.
+        weights: (m,).
+        tails: see `Tails`, in the units of the user.
+        unit: the sensitivity in the units of the user.
         integer_steps: whether steps will be whole, as a staircase's are: a tail that rises by p/q of a unit then
             repeats itself after q outcomes, p steps lower; else after one.
     """

@@ -41,16 +41,26 @@ _KEPT = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """What is drawn from, and what its secrets and outcomes are called."""
+    """What is drawn from, and what its secrets and outcomes are called.
 
-    mechanism: Mechanism  # a channel of Fractions, or the geometric mechanism at any level
-    # what the secrets are called. Where some of them are numbers, a number is a name, and else a position.
+    Attributes:
+        mechanism: a channel of Fractions, or the geometric mechanism at any level.
+        names: what the secrets are called. Where some of them are numbers, a number is a name, and else a position.
+        answers: what the outcomes are called; they come by name where the secrets did.
+        remap: what to make of each outcome.
+    """
+
+    mechanism: Mechanism
     names: Names = None
-    answers: Names = None  # what the outcomes are called; they come by name where the secrets did
-    remap: Remap | None = None  # what to make of each outcome
+    answers: Names = None
+    remap: Remap | None = None
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: Method | None) -> Any:
-        """Independent outcomes to be published: see `outcomes`."""
+        """Independent outcomes to be published: see `outcomes`.
+
+        Raises:
+            PromiseBroken: for randomness that can be predicted.
+        """
         bits = unpredictable(randomness, where="draw", instead="utmost.doors.testing.seeded_draw")
         return self.outcomes(secrets, shape, bits, method)
 
@@ -60,6 +70,7 @@ class Drawing:
         Args:
             secrets: one secret, or a list or an array of them; by number, or by name.
             shape: so many for each secret; () for one.
+            randomness: where the bits come from.
             method: "constant" or "table".
 
         Returns:

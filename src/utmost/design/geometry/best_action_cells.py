@@ -28,20 +28,30 @@ Prior = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cone of priors with a vertex set and, for each vertex, the hyperplanes that it lies on."""
+    """A cone of priors with a vertex set and, for each vertex, the hyperplanes that it lies on.
 
-    rays: tuple[Prior, ...]  # the vertices
-    # for each vertex, the set of hyperplane numbers (of a `Complex`) it satisfies with equality, as a bit mask
+    Attributes:
+        rays: the vertices.
+        on: for each vertex, the set of hyperplane numbers (of a `Complex`) it satisfies with equality, as a bit mask.
+    """
+
+    rays: tuple[Prior, ...]
     on: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Complex:
-    """The simplex of priors cut into cells, each with a best action for every outcome, the same all over the cell."""
+    """The simplex of priors cut into cells, each with a best action for every outcome, the same all over the cell.
 
-    size: int  # the number n of secrets
-    planes: tuple[Prior, ...]  # normals of all hyperplanes, as integers; the first n are the coordinate planes
-    cells: tuple[Cell, ...]  # the cells; they fill the simplex and meet in common faces
+    Attributes:
+        size: the number n of secrets.
+        planes: normals of all hyperplanes, as integers; the first n are the coordinate planes.
+        cells: the cells; they fill the simplex and meet in common faces.
+    """
+
+    size: int
+    planes: tuple[Prior, ...]
+    cells: tuple[Cell, ...]
 
     @classmethod
     def of(cls, columns: Array, loss: Array) -> "Complex":
@@ -206,7 +216,11 @@ def least_losses(columns: Array, loss: Array, prior: Array) -> Array:
 
 
 def exact_loss(loss: object, secrets: int) -> Array:
-    """A loss as an (n, k) matrix of Fractions: a named loss or a matrix."""
+    """A loss as an (n, k) matrix of Fractions: a named loss or a matrix.
+
+    Raises:
+        Unsupported: for float64. NotALoss: for a matrix with another number of rows.
+    """
     matrix = loss.matrix(secrets) if isinstance(loss, Loss) else as_array(loss, "loss", ndim=2)
     if matrix.dtype.kind in "iu":
         matrix = fractions(matrix)
@@ -224,14 +238,19 @@ class Dominance:
     At every vertex pi of the cells, z with z . v <= min_w sum_x pi_x v(x) l(x, w) for all vertices v of the type shows
     that no mechanism loses less than sum(z); M loses at most slack more. On a cell M's loss is linear, since one
     action for each outcome is the best at all its vertices, and the least loss is concave: the bound holds all over it.
+
+    Attributes:
+        ptype: the type. loss: (n, k). channel: M, of the type. slack: nonnegative.
+        cells: cells that fill the simplex of priors.
+        duals: z for each of their vertices.
     """
 
     ptype: PrivacyType
-    loss: Array  # (n, k)
-    channel: AnyChannel  # M, of the type
-    slack: Any  # nonnegative
-    cells: Complex  # cells that fill the simplex of priors
-    duals: dict[Prior, tuple[Any, ...]]  # z for each of their vertices
+    loss: Array
+    channel: AnyChannel
+    slack: Any
+    cells: Complex
+    duals: dict[Prior, tuple[Any, ...]]
 
     @property
     def vertices(self) -> Array:
@@ -280,15 +299,21 @@ class Conflict:
 
     For mechanism k the loss at prior k is known; with weights mu and a z such that z . v <= sum_k mu_k u_v(prior k) for
     all vertices v, every mechanism's mean loss is at least sum(z): by regret more than the mean of the known ones.
+
+    Attributes:
+        ptype: the type. loss: (n, k).
+        priors: the conflicting priors. weights: positive, summing to 1. mechanisms: a good one for each prior, of the
+            type.
+        multipliers: z. regret: positive.
     """
 
     ptype: PrivacyType
-    loss: Array  # (n, k)
-    priors: tuple[Array, ...]  # the conflicting priors
-    weights: tuple[Any, ...]  # positive, summing to 1
-    mechanisms: tuple[AnyChannel, ...]  # a good one for each prior, of the type
-    multipliers: tuple[Any, ...]  # z
-    regret: Any  # positive
+    loss: Array
+    priors: tuple[Array, ...]
+    weights: tuple[Any, ...]
+    mechanisms: tuple[AnyChannel, ...]
+    multipliers: tuple[Any, ...]
+    regret: Any
 
     def verify(self) -> bool:
         """Whether every claim holds; the vertices of the type are listed anew."""

@@ -129,11 +129,17 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RationalCone:
-    """The columns that channels of a type can have: {v >= 0: alpha^d(x, y) v(x) <= v(y)}, where alpha^d is rational."""
+    """The columns that channels of a type can have: {v >= 0: alpha^d(x, y) v(x) <= v(y)}, where alpha^d is rational.
 
-    factors: Array  # (n, n) Fractions alpha^d(x, y)
-    lengths: Array  # (n, n) the distances in units
-    powers: LogPowers  # alpha^h for an integer h of units
+    Attributes:
+        factors: (n, n) Fractions alpha^d(x, y).
+        lengths: (n, n) the distances in units.
+        powers: alpha^h for an integer h of units.
+    """
+
+    factors: Array
+    lengths: Array
+    powers: LogPowers
 
     @classmethod
     def of(cls, ptype: PrivacyType, channel: Channel) -> "RationalCone":

@@ -83,10 +83,16 @@ def neighbour_lists(n: int, edges: Edges) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BipartiteGraph:
-    """A connected bipartite graph whose shortest-path metric, times one edge length, is the metric at hand."""
+    """A connected bipartite graph whose shortest-path metric, times one edge length, is the metric at hand.
 
-    order: tuple[int, ...]  # the nodes, each but the first one a neighbour of one before it
-    hops: NDArray[np.int16]  # (n, n) shortest-path distances between nodes
+    Attributes:
+        order: the nodes, each but the first one a neighbour of one before it.
+        hops: (n, n) shortest-path distances between nodes.
+        edges: the edges.
+    """
+
+    order: tuple[int, ...]
+    hops: NDArray[np.int16]
     edges: Edges
 
     @classmethod
@@ -176,6 +182,9 @@ def count_height_functions(graph: BipartiteGraph) -> int:
     proper 3-colourings, divided by 3.
 
     Cost: one step for each node and for each way to label the frontier (the visited nodes with an unvisited neighbour).
+
+    Raises:
+        Unsupported: where the labels of a frontier do not fit in 64 bits, or more than 2^25 of them are possible.
 
     >>> path = np.abs(np.arange(5)[:, None] - np.arange(5))
     >>> count_height_functions(BipartiteGraph.of(path))

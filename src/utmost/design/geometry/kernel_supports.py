@@ -81,6 +81,7 @@ def exact_columns(vertices: Vertices, bits: int) -> tuple[list[list[Number]], Nu
     """The vertices as columns of exact numbers, each up to a positive factor, and the number one.
 
     Args:
+        vertices: N of them.
         bits: the precision of intervals, where alpha to some distance is irrational.
     """
     if vertices.is_exact:
@@ -192,7 +193,11 @@ class KernelBlock(Shown):
 
 
 def check_searchable(vertices: int) -> None:
-    """Check that the sets of so many vertices can be searched."""
+    """Check that the sets of so many vertices can be searched.
+
+    Raises:
+        Unsupported: for more than 5000 vertices, whose sets no search comes through.
+    """
     if vertices > _MOST_VERTICES:
         raise Unsupported(
             f"a search for kernels takes at most {_MOST_VERTICES} vertices",

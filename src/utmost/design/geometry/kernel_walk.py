@@ -34,11 +34,15 @@ class WalkTables:
     that is tested is a minor of the vertices scaled to integers, and a minor below Hadamard's bound that vanishes
     modulo all the primes is zero. For irrational alpha there are two primes, and a nonzero number passes for zero with
     a chance below 2^-60, and only if it is also below the rounding error.
+
+    Attributes:
+        floats: (n, N), right to 4 units of 2^-52.
+        residues: (F, n, N). primes: (F,).
     """
 
-    floats: NDArray[np.float64]  # (n, N), right to 4 units of 2^-52
-    residues: NDArray[np.uint64]  # (F, n, N)
-    primes: NDArray[np.uint64]  # (F,)
+    floats: NDArray[np.float64]
+    residues: NDArray[np.uint64]
+    primes: NDArray[np.uint64]
 
     @classmethod
     def of(cls, vertices: Vertices) -> "WalkTables":
@@ -109,12 +113,17 @@ def _fields_needed(vertices: Vertices) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairCompletions:
-    """Counting the pairs that complete n - 2 vertices to a kernel of n."""
+    """Counting the pairs that complete n - 2 vertices to a kernel of n.
 
-    vertices: Vertices  # all vertices of a type on n >= 3 secrets
-    # the walk's first tableau, residues, errors and sizes, columns in the order of the vertices
+    Attributes:
+        vertices: all vertices of a type on n >= 3 secrets.
+        start: the walk's first tableau, residues, errors and sizes, columns in the order of the vertices.
+        walk: is brought to each set in turn, with its columns first.
+    """
+
+    vertices: Vertices
     start: tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.float64], NDArray[np.float64]]
-    walk: Walk  # is brought to each set in turn, with its columns first
+    walk: Walk
 
     @classmethod
     def of(cls, vertices: Vertices) -> "PairCompletions":
@@ -157,6 +166,7 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
     the orbit arises for each of them, and is kept where the lowest is the image of the representative.
 
     Args:
+        vertices: all vertices of the type.
         rows: a stretch ends once it has found about this many, not counting images, or after a second or so.
         start: where an earlier walk stopped.
 
@@ -188,6 +198,10 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda 
     """How many kernels there are of each size, (n+1,), without listing them.
 
     A set that holds t of an orbit's s vertices is found t times in s images: it counts s/t.
+
+    Args:
+        vertices: all vertices of the type, at least three.
+        watch: is called, every second or so, with the share of all sets that is done.
     """
     tables, tasks = WalkTables.of(vertices), _tasks(vertices)
     sizes = np.zeros(vertices.distances.size + 1, dtype=np.int64)

@@ -24,11 +24,16 @@ class Distances:
 
     Square roots of distinct square-free integers are linearly independent over the rationals, so two distances are
     equal exactly when their coefficients are.
+
+    Attributes:
+        coefficients: (n, n, K) integers, int64 or Python integers where those are too short.
+        roots: K distinct square-free integers, ascending.
+        unit: a positive rational.
     """
 
-    coefficients: Array  # (n, n, K) integers, int64 or Python integers where those are too short
-    roots: tuple[int, ...]  # K distinct square-free integers, ascending
-    unit: Fraction  # a positive rational
+    coefficients: Array
+    roots: tuple[int, ...]
+    unit: Fraction
 
     @classmethod
     def of(cls, space: Space) -> "Distances":
@@ -115,10 +120,15 @@ def _primes(n: int) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class LogPowers:
-    """The numbers exp(-epsilon * sum_k c_k sqrt(roots[k])) for whole c, epsilon being that of one unit of distance."""
+    """The numbers exp(-epsilon * sum_k c_k sqrt(roots[k])) for whole c, epsilon being that of one unit of distance.
 
-    level: Level  # the level of one unit of distance
-    roots: tuple[int, ...]  # the square-free integers under the roots
+    Attributes:
+        level: the level of one unit of distance.
+        roots: the square-free integers under the roots.
+    """
+
+    level: Level
+    roots: tuple[int, ...]
 
     @classmethod
     def of(cls, level: Level, distances: Distances) -> "LogPowers":

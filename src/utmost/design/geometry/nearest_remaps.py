@@ -24,14 +24,20 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedPair:
-    """B and A with proportional columns merged and zero columns dropped. B refines to A exactly if they do."""
+    """B and A with proportional columns merged and zero columns dropped. B refines to A exactly if they do.
 
-    # coarse, fine: the merged matrices of B and A, (n, m') and (n, k')
+    Attributes:
+        coarse, fine: the merged matrices of B and A, (n, m') and (n, k').
+        near: the nearest floats of both.
+        rows: for each column of B the merged column that it went into; 0 for a zero column; (m,).
+        shares: (k', k): how a merged column of A divides into the columns of A; None where none was merged.
+    """
+
     coarse: Array
     fine: Array
-    near: tuple[Floats, Floats]  # the nearest floats of both
-    rows: Array  # for each column of B the merged column that it went into; 0 for a zero column; (m,)
-    shares: Array | None  # (k', k): how a merged column of A divides into the columns of A; None where none was merged
+    near: tuple[Floats, Floats]
+    rows: Array
+    shares: Array | None
 
     @classmethod
     def of(cls, B: Array, A: Array) -> "MergedPair":
@@ -163,10 +169,15 @@ _MOST = 3 * 10**7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RemapCandidate:
-    """A remap that may be (near) one, or a joint loss that may refute every remap of B; the other is None."""
+    """A remap that may be (near) one, or a joint loss that may refute every remap of B; the other is None.
 
-    remap: Floats | None  # (m, k), rows summing to about 1; positive, if it can be
-    loss: Floats | None  # (n, k), prior times loss: sum_y min_w (B' loss)[y, w] > <A, loss> is to be checked
+    Attributes:
+        remap: (m, k), rows summing to about 1; positive, if it can be.
+        loss: (n, k), prior times loss: sum_y min_w (B' loss)[y, w] > <A, loss> is to be checked.
+    """
+
+    remap: Floats | None
+    loss: Floats | None
 
 
 def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
@@ -257,16 +268,24 @@ def _refuting(B: Floats, A: Floats, remap: Floats) -> RemapCandidate | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestRemap:
-    """min over remaps P of max |B P - A|."""
+    """min over remaps P of max |B P - A|.
 
-    distance: Fraction  # that number; 0 exactly if A is a refinement of B
-    remap: Array  # (m, k) where it is attained
-    # (n, k) with absolute values that sum to at most 1, and sum_y min_w (B' loss)[y, w] - <A, loss> = distance
+    Attributes:
+        distance: that number; 0 exactly if A is a refinement of B.
+        remap: (m, k) where it is attained.
+        loss: (n, k) with absolute values that sum to at most 1, and sum_y min_w (B' loss)[y, w] - <A, loss> = distance.
+    """
+
+    distance: Fraction
+    remap: Array
     loss: Array
 
 
 def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
     """The nearest remap of two exact matrices.
+
+    Args:
+        B: (n, m). A: (n, k).
 
     Cost: a program of m k + 1 variables and 2 n k + m rows.
     """

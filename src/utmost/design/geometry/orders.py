@@ -16,12 +16,17 @@ from utmost.laws.programs import LinearProgram, solve_exactly
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestMixture:
-    """The mixture of given points that comes nearest to a target in its worst coordinate."""
+    """The mixture of given points that comes nearest to a target in its worst coordinate.
 
-    distance: Fraction  # how far off it is there; 0 exactly if the target is a mixture
-    weights: Array  # (m,) of the points, nonnegative, summing to 1
-    # (n,) with absolute values that sum to at most 1, such that its product with the target is larger by ``distance``
-    # than with any of the points
+    Attributes:
+        distance: how far off it is there; 0 exactly if the target is a mixture.
+        weights: (m,) of the points, nonnegative, summing to 1.
+        separator: (n,) with absolute values that sum to at most 1, such that its product with the target is larger
+            by ``distance`` than with any of the points.
+    """
+
+    distance: Fraction
+    weights: Array
     separator: Array
 
 
@@ -54,16 +59,20 @@ def nearest_mixture(points: Array, target: Array) -> NearestMixture:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MaxCaseVerdict(Verdict):
-    """Whether every posterior of the worse channel is a mixture of posteriors of the better one."""
+    """Whether every posterior of the worse channel is a mixture of posteriors of the better one.
 
-    # before, after: the posteriors of better and of worse for the uniform prior, a column each, (n, m) and (n, k)
+    Attributes:
+        before, after: the posteriors of better and of worse for the uniform prior, a column each, (n, m) and (n, k).
+        weights: (m, k): posterior w after is sum_y weights[y, w] before[:, y]; None where some posterior is no mixture.
+        outcome: a posterior of the worse channel that is none, or None.
+        separator: (n,) g with g . after[:, outcome] > g . before[:, y] for all y: an expectation that the worse channel
+            can raise higher.
+    """
+
     before: Array
     after: Array
-    # (m, k): posterior w after is sum_y weights[y, w] before[:, y]; None where some posterior is no mixture
     weights: Array | None
-    outcome: int | None  # a posterior of the worse channel that is none, or None
-    # (n,) g with g . after[:, outcome] > g . before[:, y] for all y: an expectation that the worse channel can raise
-    # higher.
+    outcome: int | None
     separator: Array | None
 
     def __bool__(self) -> bool:
@@ -117,12 +126,16 @@ def _posteriors(channel: Channel) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PrivacyOrderVerdict(Verdict):
-    """Whether the worse channel keeps every metric promise that the better one keeps."""
+    """Whether the worse channel keeps every metric promise that the better one keeps.
 
-    # loose, strict: the ratios exp(d) of the metrics d that better and worse induce, (n, n), maybe infinite
+    Attributes:
+        loose, strict: the ratios exp(d) of the metrics d that better and worse induce, (n, n), maybe infinite.
+        pair: secrets that the worse channel distinguishes more than the better one does, or None.
+    """
+
     loose: Array
     strict: Array
-    pair: tuple[int, int] | None  # secrets that the worse channel distinguishes more than the better one does, or None
+    pair: tuple[int, int] | None
 
     def __bool__(self) -> bool:
         return self.pair is None

@@ -51,7 +51,11 @@ class PowerChannel(Shown):
         return Channel(self.matrix.astype(np.float64))
 
     def breach(self, ptype: PrivacyType) -> tuple[int, int, int] | None:
-        """(x, z, y) with C[x, y] > exp(epsilon d(x, z)) C[z, y], or None: exactly."""
+        """(x, z, y) with C[x, y] > exp(epsilon d(x, z)) C[z, y], or None: exactly.
+
+        Raises:
+            OutOfRange: where the secrets are not those of the type.
+        """
         if self.shape[0] != ptype.space.size:
             raise OutOfRange(f"the channel must have {ptype.space.size} rows", came=self.shape[0])
         distances = Distances.of(ptype.space)
@@ -83,7 +87,11 @@ def is_member(ptype: PrivacyType, channel: AnyChannel) -> bool:
 
 
 def member(ptype: PrivacyType, channel: AnyChannel) -> AnyChannel:
-    """The channel in the numbers of a type with irrational powers, once it is known to be of the type."""
+    """The channel in the numbers of a type with irrational powers, once it is known to be of the type.
+
+    Raises:
+        Unsupported: for float64 entries. PromiseBroken: for a channel outside the type.
+    """
     if isinstance(channel, Channel) and not channel.is_exact:
         raise Unsupported(
             "universal optimality is decided for exact channels only",

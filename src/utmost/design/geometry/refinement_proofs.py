@@ -116,7 +116,11 @@ def _rounded_down(matrix: Array) -> Array:
 
 
 def same_secrets(better: Channel | object, worse: Channel | object) -> tuple[Channel, Channel]:
-    """Both as channels, which must have as many rows."""
+    """Both as channels, which must have as many rows.
+
+    Raises:
+        NotAChannel: for what is none, and for another number of secrets.
+    """
     first, second = (C if isinstance(C, Channel) else Channel(C) for C in (better, worse))
     if first.shape[0] != second.shape[0]:
         raise NotAChannel(f"both channels must have {first.shape[0]} secrets", came=second.shape[0])

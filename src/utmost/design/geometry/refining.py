@@ -29,10 +29,15 @@ Order = Literal["refinement", "max-case", "privacy"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RefinementVerdict(Verdict):
-    """Whether the worse channel is a refinement of the better one. One of the two proofs is there."""
+    """Whether the worse channel is a refinement of the better one. One of the two proofs is there.
 
-    remap: Channel | None  # the channel P with better @ P == worse, or None
-    consumer: Consumer | None  # one who loses less with the worse channel than with the better one, or None
+    Attributes:
+        remap: the channel P with better @ P == worse, or None.
+        consumer: one who loses less with the worse channel than with the better one, or None.
+    """
+
+    remap: Channel | None
+    consumer: Consumer | None
 
     def __bool__(self) -> bool:
         return self.remap is not None

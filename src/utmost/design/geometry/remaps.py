@@ -24,6 +24,7 @@ def preferring_consumer(
     The prior is uniform. The entries are rounded to as few bits as do; an exact loss is taken as it is at last.
 
     Args:
+        loss: (n, k), of either sign.
         near: the columns of B and of A in floats, for a first look.
         slack: for float64 channels, the tolerance of `prefers`.
     """
@@ -74,8 +75,12 @@ def near_remap(pair: MergedPair, is_near: Check, refutes: Check) -> Array | None
     """A row-stochastic P that is near enough; None once a loss has been found that rules all of them out.
 
     Args:
+        pair: float64 channels.
         is_near: whether a remap (m', k') of the merged pair is near enough.
         refutes: is shown losses until one is accepted.
+
+    Raises:
+        SolverFailed: where the nearest remap is as far off as the tolerance, within the rounding of floats.
     """
     for candidate in remap_candidates(*pair.near):
         if candidate.loss is not None and refutes(candidate.loss):
@@ -116,6 +121,10 @@ def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
     Independent columns leave one candidate, which a linear system gives. Otherwise floats lead to an interior
     P, and the exact correction, through as many independent columns as there are, is too small to matter. Where no
     remap is interior, one with small denominators is tried, and then the linear program is solved exactly.
+
+    Args:
+        pair: B and A, exact.
+        refutes: is shown losses until one is accepted.
     """
     B, A = pair.coarse, pair.fine
     rows, columns = independent(B)

@@ -100,18 +100,27 @@ class LeastLoss:
 
     U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w) for M = sum_v lambda_v v, and the best mechanism for a
     prior is a linear program in lambda with one row for each secret.
+
+    Attributes:
+        ptype: the type. columns: (n, N) Fractions, its vertices. loss: (n, k) Fractions.
+        scaled: (n, N) integers: columns, each times its scale. scales: (N,).
+        start: a first mechanism, as a basis.
     """
 
     ptype: PrivacyType
-    columns: Array  # (n, N) Fractions, its vertices
-    loss: Array  # (n, k) Fractions
-    scaled: Array  # (n, N) integers: columns, each times its scale
-    scales: tuple[int, ...]  # (N,)
-    start: IntegerTableau | FieldTableau  # a first mechanism, as a basis
+    columns: Array
+    loss: Array
+    scaled: Array
+    scales: tuple[int, ...]
+    start: IntegerTableau | FieldTableau
 
     @classmethod
     def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
-        """The least of a type and a loss."""
+        """The least of a type and a loss.
+
+        Raises:
+            Unsupported: where the loss is float64.
+        """
         listed = vertices(ptype)
         columns, table = exact_weights(listed), exact_loss(loss, ptype.space.size)
         if not listed.is_exact:

@@ -66,10 +66,15 @@ def _with_next(known: Heights, reach: NDArray[np.int16]) -> Heights:
 
 @dataclass(frozen=True, slots=True)
 class TightGraph:
-    """The tight pairs of a Lipschitz function h: an arc from x to y where h(x) - h(y) = d(x, y)."""
+    """The tight pairs of a Lipschitz function h: an arc from x to y where h(x) - h(y) = d(x, y).
 
-    below: tuple[int, ...]  # for each x, the mask of the y that it has an arc to
-    above: tuple[int, ...]  # for each x, the mask of the y that have an arc to it
+    Attributes:
+        below: for each x, the mask of the y that it has an arc to.
+        above: for each x, the mask of the y that have an arc to it.
+    """
+
+    below: tuple[int, ...]
+    above: tuple[int, ...]
 
     @classmethod
     def of(cls, h: Array, distances: Array) -> "TightGraph":

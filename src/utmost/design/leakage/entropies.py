@@ -84,6 +84,7 @@ def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
     """What a prior proves of the Shannon capacity.
 
     Args:
+        rows: (n, m), float64.
         prior: (n,), float64; any prior proves something.
     """
     each, information = _divergences(rows, prior), _information(rows, prior)
@@ -211,7 +212,12 @@ class GuessingEntropy(Measure):
         return np.asarray((np.sort(J, axis=0) * weights[:, None]).sum(axis=0))
 
     def strategy(self, channel: object, prior: object = None) -> NDArray[np.intp]:
-        """How to guess: the secrets as columns (n, m), first guess first; of equally likely ones the lowest."""
+        """In which order to guess: the secrets as columns (n, m), first guess first; of equally likely ones the lowest.
+
+        Args:
+            channel: (n, m), or a `Hyper`; or a prior alone.
+            prior: (n,), with a channel.
+        """
         J = columns_or_prior(channel, prior)
         return frozen(np.argsort(-J, axis=0, kind="stable"))
 

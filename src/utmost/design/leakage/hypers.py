@@ -60,6 +60,9 @@ class Hyper(Shown, Rebuilt):
         """The abstract channel: C[x, y] = J[x, y] / prior[x], which makes this hyper of its prior.
 
         It is the channel that made the hyper, up to the order of its outcomes, with outcomes that say the same merged.
+
+        Raises:
+            NotAPrior: where the prior excludes a secret: the hyper then says nothing of its row.
         """
         joint, prior = self.joint, self.prior
         for x in np.flatnonzero(prior == 0)[:1]:

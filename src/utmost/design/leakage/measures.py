@@ -139,6 +139,7 @@ def scores(payments: Array, joint: Array) -> Array:
     """sum_x J[x, y] payments[x, w], shape (k, m): what action w brings at outcome y, times the outcome's probability.
 
     Args:
+        payments: (n, k), gains or losses.
         joint: (n, m).
 
     Cost: O(n m k).
@@ -175,12 +176,19 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaidMeasure(Measure):
-    """The best that an action can bring: max_w sum_x p_x g(x, w) of a gain, or min_w sum_x p_x l(x, w) of a loss."""
+    """The best that an action can bring: max_w sum_x p_x g(x, w) of a gain, or min_w sum_x p_x l(x, w) of a loss.
 
-    paid: Array | Rule  # (n, k) payments, or a rule that gives them for any number of secrets
-    is_gain: bool  # whether payments are gains; losses otherwise
-    title: str  # how the measure is shown
-    actions: tuple[Hashable, ...] | None = None  # what the actions are called, or None where they are numbers
+    Attributes:
+        paid: (n, k) payments, or a rule that gives them for any number of secrets.
+        is_gain: whether payments are gains; losses otherwise.
+        title: how the measure is shown.
+        actions: what the actions are called, or None where they are numbers.
+    """
+
+    paid: Array | Rule
+    is_gain: bool
+    title: str
+    actions: tuple[Hashable, ...] | None = None
 
     @property
     def name(self) -> str:  # noqa: D102
@@ -191,7 +199,11 @@ class PaidMeasure(Measure):
         return self.is_gain
 
     def payments(self, n: int) -> Array:
-        """The (n, k) matrix for n secrets."""
+        """The (n, k) matrix for n secrets.
+
+        Raises:
+            NotALoss: for a matrix on another number of secrets.
+        """
         matrix = self.paid if isinstance(self.paid, np.ndarray) else self.paid.matrix(n)
         if len(matrix) != n:
             kind = "gain" if self.is_gain else "loss"
@@ -213,13 +225,22 @@ class PaidMeasure(Measure):
         return Measure.multiplicative_leakage(self, channel, prior)
 
     def strategy(self, channel: object, prior: object = None) -> Remap:
-        """The best action for each outcome; of several the smallest, with the outcome in ``.ties``."""
+        """The best action for each outcome; of several the smallest, with the outcome in ``.ties``.
+
+        Args:
+            channel: (n, m), or a `Hyper`; or a prior alone, whose best action is taken without seeing anything.
+            prior: (n,), with a channel.
+        """
         J = columns_or_prior(channel, prior)
         scored = scores(self.payments(len(J)), J)
         return least_actions(-scored if self.is_gain else scored)
 
     def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
         """The largest leakage of a channel by this gain or loss, over all priors, with a prior that attains it.
+
+        Args:
+            channel: (n, m).
+            kind: "multiplicative" or "additive".
 
         Cost: for one guess of the secret see `best_subset`; otherwise O(n m k) for each corner of `corner_priors`, of
         which there can be exponentially many.

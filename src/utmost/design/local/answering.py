@@ -19,15 +19,22 @@ from utmost.laws.sampling.random_bits import Randomness
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Answering:
-    """A mechanism whose level has been checked."""
+    """A mechanism whose level has been checked.
 
-    drawing: Drawing  # what is drawn from
-    level: Level  # what one answer costs a person whose secret moves by a distance of 1
-    relation: str  # against what that protects: a distance in one space
-    # the SHA-256 of all on which an answer and its promise depend: level, secrets, distances, outcomes, and every
-    # probability. It is the same however the mechanism was written to a file.
+    Attributes:
+        drawing: what is drawn from.
+        level: what one answer costs a person whose secret moves by a distance of 1.
+        relation: against what that protects: a distance in one space.
+        digest: the SHA-256 of all on which an answer and its promise depend: level, secrets, distances, outcomes, and
+            every probability. It is the same however the mechanism was written to a file.
+        outcomes: how many answers there can be.
+    """
+
+    drawing: Drawing
+    level: Level
+    relation: str
     digest: str
-    outcomes: int  # how many answers there can be
+    outcomes: int
 
     @property
     def names(self) -> Sequence[Hashable]:
@@ -35,7 +42,11 @@ class Answering:
         return range(self.outcomes) if self.drawing.answers is None else self.drawing.answers
 
     def rows(self, secrets: Sequence[Any]) -> list[int | None]:
-        """The row of each secret, None where none was given."""
+        """The row of each secret, None where none was given.
+
+        Raises:
+            OutOfRange: for a secret that is none of the mechanism's; it is not repeated.
+        """
         known = [secret for secret in secrets if secret is not None]
         if not all(isinstance(secret, np.generic) or _is_plain(secret) for secret in known):
             raise OutOfRange("a secret must be one of the names, or a number", came="another kind", where="secrets")

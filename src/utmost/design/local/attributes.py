@@ -63,6 +63,9 @@ class AttributeReports(Shown):
         Args:
             values: (clients, attributes) integers, each below the number of its attribute's categories.
             randomness: the operating system's if left out.
+
+        Raises:
+            OutOfRange: for another shape, and for what is no category.
         """
         table, random = plain_array(values, "table of categories"), secure(randomness)
         if table.ndim != 2 or table.shape[1] != len(self.reports) or table.dtype.kind not in "iu":

@@ -66,6 +66,9 @@ def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], ran
 def as_bits(values: object, name: str) -> Bits:
     """An array of bits.
 
+    Raises:
+        NotANumber: for anything but bools and the integers 0 and 1.
+
     >>> as_bits([[0, 1]], "bits")
     array([[False,  True]])
     """
@@ -86,7 +89,11 @@ def _kind(array: NDArray[Any]) -> str:
 
 
 def check_same_shape(bits: Bits, responses: Bits) -> None:
-    """Check that there is one response for each bit."""
+    """Check that there is one response for each bit.
+
+    Raises:
+        OutOfRange: where there is not.
+    """
     if bits.shape != responses.shape:
         raise OutOfRange("bits and responses must have one shape", came=f"{bits.shape} and {responses.shape}")
 

@@ -99,7 +99,11 @@ class CategoryReport(ABC, Shown):
 
     @abstractmethod
     def read(self, reports: Any) -> NDArray[np.int64]:
-        """Reports as they are drawn: one row, or one number, for each client."""
+        """Reports as they are drawn: one row, or one number, for each client.
+
+        Raises:
+            OutOfRange: for what are no such reports.
+        """
 
     @abstractmethod
     def weights(self, reports: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Fraction]]:
@@ -144,8 +148,12 @@ class CategoryReport(ABC, Shown):
         """Reports of this kind, near the stricter ``reports`` where they are so, and fresh elsewhere.
 
         Args:
+            fresh: reports of this kind.
+            reports: the stricter ones.
+            values: the categories.
             near: whether a report is one of those around or within the stricter one.
             keeps: whether it then holds the category, where that is open.
+            randomness: of what is open beside.
         """
 
     @abstractmethod
@@ -178,7 +186,11 @@ class CategoryReport(ABC, Shown):
 
     @property
     def channel(self) -> Channel:
-        """The law of a report as a channel: rows are categories, outcomes are sets as tuples."""
+        """The law of a report as a channel: rows are categories, outcomes are sets as tuples.
+
+        Raises:
+            Unsupported: for more than 2^20 entries.
+        """
         k = self.categories
         if k > _LARGEST_MATRIX or k << self.bits > 2 * _LARGEST_MATRIX:
             raise Unsupported("a channel of reports must have at most 2^20 entries", came=f"more, of {k} categories")

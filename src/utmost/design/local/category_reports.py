@@ -352,7 +352,11 @@ class CategoryCounts(Shown):
 
 
 def read_values(values: Any, how: CategoryReport) -> NDArray[np.int64]:
-    """The categories of clients."""
+    """The categories of clients.
+
+    Raises:
+        OutOfRange: for what is no list of integers in 0..k-1.
+    """
     categories = plain_array(values, "list of categories")
     whole = categories.ndim == 1 and (categories.dtype.kind in "iu" or categories.size == 0)
     if not whole or (categories.size and not 0 <= categories.min() <= categories.max() < how.categories):

@@ -16,9 +16,11 @@ def read_mechanism(mechanism: object, space: Space | None) -> Answering:
     """A design, whose certificate is checked again, or a channel, whose level is computed from all its rows.
 
     Args:
+        mechanism: an `Optimum`, or a `Channel` of Fractions.
         space: the secrets of a channel, and their distances; a design names its own.
 
     Raises:
+        WrongKind: for what is no mechanism.
         PromiseBroken: for a design that does not prove what it states, and for a channel that keeps no level.
         OutOfRange: for a channel without a space of its size, a design with another, and for a channel that reveals
             nothing.

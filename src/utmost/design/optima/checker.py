@@ -155,6 +155,10 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, in
 
     Where X[y, r] is 0 it is: nothing is asked of X[x, r].
 
+    Args:
+        ptype: space and level.
+        matrix: (n, k) Fractions, not negative.
+
     Cost: O(edges k) float operations, and one exact number for each doubt.
     """
     near, empty = matrix.astype(np.float64), matrix == 0

@@ -29,13 +29,21 @@ from utmost.laws.exact import Array, Interval, Level, objects, round_down, round
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossRows:
-    """p_i l(i, r) times ``denominator``: float64 with denominator 1, or long integers as objects."""
+    """p_i l(i, r) times ``denominator``: float64 with denominator 1, or long integers as objects.
 
-    prior: Array  # (n,) the prior, scaled
-    loss_row: Callable[[int], Array]  # l(i, .) of shape (k,), scaled
-    loss_column: Callable[[int], Array]  # l(., r) of shape (n,), scaled
-    actions: int  # the number k of actions
-    denominator: int  # what the products have been multiplied by
+    Attributes:
+        prior: (n,) the prior, scaled.
+        loss_row: l(i, .) of shape (k,), scaled.
+        loss_column: l(., r) of shape (n,), scaled.
+        actions: the number k of actions.
+        denominator: what the products have been multiplied by.
+    """
+
+    prior: Array
+    loss_row: Callable[[int], Array]
+    loss_column: Callable[[int], Array]
+    actions: int
+    denominator: int
 
     @property
     def secrets(self) -> int:
@@ -128,6 +136,8 @@ def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> 
     """The loss that ``dual`` proves to be a lower bound for every private channel on {0, ..., n}.
 
     Args:
+        level: the privacy level.
+        consumer: of n + 1 secrets.
         dual: (n+1,) the vector mu.
         exactly: in rationals (exact consumer, rational alpha, Fractions in ``dual``), else a float rounded down.
 
@@ -221,7 +231,11 @@ def _float_remap_loss(level: Level, consumer: Consumer, actions: Array) -> float
 
 
 def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
-    """Rationals around alpha, equal where it is rational."""
+    """Rationals around alpha, equal where it is rational.
+
+    Raises:
+        Unsupported: for an irrational alpha too small for floats.
+    """
     if level.is_rational:
         alpha = level.alpha_fraction()
         return alpha, alpha

@@ -142,12 +142,19 @@ _TIE = 2.0**-44
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeometricDesign:
-    """A remap of the geometric mechanism on {0, ..., n}, and its candidate dual."""
+    """A remap of the geometric mechanism on {0, ..., n}, and its candidate dual.
 
-    actions: Array  # (n+1,) the action for each response; the smallest of the best
-    ties: tuple[int, ...]  # the responses for which another action is as good
-    dual: Array  # (n+1,) mu, whose sum is the loss
-    error: Array  # (n+1,) the size of the rounding errors in play at each secret; zeros where all is exact
+    Attributes:
+        actions: (n+1,) the action for each response; the smallest of the best.
+        ties: the responses for which another action is as good.
+        dual: (n+1,) mu, whose sum is the loss.
+        error: (n+1,) the size of the rounding errors in play at each secret; zeros where all is exact.
+    """
+
+    actions: Array
+    ties: tuple[int, ...]
+    dual: Array
+    error: Array
 
 
 def exact_design(level: Level, consumer: Consumer) -> GeometricDesign:

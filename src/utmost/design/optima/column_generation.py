@@ -94,6 +94,7 @@ def searched(
     """What `certificate_of_rays` finds, with what another search on the same space can begin with.
 
     Args:
+        ptype, consumer, gap, progress: see there.
         starts: what one search or two at any levels, for any consumers, have found on this space, the nearest first.
     """
     costs = np.ascontiguousarray((_floats(consumer.prior)[:, None] * _floats(consumer.loss)).T)
@@ -117,14 +118,23 @@ def searched(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """A certificate, and the rays, trees and prices that it came from."""
+    """A certificate, and the rays, trees and prices that it came from.
 
-    certificate: Certificate  # as `certificate_of_rays` returns it
-    is_whole: bool  # whether the search ended by itself, and was not interrupted
-    rays: Floats  # (n, N) those that were worth most
-    trees: Forest  # one for each action
-    prices: Floats  # (n,) of the best bound, in units of ``scale``
-    scale: float  # the unit of losses
+    Attributes:
+        certificate: as `certificate_of_rays` returns it.
+        is_whole: whether the search ended by itself, and was not interrupted.
+        rays: (n, N) those that were worth most.
+        trees: one for each action.
+        prices: (n,) of the best bound, in units of ``scale``.
+        scale: the unit of losses.
+    """
+
+    certificate: Certificate
+    is_whole: bool
+    rays: Floats
+    trees: Forest
+    prices: Floats
+    scale: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

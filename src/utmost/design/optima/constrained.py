@@ -61,15 +61,26 @@ _ON_COUNTS = {Constraint.ROW_MONOTONICITY, Constraint.COLUMN_MONOTONICITY, Const
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``sum of coefficient * X[entry]`` is at least ``least``, or equal to it."""
+    """``sum of coefficient * X[entry]`` is at least ``least``, or equal to it.
 
-    entries: tuple[tuple[Entry, int], ...]  # the entries (secret, answer), each with its coefficient
-    least: Fraction = Fraction(0)  # the right-hand side
-    is_equal: bool = False  # whether it is an equation
+    Attributes:
+        entries: the entries (secret, answer), each with its coefficient.
+        least: the right-hand side.
+        is_equal: whether it is an equation.
+    """
+
+    entries: tuple[tuple[Entry, int], ...]
+    least: Fraction = Fraction(0)
+    is_equal: bool = False
 
 
 def read_constraints(names: Sequence[Constraint | str], space: Space, actions: int) -> tuple[Constraint, ...]:
-    """The constraints, each once and in a fixed order."""
+    """The constraints, each once and in a fixed order.
+
+    Raises:
+        OutOfRange: for a name that is none, and where answers are not as many as secrets.
+        Unsupported: for an order of secrets that are not counts.
+    """
     if isinstance(names, str):
         raise OutOfRange("constraints must be given as a list", came=names, remedy=f"Write [{names!r}].")
     try:
@@ -128,16 +139,26 @@ _ROWS = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConstrainedCertificate(Evidence):
-    """Evidence that no private channel with the constraints serves a consumer better by more than a gap."""
+    """Evidence that no private channel with the constraints serves a consumer better by more than a gap.
+
+    Attributes:
+        ptype: the privacy type.
+        consumer: prior and loss.
+        constraints: what else the channel keeps.
+        matrix: (n, n) Fractions, exactly private, each constraint kept exactly.
+        dual: (n,) Fractions, the multipliers mu of the rows.
+        multipliers: (edges, 2, n) Fractions >= 0, of privacy along each edge.
+        prices: a Fraction for each of `constraint_rows`: >= 0 for an inequality, any for an equation.
+        bounds: what they prove: equal Fractions where all numbers are rational, else floats rounded outward.
+    """
 
     ptype: PrivacyType
-    consumer: Consumer  # prior and loss
-    constraints: tuple[Constraint, ...]  # what else the channel keeps
-    matrix: Array  # (n, n) Fractions, exactly private, each constraint kept exactly
-    dual: Array  # (n,) Fractions, the multipliers mu of the rows
-    multipliers: Array  # (edges, 2, n) Fractions >= 0, of privacy along each edge
-    prices: Array  # a Fraction for each of `constraint_rows`: >= 0 for an inequality, any for an equation
-    # what they prove: equal Fractions where all numbers are rational, else floats rounded outward
+    consumer: Consumer
+    constraints: tuple[Constraint, ...]
+    matrix: Array
+    dual: Array
+    multipliers: Array
+    prices: Array
     bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
@@ -151,7 +172,11 @@ class ConstrainedCertificate(Evidence):
     remap = None
 
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual alone, in rationals."""
+        """Compute the bounds again from primal and dual alone, in rationals.
+
+        Raises:
+            PromiseBroken: when the channel is not private or breaks a constraint, or the dual is not feasible.
+        """
         rows = constraint_rows(self.constraints, self.ptype.space.size)
         check_private(self.ptype, self.matrix)
         _check_kept(rows, self.matrix)

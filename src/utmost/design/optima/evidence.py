@@ -67,21 +67,30 @@ class Evidence(Shown, Rebuilt, ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Certificate(Evidence):
-    """Evidence that no private channel serves a consumer better by more than the gap between two bounds."""
+    """Evidence that no private channel serves a consumer better by more than the gap between two bounds.
+
+    Attributes:
+        ptype: the privacy type.
+        consumer: prior and loss.
+        remap: the optimal channel is the geometric mechanism followed by this remap; None when ``matrix`` is given.
+        matrix: the optimal channel itself, (secrets, actions) Fractions, exactly private; None when ``remap`` is given.
+        dual: (secrets,) the multipliers mu of the rows: Fractions, or floats lowered by their rounding errors.
+        multipliers: (edges, 2, actions) multipliers of privacy along each edge, or a list of those that are not zero;
+            None on counts, where mu is enough.
+        theorem: the theorem that says the remap is optimal, or None: then the numbers alone decide.
+        hypotheses: what the theorem needs, as checked.
+        bounds: what the two prove; equal when all is exact.
+    """
 
     ptype: PrivacyType
-    consumer: Consumer  # prior and loss
-    dual: Array  # (secrets,) the multipliers mu of the rows: Fractions, or floats lowered by their rounding errors
-    # the optimal channel is the geometric mechanism followed by this remap; None when ``matrix`` is given
+    consumer: Consumer
+    dual: Array
     remap: Remap | None = None
-    # the optimal channel itself, (secrets, actions) Fractions, exactly private; None when ``remap`` is given
     matrix: Array | None = None
-    # (edges, 2, actions) multipliers of privacy along each edge, or a list of those that are not zero; None on counts,
-    # where mu is enough
     multipliers: Array | Multipliers | None = None
-    theorem: str | None = None  # the theorem that says the remap is optimal, or None: then the numbers alone decide
-    hypotheses: tuple[str, ...] = ()  # what the theorem needs, as checked
-    bounds: Bounds | None = None  # what the two prove; equal when all is exact
+    theorem: str | None = None
+    hypotheses: tuple[str, ...] = ()
+    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
         for name in ("dual", "matrix", "multipliers"):
@@ -93,7 +102,11 @@ class Certificate(Evidence):
 
     @long_work("Checking a certificate")
     def check(self) -> Bounds:
-        """Compute the bounds again from primal and dual alone."""
+        """Compute the bounds again from primal and dual alone.
+
+        Raises:
+            PromiseBroken: when the channel is not private, or the dual is not feasible.
+        """
         return certified_bounds(
             self.ptype,
             self.consumer,

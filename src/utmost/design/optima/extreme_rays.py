@@ -53,17 +53,25 @@ def plain_factors(distances: Floats, epsilon: float) -> Floats:
 
 @dataclass(slots=True, eq=False)
 class Forest:
-    """A tree for each action, changed in place by pricing."""
+    """A tree for each action, changed in place by pricing.
 
-    factors: Floats  # (n, n), see `generic_factors`
-    weights: Floats  # (n,) positive: rays have the sum <q, v> = 1
-    # parents, kinds: (k, n); roots: (k,). See `utmost.design.optima.tree_pricing`.
+    Attributes:
+        factors: (n, n), see `generic_factors`.
+        weights: (n,) positive: rays have the sum <q, v> = 1.
+        parents, kinds: (k, n); roots: (k,). See `utmost.design.optima.tree_pricing`.
+        rays: (k, n) the ray of each tree.
+        ratios: (k,) the price of each ray, as of the last pricing.
+        proven: (k,) what its tree proved of all rays at these prices.
+    """
+
+    factors: Floats
+    weights: Floats
     parents: Places
     kinds: Kinds
     roots: Places
-    rays: Floats  # (k, n) the ray of each tree
-    ratios: Floats  # (k,) the price of each ray, as of the last pricing
-    proven: Floats  # (k,) what its tree proved of all rays at these prices
+    rays: Floats
+    ratios: Floats
+    proven: Floats
 
     @classmethod
     def of_stars(cls, factors: Floats, weights: Floats, costs: Floats) -> "Forest":
@@ -120,6 +128,7 @@ class Forest:
         """Multipliers of the rows of the trees that leave as little as they can of prices (k, n) below zero.
 
         Args:
+            prices: p_x l(x, w) - mu_x, one row for each action.
             factors: (n, n) those of the type itself.
 
         Returns: at most n - 1 for each action.

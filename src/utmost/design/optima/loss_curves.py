@@ -122,6 +122,9 @@ class LossCurve(Shown):
         What keeps a level keeps every larger one. So the least loss does not rise with the level: at most it is the
         loss at the nearest level below, at least the bound at the nearest one above.
 
+        Raises:
+            OutOfRange: for a level outside.
+
         >>> from utmost.design.spaces import counts, losses, priors
         >>> curve = loss_curve(counts(3), Consumer(priors.uniform(4), losses.absolute), ["1/2", 1])
         >>> bounds = curve.between("3/4")

@@ -46,14 +46,21 @@ class NoiseProgram:
 
     the T (2w+1) numbers p_t(x) / alpha^(|x| // D), row by row, so that all are of one size;
     the T masses outside the window, which are 0 with tails; and c.
+
+    Attributes:
+        sensitivity: D >= 1.
+        ratio: alpha, a Fraction or a float: the kind of number of the program.
+        window: w >= D.
+        outputs: T >= 1.
+        has_tails: with tails, or open.
+        costs: (2w+2) the cost of a unit of mass at each place, what repeats it included, and outside the window.
     """
 
-    sensitivity: int  # D >= 1
-    ratio: Any  # alpha, a Fraction or a float: the kind of number of the program
-    window: int  # w >= D
-    outputs: int  # T >= 1
-    has_tails: bool  # with tails, or open
-    # (2w+2) the cost of a unit of mass at each place, what repeats it included, and outside the window
+    sensitivity: int
+    ratio: Any
+    window: int
+    outputs: int
+    has_tails: bool
     costs: tuple[Any, ...]
 
     @classmethod

@@ -47,9 +47,11 @@ def discounted(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled
         cost: L, even, of integers.
         x: where the tail starts.
         stride: the step away from zero, not 0: positive on the right, negative on the left.
+        ratio: in [0, 1).
         settled: an error from which on L is constant, if there is one.
 
     Raises:
+        OutOfRange: when the ratio is no such number.
         Unsupported: when the sum would take more than a million terms.
 
     >>> from utmost.laws.noise import costs
@@ -330,6 +332,9 @@ def mixed(families: Sequence[PeriodicNoise], weights: object | None = None) -> P
     Args:
         families: with one period T, one window, one tail.
         weights: (len(families),) nonnegative, sum 1.
+
+    Raises:
+        OutOfRange: when the families have no common shape, or the weights are no distribution.
     """
     first = families[0]
     for other in families:

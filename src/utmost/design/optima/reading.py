@@ -179,6 +179,10 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
     Beyond an end every count is on one side of the response, and one period farther out all likelihoods are alpha times
     as large.
 
+    Args:
+        noise, response: as of `read`.
+        size: how many counts 0, 1, ... there are.
+
     >>> from utmost.laws.noise import DiscreteStaircase
     >>> equivalent_response(Level.of_epsilon(1), -7, 4), equivalent_response(DiscreteStaircase(1, 5), -7, 4)
     (0, -2)

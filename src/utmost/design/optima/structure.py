@@ -196,7 +196,11 @@ class Derivation(Shown):
 
     @property
     def remap(self) -> Channel:
-        """Y as a randomised remap."""
+        """Y as a randomised remap.
+
+        Raises:
+            PromiseBroken: when X is not derivable.
+        """
         if self.offence is not None:
             i, r = self.offence
             came = f"Y[{i}, {r}] = {self.factor[i, r]}"

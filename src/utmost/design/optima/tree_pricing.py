@@ -54,6 +54,7 @@ def prepare(places: int, worked: int = 0) -> None:
     What is found is the same to the bit. Nobody waits for a compilation longer than for what it spares.
 
     Args:
+        places: of the map.
         worked: steps of trees, times places, since the last call.
     """
     global _worked, _has_looked

@@ -54,13 +54,18 @@ def combined(*terms: tuple[Form, float]) -> Form:
 
 @dataclass(frozen=True, slots=True)
 class PairForms:
-    """The forms of one family of pairs."""
+    """The forms of one family of pairs.
 
-    period: int  # D
-    # strict, loose: b_1 > b_2, the ratios from period to period
+    Attributes:
+        period: D.
+        strict, loose: b_1 > b_2, the ratios from period to period.
+        reach: a multiple of D.
+    """
+
+    period: int
     strict: float
     loose: float
-    reach: int  # a multiple of D
+    reach: int
     _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -68,6 +68,9 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
         distance: a number of these units, or text with a unit of its own: "200 m", "1/2 km", "10 min".
         unit: what distances are counted in; None where they are plain numbers.
 
+    Raises:
+        OutOfRange: for text that is no distance, a distance that is not positive, and a unit of another kind.
+
     >>> distance_in("1/2 km", "m"), distance_in(3, "min"), distance_in("90 s", "min")
     (Fraction(500, 1), Fraction(3, 1), Fraction(3, 2))
     """

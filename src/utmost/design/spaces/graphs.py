@@ -86,7 +86,11 @@ def _edges_of(network: Any, weight: str | None) -> list[tuple[Hashable, Hashable
 
 
 def edge_list(edges: Any) -> list[Any]:
-    """Edges as a list, whatever holds them."""
+    """Edges as a list, whatever holds them.
+
+    Raises:
+        NotAMetric: for what holds none.
+    """
     if not isinstance(edges, Iterable) or isinstance(edges, type | range) or getattr(edges, "ndim", 1) == 0:
         raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=type(edges).__name__)
     return list(edges)

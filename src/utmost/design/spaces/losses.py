@@ -84,6 +84,9 @@ class Loss(Shown):
 def loss_matrix(values: object) -> Array:
     """Any nonnegative (secrets, actions) array as a loss, read-only, in its kind of number.
 
+    Raises:
+        NotALoss: for a negative entry, no entry, and what is no matrix of numbers.
+
     >>> loss_matrix([[0, "1/2"], [1, 0]]).shape
     (2, 2)
     """

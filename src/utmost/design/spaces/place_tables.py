@@ -21,21 +21,31 @@ _METRES = {"name": _ALSO["name"], "latitude": ("northing", "north", "y"), "longi
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Labels and positions, before any distance is taken."""
+    """Labels and positions, before any distance is taken.
 
-    labels: Sequence[Hashable]  # one for each place
-    # latitude and longitude, or northing and easting; None where a network's nodes have none
+    Attributes:
+        labels: one for each place.
+        positions: latitude and longitude, or northing and easting; None where a network's nodes have none.
+        table: what the rows of the places can be taken from again; None where there is no such thing.
+        crs: the reference system of a GeoDataFrame or a network, if any.
+        in_degrees: whether positions are latitudes and longitudes; None where nothing says so.
+        metres: how many metres one unit of a projected system is.
+    """
+
+    labels: Sequence[Hashable]
     positions: list[Position] | None
-    table: Any = None  # what the rows of the places can be taken from again; None where there is no such thing
-    crs: Any = None  # the reference system of a GeoDataFrame or a network, if any
-    in_degrees: bool | None = None  # whether positions are latitudes and longitudes; None where nothing says so
-    metres: Fraction = Fraction(1)  # how many metres one unit of a projected system is
+    table: Any = None
+    crs: Any = None
+    in_degrees: bool | None = None
+    metres: Fraction = Fraction(1)
 
 
 def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool = False) -> Survey:
     """The places of a table of any kind but a network.
 
     Args:
+        table: with or without columns of these names.
+        name, latitude, longitude: the columns.
         in_metres: whether the two are declared to be northing and easting, as which they are looked for then.
 
     Raises:
@@ -76,7 +86,11 @@ def _is_pair(value: Any) -> bool:
 
 
 def _column(what: str, column: str, names: Sequence[str], others: Sequence[str]) -> str:
-    """The column that was asked for, or one that people call so; by its name, whatever its case."""
+    """The column that was asked for, or one that people call so; by its name, whatever its case.
+
+    Raises:
+        BadTable: where there is none, saying which argument names it.
+    """
     if column in names:
         return column
     also = [known for known in names if known.strip().casefold() in (what, *others)] if column == what else []
@@ -107,7 +121,11 @@ def survey_of_cells(cells: Sequence[Any]) -> Survey:
 
 
 def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
-    """How many cells apart H3 cells of one resolution are."""
+    """How many cells apart H3 cells of one resolution are.
+
+    Raises:
+        NotAMetric: where H3 cannot say: cells of two resolutions, too far apart, or around a pentagon.
+    """
     h3 = h3_package()
     texts = [cell if isinstance(cell, str) else h3.int_to_str(cell) for cell in cells]
     table = [[0] * len(texts) for _ in texts]
@@ -125,7 +143,11 @@ def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
 
 
 def h3_package() -> Any:
-    """The package h3, version 4."""
+    """The package h3, version 4.
+
+    Raises:
+        Unsupported: where it is not installed.
+    """
     try:
         return import_module("h3")
     except ModuleNotFoundError:
@@ -222,7 +244,11 @@ def _positions(labels: Any, pairs: Any) -> list[Position]:
 
 
 def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Position]) -> None:
-    """Check latitudes and longitudes."""
+    """Check latitudes and longitudes.
+
+    Raises:
+        OutOfRange: for a latitude beyond a pole, and a longitude beyond once around.
+    """
     for label, (north, east) in zip(labels, positions, strict=True):
         if not (-90 <= north <= 90 and -180 <= east <= 360):
             raise OutOfRange(

@@ -35,6 +35,11 @@ def network_steps(
         among: the nodes that are places; all if left out. Paths go through every node.
         both_ways: take one-way streets both ways, so that no distance is above the one that is driven either way.
 
+    Raises:
+        NotAMetric: for a street of different lengths to and fro, a length that is missing or no number, and places
+            that no path joins.
+        OutOfRange: for a place that is no node.
+
     Cost: O(m log m) for each place and m edges.
     """
     number = {node: k for k, node in enumerate(network.nodes)}

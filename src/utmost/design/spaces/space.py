@@ -172,15 +172,20 @@ class TableMetric(Metric):
         distances: (n, n); integers, Fractions and `Surd` stay exact.
         tolerance: for float64 distances only: by how much, relative, rounding may break the triangle inequality.
 
+    Attributes:
+        exact: the distances as they are known: int64, float64, or objects (Fraction or Surd).
+        shown: the same as numbers: the nearest float64 where a Surd is among them.
+        roads: pairs among which the essential edges are, or None for all pairs.
+
     Raises:
         NotAMetric: naming the pair or triple that breaks an axiom.
 
     Cost: O(n^3).
     """
 
-    exact: Array  # the distances as they are known: int64, float64, or objects (Fraction or Surd)
-    shown: Array  # the same as numbers: the nearest float64 where a Surd is among them
-    roads: NDArray[np.intp] | None  # pairs among which the essential edges are, or None for all pairs
+    exact: Array
+    shown: Array
+    roads: NDArray[np.intp] | None
 
     def __init__(self, distances: object, tolerance: float = 1e-12) -> None:
         values = distance_table(distances)
@@ -232,7 +237,11 @@ _kept_edges: WeakKeyDictionary[TableMetric, NDArray[np.intp]] = WeakKeyDictionar
 
 
 def distance_table(distances: object) -> Array:
-    """Distances as they are known: int64, objects (Fraction or Surd), or float64."""
+    """Distances as they are known: int64, objects (Fraction or Surd), or float64.
+
+    Raises:
+        NotAMetric: for what is no matrix of numbers, and for a distance above 10^300.
+    """
     if isinstance(distances, np.ndarray) and _are_short(distances):
         return distances.astype(np.int64)
     try:

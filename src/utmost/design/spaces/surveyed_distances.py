@@ -75,6 +75,13 @@ def great_circle_steps(positions: Sequence[Position], step: Fraction) -> NDArray
 def geodesic_steps(positions: Sequence[Position], step: Fraction) -> NDArray[np.int64]:
     """Distances along the ellipsoid WGS84 in whole steps, rounded down, by the arc over the chord.
 
+    Args:
+        positions: (n) latitude and longitude in degrees, exact.
+        step: in metres.
+
+    Returns:
+        (n, n), before closure.
+
     Cost: one certified arc sine and one root for each pair.
 
     >>> paris_and_london = [(Fraction("48.8566"), Fraction("2.3522")), (Fraction("51.5074"), Fraction("-0.1278"))]

@@ -119,6 +119,10 @@ class LaplaceCurve:
         a / (4 p)    for a/2 <= p <= 1/2,
         a (1 - p)    for 1/2 <= p.
 
+    Attributes:
+        level: the law's level at its sensitivity.
+        shift: distance of the two hypotheses in sensitivities, at least 0.
+
     Source: [geng2012], equation (15).
 
     >>> curve = LaplaceCurve(Level.of_alpha("1/2"), Fraction(2))
@@ -126,8 +130,8 @@ class LaplaceCurve:
     (Fraction(1, 2), Fraction(1, 2))
     """
 
-    level: Level  # the law's level at its sensitivity
-    shift: Fraction  # distance of the two hypotheses in sensitivities, at least 0
+    level: Level
+    shift: Fraction
 
     @property
     def kept(self) -> Level | None:

@@ -76,6 +76,8 @@ def suspects(matrix: Array, space: Space, slope: float | None) -> Iterator[Tripl
     """The triples (x, z, y) among which every one with log C[x, y] - log C[z, y] >= slope d(x, z) is.
 
     Args:
+        matrix: (n, m), either kind of number.
+        space: the n secrets.
         slope: gap per unit of distance; None for the steepest there is.
     """
     if isinstance(space.metric, DiscreteMetric):  # all pairs are edges of one length: the extremes of a column decide

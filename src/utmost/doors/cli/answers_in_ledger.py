@@ -34,12 +34,19 @@ class AnswersMemory(Memory):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptAnswers:
-    """A mechanism whose answers a ledger keeps."""
+    """A mechanism whose answers a ledger keeps.
+
+    Attributes:
+        saved: the mechanism.
+        place: of the ledger.
+        create: whether it may be made.
+        under: name, dataset, version and independent.
+    """
 
     saved: SavedMechanism
-    place: Place  # of the ledger
-    create: bool  # whether it may be made
-    under: dict[str, Any]  # name, dataset, version and independent
+    place: Place
+    create: bool
+    under: dict[str, Any]
 
     def answers(self, persons: Mapping[str, str | None]) -> tuple[dict[str, str], int]:
         """One answer for each person, and how many of them were there before."""

@@ -30,12 +30,19 @@ KIND = "utmost kernel search"
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Where a search stands."""
+    """Where a search stands.
 
-    position: Position | None = field(default_factory=Position)  # where it goes on; None when it is finished
-    sizes: Counter[int] = field(default_factory=Counter)  # how many kernels it has found with each number of outcomes
-    done: float = 0.0  # the share of the search that is done, between 0 and 1
-    written: int | None = None  # how many bytes of the list belong to what is done; None where nothing is listed
+    Attributes:
+        position: where it goes on; None when it is finished.
+        sizes: how many kernels it has found with each number of outcomes.
+        done: the share of the search that is done, between 0 and 1.
+        written: how many bytes of the list belong to what is done; None where nothing is listed.
+    """
+
+    position: Position | None = field(default_factory=Position)
+    sizes: Counter[int] = field(default_factory=Counter)
+    done: float = 0.0
+    written: int | None = None
 
     def after(self, block: KernelBlock, written: int | None) -> "Search":
         """The search once a stretch is done."""

@@ -153,6 +153,7 @@ class Question:
         """What signs the statement, if anything, once it is clear that table and statement can be written.
 
         Args:
+            source: what the table is released from.
             again: whether the table may be there, as the answer of a request that is made again.
         """
         answer, out = self.answer, self.answer.file
@@ -234,6 +235,11 @@ def publish_in_ledger(
     """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
 
     Args:
+        table: the file.
+        promise: what is promised of it.
+        memory: the ledger.
+        question: name, level and where the answer goes.
+        dry_run: whether it is rehearsed.
         brought: the table, where it is not the one in the file.
     """
     planned, answer = promise.noise.needs_counted, question.answer

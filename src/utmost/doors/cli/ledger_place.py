@@ -21,12 +21,15 @@ class Place:
 
     It may stand on a command line, which other users of the machine and the shell's history see.
 
+    Attributes:
+        ledger: a path, sqlite:///PATH, or postgresql://HOST/DATABASE.
+        key_file, witness: paths; None leaves the choice to the library.
+
     Raises:
         OutOfRange: for an address that holds a password; it is not repeated in the message.
     """
 
-    ledger: options.LedgerPlace  # a path, sqlite:///PATH, or postgresql://HOST/DATABASE
-    # key_file, witness: paths; None leaves the choice to the library
+    ledger: options.LedgerPlace
     key_file: options.KeyFile = None
     witness: options.WitnessFile = None
 
@@ -47,7 +50,11 @@ class Place:
 
     @contextmanager
     def opened(self, *, create: bool = False) -> Iterator[Any]:
-        """The ledger, closed again afterwards."""
+        """The ledger, closed again afterwards.
+
+        Args:
+            create: make a ledger where there is none.
+        """
         from utmost.publish.ledger import Ledger
 
         with Ledger.open(self.ledger, create=create, **self.options) as ledger:

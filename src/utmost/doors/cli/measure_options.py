@@ -27,7 +27,12 @@ class AskedMeasure:
         return self != AskedMeasure()
 
     def read(self) -> "Measure":
-        """The measure."""
+        """The measure.
+
+        Raises:
+            OutOfRange: for two of them, and for a name that is none.
+            NotALoss, BadTable: for a file that is no gain or loss.
+        """
         from utmost.doors.documents.measure_names import measure_of
 
         return measure_of(self.measure, self.gain, self.loss)

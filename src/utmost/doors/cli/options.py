@@ -255,6 +255,9 @@ def told(family: Any) -> Iterator[str]:
 def refuse(why: str, *families: Any) -> None:
     """Refuse the options of families that nobody would read.
 
+    Raises:
+        OutOfRange: naming the first that was given, and why it must not.
+
     >>> refuse("does not go with --together", Plane(planar=True))
     Traceback (most recent call last):
     utmost.errors.OutOfRange: --planar does not go with --together.

@@ -102,6 +102,9 @@ class LastingNoise:
 class Promised:
     """All that is promised of a table: the options of the families, or a file instead of all of them.
 
+    Attributes:
+        stated: the promise in the file, where one is named.
+
     Raises:
         OutOfRange: for an option beside the file.
         BadTable, Unsupported: for a file that is no promise.
@@ -121,7 +124,7 @@ class Promised:
     plane: options.Plane
     lasting: LastingNoise
 
-    stated: "Promise | None" = field(default=None, init=False)  # the promise in the file, where one is named
+    stated: "Promise | None" = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.promise is None:
@@ -133,7 +136,11 @@ class Promised:
         object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
 
     def check(self) -> None:
-        """Check that the options go together, and say what the released columns are."""
+        """Check that the options go together, and say what the released columns are.
+
+        Raises:
+            OutOfRange: naming an option that does not go with the others, or one that is missing.
+        """
         half_step = LastingNoise(half_step=self.lasting.half_step)
         if self.stated is not None:
             return
@@ -149,7 +156,11 @@ class Promised:
             options.refuse("cannot be chosen with --plan", self.columns, protected, noise, half_step)
 
     def check_columns(self, *names: str) -> None:
-        """Check that options are there which columns cannot do without."""
+        """Check that options are there which columns cannot do without.
+
+        Raises:
+            OutOfRange: for columns without a promise in a file, naming the options that are missing.
+        """
         missing = [f"--{name}" for name in names if self.of_table().get(name) is None]
         if missing and self.stated is None:
             raise OutOfRange(

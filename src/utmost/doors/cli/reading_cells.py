@@ -82,15 +82,25 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class CellsAsked:
-    """What is asked of the cells of a release, and how the answer is given."""
+    """What is asked of the cells of a release, and how the answer is given.
 
-    cells: Cells  # the question
-    column: str | None  # which column of several is read
-    confidence: str  # of the error bars
-    plot: Path | None  # the file of a picture
-    out: Path | None  # the file of a table with its error bars
-    spelling: table_options.Spelling  # how the text of the released table is spelled
-    form: str | None = None  # the format in which a table goes to standard output
+    Attributes:
+        cells: the question.
+        column: which column of several is read.
+        confidence: of the error bars.
+        plot: the file of a picture.
+        out: the file of a table with its error bars.
+        spelling: how the text of the released table is spelled.
+        form: the format in which a table goes to standard output.
+    """
+
+    cells: Cells
+    column: str | None
+    confidence: str
+    plot: Path | None
+    out: Path | None
+    spelling: table_options.Spelling
+    form: str | None = None
 
 
 def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_pipe: bool, as_json: bool) -> None:

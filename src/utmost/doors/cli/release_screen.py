@@ -87,6 +87,7 @@ def give(release: ReleasedOnce, answer: TableAnswer, signer: Signer | None) -> N
 
     Args:
         release: what was released; without a table what would be.
+        answer, signer: where it goes, and who signs.
     """
     table, out, written = release.table, answer.file, None
     if table is not None and out is not None:

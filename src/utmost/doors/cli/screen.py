@@ -59,6 +59,7 @@ def shown_facts(
     Args:
         out: the file that was written, its statement beside it. written: the files, where they are others.
         is_whole: whether the whole promise is shown rather than one line of it.
+        more: facts of this screen alone.
     """
     files = written if out is None else f"{out} and {out}.json"
     rows = {fact.label: fact.value for fact in release.first} | dict(more or {}) | ({"written": files} if files else {})

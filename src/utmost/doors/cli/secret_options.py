@@ -62,6 +62,7 @@ class Secrets:
         """The space as text, and the privacy type on it.
 
         Args:
+            level: the level for one unit of distance.
             needed: whether the answer depends on it; where it does not, it may be left out.
         """
         from utmost.design.spaces.distance_units import level_at

@@ -32,11 +32,17 @@ _ALARM = 1e-9
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Checked:
-    """One check, and what came of it."""
+    """One check, and what came of it.
 
-    name: str  # what was checked, and against what
-    problem: str  # what is wrong; empty where nothing is
-    seconds: float  # how long it took
+    Attributes:
+        name: what was checked, and against what.
+        problem: what is wrong; empty where nothing is.
+        seconds: how long it took.
+    """
+
+    name: str
+    problem: str
+    seconds: float
 
 
 def self_check() -> list[Checked]:

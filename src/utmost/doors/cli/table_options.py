@@ -106,7 +106,13 @@ class TableAnswer:
 
 
 def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public: Iterable[str]) -> None:
-    """Check, before anything is drawn, that its file can hold a table, with a margin beside each released column."""
+    """Check, before anything is drawn, that its file can hold a table, with a margin beside each released column.
+
+    Args:
+        answer: where it goes.
+        source: the table as it was read, its file, or a counted one.
+        released, public: its columns.
+    """
     from utmost.publish.counting import CountedTable
     from utmost.publish.tables import files
 

@@ -40,7 +40,16 @@ def show_vertices(
     more: bool,
     plot: Path | None,
 ) -> None:
-    """Print the first vertices: heights h, and the posteriors alpha^h / sum."""
+    """Print the first vertices: heights h, and the posteriors alpha^h / sum.
+
+    Args:
+        spelled: the space as text.
+        ptype: the type.
+        total: how many vertices there are.
+        rows: heights and posterior of each vertex to show.
+        more: whether there are others.
+        plot: the file that was drawn.
+    """
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
         "level": f"{ptype.level}",

@@ -86,6 +86,7 @@ def check_document(out: Path | None, sign: Path | None, tables: Mapping[Path, An
     """Check, before anything is drawn, that a release by a plan can be written.
 
     Raises:
+        OutOfRange: for another ending than .json, and for a signature without a file.
         Unsupported: where one of the files exists.
     """
     if out is None and sign is not None:
@@ -158,6 +159,7 @@ def give_workload(
 
     Args:
         tables: files, each with the words that name its table.
+        more: rows of the screen beside those of the release.
     """
     writers = document_writers(release, out, signer)
     for path, words in (tables or {}).items():

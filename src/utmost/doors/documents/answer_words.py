@@ -35,7 +35,13 @@ KEPT = (
 
 
 def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str:
-    """The promise of one answer, and what more of them cost; or that a ledger repeats it."""
+    """The promise of one answer, and what more of them cost; or that a ledger repeats it.
+
+    Args:
+        epsilon: the level for one unit of distance, as its text.
+        unit: in which distances are.
+        by_ledger: whether a ledger keeps the answer.
+    """
     measured = "" if unit is None else f" in {unit}"
     return (
         f"Whatever anyone concludes from one answer, the chance of concluding it would have been at most "

@@ -34,14 +34,23 @@ Keeper = Callable[[Mapping[str, str | None]], tuple[dict[str, str], int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedMechanism:
-    """A mechanism from a file whose level has been checked."""
+    """A mechanism from a file whose level has been checked.
 
-    mechanism: Optimum | Channel  # what is drawn from
-    space: Space  # the secrets and their distances
-    answers: tuple[str, ...]  # what each outcome is called
-    facts: dict[str, Any]  # its level, as a statement has it
-    checked: str  # how the level was checked
-    digest: str  # the SHA-256 of the file
+    Attributes:
+        mechanism: what is drawn from.
+        space: the secrets and their distances.
+        answers: what each outcome is called.
+        facts: its level, as a statement has it.
+        checked: how the level was checked.
+        digest: the SHA-256 of the file.
+    """
+
+    mechanism: Optimum | Channel
+    space: Space
+    answers: tuple[str, ...]
+    facts: dict[str, Any]
+    checked: str
+    digest: str
 
     def draw(self, secrets: Sequence[str]) -> list[str]:
         """An answer for each secret, see `rows`."""
@@ -49,7 +58,11 @@ class SavedMechanism:
         return [self.answers[y] for y in numbers.tolist()]
 
     def rows(self, secrets: Sequence[str]) -> list[int]:
-        """The number of each secret, which is given by its name, or by its number where no name is a number."""
+        """The number of each secret, which is given by its name, or by its number where no name is a number.
+
+        Raises:
+            OutOfRange: naming the row of a secret that there is none of, and not what stands in it.
+        """
         places = _places(secret_names(self.space))
         rows = []
         for at, text in enumerate(secrets):
@@ -66,6 +79,7 @@ class SavedMechanism:
         """One answer for each person, kept in a ledger; and how many of them were there before.
 
         Args:
+            ledger: where answers are kept.
             persons: person to secret, see `rows`; None for a person who has an answer.
             under: name, dataset, version and independent, as `Ledger.respond` takes them.
         """
@@ -90,7 +104,11 @@ class SavedMechanism:
         }
 
     def guarantee(self, *, by_ledger: bool = False) -> str:
-        """The promise of one answer, and what more of them cost; or that a ledger repeats it."""
+        """The promise of one answer, and what more of them cost; or that a ledger repeats it.
+
+        Args:
+            by_ledger: whether a ledger keeps the answer.
+        """
         return answers_guarantee(self.facts["epsilon"], self.space.unit, by_ledger=by_ledger)
 
 
@@ -100,6 +118,11 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
     Args:
         path: what `utmost design --out` wrote, or a channel as `channel_files.read` reads it.
         space: the secrets of a channel, which says nothing of distances; a design names its own.
+
+    Raises:
+        PromiseBroken: for a design that does not prove what it states, and for a channel that keeps no level.
+        OutOfRange: for a channel without a space, or with one of another size.
+        Unsupported: for a channel of floats, which keeps no level exactly.
     """
     digest = sha256(path.read_bytes()).hexdigest()
     mechanism = read_design(path)
@@ -158,13 +181,20 @@ def _plain(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How the columns of a table are treated: the secrets answered, others public or dropped."""
+    """How the columns of a table are treated: the secrets answered, others public or dropped.
 
-    column: str  # the secrets
-    public: Sequence[str] = ()  # the columns to publish as they are
-    drop: Sequence[str] = ()  # the columns to leave out
-    id_column: str | None = None  # a public column that tells persons apart, each in one row
-    # earlier answers by the same mechanism, which are repeated for the persons that they are about
+    Attributes:
+        column: the secrets.
+        public: the columns to publish as they are.
+        drop: the columns to leave out.
+        id_column: a public column that tells persons apart, each in one row.
+        kept: earlier answers by the same mechanism, which are repeated for the persons that they are about.
+    """
+
+    column: str
+    public: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    id_column: str | None = None
     kept: Path | None = None
 
     @property
@@ -175,12 +205,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnsweredTable(SavedTable):
-    """A table with an answer in the place of each secret, and what was promised about it."""
+    """A table with an answer in the place of each secret, and what was promised about it.
+
+    Attributes:
+        table: columns, without the secrets.
+        facts: the statement without the digest of the table.
+    """
 
     _shown = ("rows",)
 
-    table: dict[str, list[Any]]  # columns, without the secrets
-    facts: dict[str, Any]  # the statement without the digest of the table
+    table: dict[str, list[Any]]
+    facts: dict[str, Any]
 
     @property
     def rows(self) -> int:
@@ -196,7 +231,10 @@ def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Ke
     """The table of a file with an answer in the place of each secret, and its statement.
 
     Args:
-        keeper: answers for persons, where a ledger keeps the answers; then ``request`` names the column of persons.
+        saved: what is drawn from.
+        path: of the table.
+        asked: how its columns are treated.
+        keeper: answers for persons, where a ledger keeps the answers; then ``asked`` names the column of persons.
 
     Raises:
         OutOfRange: where the secrets are declared public, and for a column that is declared twice or not at all.

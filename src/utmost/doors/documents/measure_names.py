@@ -89,6 +89,9 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
     """All that a channel leaks by one measure, as plain data: every number as a float and, where it is exact, as text.
 
     Args:
+        C: (n, m).
+        prior: (n,).
+        measure: any measure of the leakage room.
         space: the secrets, to state the smallest epsilon that the channel keeps along it.
     """
     leaked = hyper(C, prior)

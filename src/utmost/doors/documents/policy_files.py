@@ -23,6 +23,10 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
 
     Args:
         directed: an edge x, y bounds how much likelier an outcome may be at x than at y, and not the reverse.
+
+    Raises:
+        BadTable: for a row of another length, an empty name, and a file without secrets.
+        NotAMetric: for a length that is no number from 0 on.
     """
     edges, secrets = [], dict[str, None]()
     for at, (line, record) in enumerate(csv_table.records(path)):
@@ -47,7 +51,11 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
 
 
 def policy_consumer(prior: str, loss: str, policy: Policy, level: Level) -> Consumer:
-    """The consumer of a policy's secrets: uniform or a file of probabilities; binary, nib or a file of losses."""
+    """The consumer of a policy's secrets: uniform or a file of probabilities; binary, nib or a file of losses.
+
+    Raises:
+        OutOfRange: for another name: the secrets of a policy are in no order, and at no finite distance perhaps.
+    """
     if not is_file(loss) and loss_named(loss) not in (losses.binary, losses.nib):
         raise OutOfRange("a loss by name must be binary or nib along a policy", came=loss, where="--loss")
     apart = np.ones((policy.size, policy.size), dtype=np.int64) - np.eye(policy.size, dtype=np.int64)

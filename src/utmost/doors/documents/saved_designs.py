@@ -21,7 +21,9 @@ def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bo
     """Write a design or a channel, whole or not at all: ``Optimum.save`` and ``Channel.save``.
 
     Args:
+        mechanism: what is written.
         path: .json for the whole, .csv for the matrix alone (a channel also as .tsv).
+        overwrite: whether a file of this name gives way.
 
     Raises:
         OutOfRange: for another ending.
@@ -35,6 +37,7 @@ def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = N
     """What writes a mechanism into an open file of this name; all that can be refused is refused here.
 
     Args:
+        mechanism, path: as for `save_design`.
         loss: what the loss of a design is called; found out if left out.
     """
     ending = path.suffix.lower()

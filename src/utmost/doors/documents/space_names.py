@@ -68,6 +68,9 @@ def space_named(text: str) -> Space:
 def one_space(options: Mapping[str, str | None]) -> tuple[str, Space]:
     """The one space that options ask for, as text and as a space.
 
+    Args:
+        given: what came with each option; the option ``space`` takes the whole text, every other is a kind.
+
     >>> one_space({"line": None, "discrete": "3"})[0]
     'discrete:3'
     """

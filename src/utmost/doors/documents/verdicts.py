@@ -27,17 +27,27 @@ ANY, THIS = "any mechanism", "this mechanism"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stated:
-    """A verdict with its proof."""
+    """A verdict with its proof.
+
+    Attributes:
+        ptype: the type.
+        loss: (n, k) Fractions.
+        asked: whether ``ANY`` mechanism is universally optimal for the loss, or ``THIS`` one, ``channel``.
+        holds: the verdict.
+        channel: the universally optimal mechanism, the one with the least regret, or the one that was judged.
+        dominance: that the channel loses at most the regret more than any other, for every prior; or None.
+        conflict: that every mechanism has at least that regret; or None.
+        better: a prior and a mechanism that loses less there than the channel; or None.
+    """
 
     ptype: PrivacyType
-    loss: Array  # (n, k) Fractions
-    asked: str  # whether ``ANY`` mechanism is universally optimal for the loss, or ``THIS`` one, ``channel``
-    holds: bool  # the verdict
-    channel: AnyChannel  # the universally optimal mechanism, the one with the least regret, or the one that was judged
-    # that the channel loses at most the regret more than any other, for every prior; or None
+    loss: Array
+    asked: str
+    holds: bool
+    channel: AnyChannel
     dominance: Dominance | None
-    conflict: Conflict | None  # that every mechanism has at least that regret; or None
-    better: tuple[Array, AnyChannel] | None  # a prior and a mechanism that loses less there than the channel; or None
+    conflict: Conflict | None
+    better: tuple[Array, AnyChannel] | None
 
     @classmethod
     def of_existence(cls, existence: Any, ptype: PrivacyType) -> "Stated":

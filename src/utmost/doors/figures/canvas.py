@@ -70,6 +70,7 @@ def terminal(xs: Sequence[float], curves: Curves, *, width: int = 66) -> list[li
     """The curves as rows of runs: a piece of text, and the number of the curve it belongs to (-1 for none).
 
     Args:
+        xs: shape (n,), increasing.
         curves: shape (n,) each; drawn from 0 to a round number above the largest value.
     """
     step = _round_step(max(max(ys) for ys in curves.values()) / _TICKS)
@@ -158,6 +159,10 @@ def places_figure(
 
     Args:
         maps: titles, each with a share for every place, row by row.
+        shape: rows and columns of the grid.
+        marked: the place to draw a circle around.
+        file: where to write. path: its name, for the format.
+        caption: a line below the maps, such as what an attacker learns.
     """
     canvas, panels = page(3.9 * len(maps), 4.2, nrows=1, ncols=len(maps), squeeze=False)
     for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):

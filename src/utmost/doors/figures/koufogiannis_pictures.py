@@ -163,6 +163,9 @@ def social_graph(file: BinaryIO, kind: str, edges: Edges, owner: str, title: str
     """The network, its members coloured by their level; the farthest of them, all together, are the coalition.
 
     Args:
+        edges: the network.
+        owner: whose value is shared.
+        title: above the picture.
         named: further members whose names are written out. In a large network only those and the coalition are named.
     """
     levels = {str(member): each for member, each in levels_by_distance(edges, owner).items()}

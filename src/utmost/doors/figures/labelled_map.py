@@ -18,7 +18,9 @@ def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "", page_o
     """The figure of a design for places: where people are believed to be, and beside it the answers for one place.
 
     Args:
+        optimum: a design for places; see `utmost.spaces.places`.
         place: the label of the place, drawn in red; the likeliest one if left out.
+        caption: a line below the maps.
         page_of: what makes a figure of a width and a height with its panels.
 
     Raises:
@@ -44,6 +46,7 @@ def draw_places(axes: Any, shares: NDArray[np.float64], positions: NDArray[np.fl
     """Draw one map, north above.
 
     Args:
+        axes: where.
         shares: (n,) of every place; the area of a disc is in proportion to it.
         positions: (n, 2) latitudes and longitudes, where a degree east is drawn as long as it is at their middle; or
             northings and eastings.

@@ -10,7 +10,15 @@ from utmost.doors.figures.canvas import BLUE, PALE, bare, check_format, page, wr
 
 
 def loss_figure(curve: LossCurve, file: BinaryIO, path: Path, *, unit: str | None = None, loss: str = "loss") -> None:
-    """Draw the loss at each level, and pale what is proven of the levels between: it lies inside the steps."""
+    """Draw the loss at each level, and pale what is proven of the levels between: it lies inside the steps.
+
+    Args:
+        curve: what `loss_curve` gives.
+        file: open for writing.
+        path: ends in .svg, .png or .pdf.
+        unit: the unit of distance that the levels are for.
+        loss: what a wrong answer costs.
+    """
     check_format(path)
     levels = np.array([level.epsilon_float for level in curve.levels])
     upper, lower = (np.array([float(value) for value in side]) for side in (curve.losses, curve.lower))

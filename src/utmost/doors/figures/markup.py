@@ -60,6 +60,7 @@ def heat_map(
 
     Args:
         matrix: (n, m); of larger ones the first 40 rows and columns.
+        rows, columns: names, where there are any.
         marks: (n - 1, m) of "down", "up", "slack" and "zero": how each entry is bound to the one below.
     """
     shades = np.asarray(matrix[:_MOST_CELLS, :_MOST_CELLS]).astype(float)

@@ -29,39 +29,65 @@ _AREA, _SMALL = 900, 34
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """A convex polygon of beliefs."""
+    """A convex polygon of beliefs.
 
-    corners: Any  # (3, k), one belief in each column, in any order
-    name: str  # what the legend says
-    colour: str = COLOURS[0]  # for its edge; its inside is a tint of it
+    Attributes:
+        corners: (3, k), one belief in each column, in any order.
+        name: what the legend says.
+        colour: for its edge; its inside is a tint of it.
+    """
+
+    corners: Any
+    name: str
+    colour: str = COLOURS[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorPoints:
-    """Beliefs with weights: the posteriors of a hyper, or vertices of a region."""
+    """Beliefs with weights: the posteriors of a hyper, or vertices of a region.
 
-    beliefs: Any  # (3, m), one in each column
-    name: str  # what the legend says
-    weights: Any = None  # (m,) areas of the points, written beside them; None for small points of one size
-    colour: str = COLOURS[1]  # for the points
-    # draw the hull of the points, inside which every mechanism that this one can be turned into lies
+    Attributes:
+        beliefs: (3, m), one in each column.
+        name: what the legend says.
+        weights: (m,) areas of the points, written beside them; None for small points of one size.
+        colour: for the points.
+        joined: draw the hull of the points, inside which every mechanism that this one can be turned into lies.
+    """
+
+    beliefs: Any
+    name: str
+    weights: Any = None
+    colour: str = COLOURS[1]
     joined: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """One triangle: regions below, points above, and the prior as a cross."""
+    """One triangle: regions below, points above, and the prior as a cross.
 
-    title: str  # above the triangle
-    regions: Sequence[Region] = ()  # see `Region`
-    points: Sequence[PosteriorPoints] = ()  # see `Points`
-    prior: Any = None  # (3,), or None for no cross
+    Attributes:
+        title: above the triangle.
+        regions: see `Region`.
+        points: see `Points`.
+        prior: (3,), or None for no cross.
+    """
+
+    title: str
+    regions: Sequence[Region] = ()
+    points: Sequence[PosteriorPoints] = ()
+    prior: Any = None
 
 
 def simplex_figure(
     panels: Sequence[Panel], file: BinaryIO, path: Path, labels: Sequence[str] = ("0", "1", "2")
 ) -> None:
     """Draw triangles side by side into a file of the kind that the path names.
+
+    Args:
+        panels: one or more.
+        file: open for writing.
+        path: ends in .svg, .png or .pdf.
+        labels: the names of the three secrets.
 
     Raises:
         OutOfRange: for another ending, and for beliefs about another number of secrets than three.
@@ -167,17 +193,25 @@ _LIGHT = np.array([-0.45, -0.75, 0.5]) / np.linalg.norm([-0.45, -0.75, 0.5])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solid:
-    """A convex solid of beliefs."""
+    """A convex solid of beliefs.
 
-    corners: Array  # (4, N), one belief in each column
-    faces: tuple[NDArray[np.intp], ...]  # for each face, the numbers of its corners, in any order
+    Attributes:
+        corners: (4, N), one belief in each column.
+        faces: for each face, the numbers of its corners, in any order.
+    """
+
+    corners: Array
+    faces: tuple[NDArray[np.intp], ...]
 
 
 def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64], Array], labels: list[str]) -> None:
     """Draw the simplex on four secrets as a tetrahedron, a solid in it, and some posteriors with their hull.
 
     Args:
+        axes: of matplotlib.
+        solid: the region.
         marked: (4, m) posteriors and their (m,) weights.
+        labels: the names of the secrets.
     """
     _draw_frame(axes, labels)
     places = solid.corners.T @ _TETRAHEDRON

@@ -40,10 +40,15 @@ def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, kernel: Channel 
     """Draw the region of posteriors in its simplex: a triangle for three secrets, a tetrahedron for four.
 
     Args:
+        ptype: on three or four secrets.
+        file: open for writing.
+        path: ends in .svg, .png or .pdf.
         kernel: whose posteriors are marked; the one that leaks most if left out.
+        name: of the space, for the title.
 
     Raises:
         OutOfRange: for another number of secrets, and for another ending.
+        Unsupported: where matplotlib is not installed.
     """
     check_drawable(ptype, path)
     chosen, names = kernel or most_leaking(ptype), secret_names(ptype.space)
@@ -105,7 +110,10 @@ def hyper_figure(
 
     Args:
         channels: by title; each with three secrets.
+        prior: (3,).
         space: three secrets, or None for no region.
+        file: open for writing.
+        path: ends in .svg, .png or .pdf.
     """
     labels = [str(name) for name in _labels(channels, space, len(prior))]
     panels = []

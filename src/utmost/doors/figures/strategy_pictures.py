@@ -24,6 +24,9 @@ def strategy_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title:
 
     Args:
         choices: what `Strategy.alternatives` gives.
+        file: open for writing.
+        path: ends in .svg, .png or .pdf.
+        title: above the picture.
     """
     check_format(path)
     deviations = choices.deviations
@@ -60,6 +63,8 @@ def clean_figure(
     Args:
         released: a release that determines its cells.
         family: with 100 groups at most.
+        file: open for writing.
+        path: ends in .svg, .png or .pdf.
         truth: the true sums, drawn too, for data that are public anyway; (groups,).
 
     Raises:

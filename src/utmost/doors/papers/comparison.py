@@ -9,14 +9,17 @@ EQUAL, CORRECTED, EXTENDED, DIFFERS = "equal", "corrected", "extended", "DIFFERS
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a paper prints at a place, what was found, and how the two agree."""
+    """What a paper prints at a place, what was found, and how the two agree.
+
+    Attributes:
+        verdict: "equal" to what is printed; "corrected" where the print is wrong and the value found is the known right
+            one; "extended" where the paper gives no value and the one found is the known one; "DIFFERS" otherwise.
+    """
 
     place: str
     what: str
     paper: str
     found: str
-    # "equal" to what is printed; "corrected" where the print is wrong and the value found is the known right one;
-    # "extended" where the paper gives no value and the one found is the known one; "DIFFERS" otherwise
     verdict: str
     note: str = ""
 

@@ -21,17 +21,24 @@ _ON_COSTS = "an assumption on the cost; a cost without it is refused"
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper's numbered results."""
+    """A paper's numbered results.
 
-    name: str  # how the command calls it
-    # authors, year, title: of the paper
+    Attributes:
+        name: how the command calls it.
+        authors, year, title: of the paper.
+        results: the names of its numbered results, in its order.
+        again: results that say what another one says, with the name under which that has its rows.
+        untestable: results that say nothing testable, with the reason.
+        comparisons: all comparisons of the paper; its argument is whether to take minutes.
+    """
+
+    name: str
     authors: str
     year: int
     title: str
-    results: tuple[str, ...]  # the names of its numbered results, in its order
-    again: Mapping[str, str]  # results that say what another one says, with the name under which that has its rows
-    untestable: Mapping[str, str]  # results that say nothing testable, with the reason
-    # all comparisons of the paper; its argument is whether to take minutes
+    results: tuple[str, ...]
+    again: Mapping[str, str]
+    untestable: Mapping[str, str]
     comparisons: Callable[[bool], Iterable[Comparison]]
 
     def rows_of(self, result: str, comparisons: Iterable[Comparison]) -> list[Comparison]:

@@ -36,15 +36,22 @@ SEVEN_VERTICES = (98, 2036, 2239, 2738, 2911, 3494, 3508)
 
 @dataclass(frozen=True, slots=True)
 class TypeRow:
-    """A row of a table as the paper prints it; what it leaves out is None."""
+    """A row of a table as the paper prints it; what it leaves out is None.
 
-    table: int  # its number
-    name: str  # what the row is about
-    space: Space  # the secrets
-    # vertices, kernels: their numbers
+    Attributes:
+        table: its number.
+        name: what the row is about.
+        space: the secrets.
+        vertices, kernels: their numbers.
+        capacities: multiplicative and additive, to two digits.
+    """
+
+    table: int
+    name: str
+    space: Space
     vertices: int | None
     kernels: int | None
-    capacities: tuple[str, str]  # multiplicative and additive, to two digits
+    capacities: tuple[str, str]
 
 
 ROWS = (

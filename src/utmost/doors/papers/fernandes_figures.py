@@ -114,6 +114,9 @@ def figure_8() -> Iterator[Comparison]:
 def kernel_along(ptype: PrivacyType, path: tuple[int, ...]) -> Channel:
     """The kernel whose columns are, for each column of the geometric mechanism along a path, the vertex that extends it
     and is constant on the layers of the cube: v(x) depends on the number of ones in x.
+
+    Raises:
+        StopIteration: where there is none.
     """
     listed = vertices(ptype)
     wanted = {tuple(c / c.sum()) for c in geometric_channel(len(path), ptype.level).matrix.T}

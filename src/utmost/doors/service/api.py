@@ -103,7 +103,11 @@ def service_of(request: Request) -> Service:
 
 
 def identified(request: Request) -> Token:
-    """The token that a request carries, looked up once."""
+    """The token that a request carries, looked up once.
+
+    Raises:
+        NotAuthenticated: where it carries none that is valid now.
+    """
     known = getattr(request.state, "bearer", None)
     if isinstance(known, Token):
         return known
@@ -149,7 +153,11 @@ def counted(request: Request, verified: Callable[[], Token]) -> Token:
 
 
 def arrived(request: Request) -> None:
-    """Check who sends a body, and that the role may ever do what it is for, before any of it is read."""
+    """Check who sends a body, and that the role may ever do what it is for, before any of it is read.
+
+    Raises:
+        NotAuthenticated, NotAllowed: where not.
+    """
     token, verbs = identified(request), _SENT.get(request.scope["route"].name)
     if verbs is not None:
         if not any(map(token.may_ever, verbs.split("|"))):
@@ -159,7 +167,11 @@ def arrived(request: Request) -> None:
 
 
 def token_of(request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]) -> Token:
-    """The token that a request carries."""
+    """The token that a request carries.
+
+    Raises:
+        NotAuthenticated: where it carries none that is valid now.
+    """
     return identified(request)
 
 

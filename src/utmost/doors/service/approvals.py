@@ -106,7 +106,12 @@ Awaiting = TypeVar("Awaiting", bound=_Awaiting)
 
 
 def decided(awaiting: Awaiting, state: str, token: Token, now: float) -> Awaiting:
-    """What waited, as decided by a token's owner; deciding the same again changes nothing."""
+    """What waited, as decided by a token's owner; deciding the same again changes nothing.
+
+    Raises:
+        OutOfRange: for what is no decision.
+        NotAllowed: for the asker's own decision, and for another one than was made.
+    """
     if state not in (APPROVED, REFUSED):
         raise OutOfRange("a decision must be approved or refused", came=state)
     if awaiting.is_of(token):
@@ -124,6 +129,7 @@ def check_approved(
     """Check that a proposal allows what is asked, to whoever asks: its proposer, or anyone where it says so.
 
     Args:
+        proposal, token, verb: which, who asks, and for what.
         about: the release, its version, the level and the facts of a publication, as `Saying.about`.
     """
     remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."

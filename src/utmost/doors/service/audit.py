@@ -82,7 +82,11 @@ class Audit:
         return lines_of(self._desk.records)
 
     def check_trail(self, token: Token) -> int:
-        """How many lines the trail has, each of which follows from those before it."""
+        """How many lines the trail has, each of which follows from those before it.
+
+        Raises:
+            LedgerDamaged: naming the first that does not.
+        """
         token.check("verify")
         return check_lines(lines_of(self._desk.records))[0]
 

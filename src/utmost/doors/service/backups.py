@@ -23,12 +23,15 @@ LEDGER, _PATIENCE = "ledger.db", 60.0
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a backup held when it was put back: how many of each, all of them sound."""
+    """What a backup held when it was put back: how many of each, all of them sound.
 
-    # events, responses: of the ledger
+    Attributes:
+        events, responses: of the ledger.
+        records, trail: of the service: documents, and lines of its trail.
+    """
+
     events: int
     responses: int
-    # records, trail: of the service: documents, and lines of its trail
     records: int
     trail: int
 
@@ -37,6 +40,8 @@ def back_up(service: Service, folder: Path, *, key: str | None = None) -> Restor
     """Copy a service, which may be serving, into a new folder, and rehearse putting it back.
 
     Args:
+        service: to be copied.
+        folder: which must not be there.
         key: the path of the ledger's key; None for where the environment says.
 
     Raises:
@@ -58,6 +63,10 @@ def put_back(folder: Path, place: str, *, key: str | None = None, witness: str |
     """Make the ledger and the records of a backup in a place that holds neither, and check them.
 
     The ledger is in quarantine until it is resumed; tokens revoked since the backup are valid again.
+
+    Args:
+        folder: that `back_up` made.
+        place, key, witness: as for `Ledger.restore`.
 
     Raises:
         OutOfRange: where there is no backup, or there is a ledger already.

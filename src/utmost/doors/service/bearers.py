@@ -67,6 +67,13 @@ class Bearers:
         Where a token was ever made for this very person, those alone count, so that to revoke them keeps it out. Else
         it is one for all of whom the provider says this; its owner is then the person, by the provider's name, so that
         what needs two persons needs two.
+
+        Args:
+            issuer: the provider.
+            claims: what it has said, and signed.
+
+        Raises:
+            NotAuthenticated: where there is none.
         """
         now, person, there = self._desk.clock(), f"{issuer} {claims['sub']}", self._tokens()
         own = [token for token in there if token.subject == person]
@@ -94,6 +101,8 @@ class Bearers:
         """A new token.
 
         Args:
+            token: the admin's; None for the first token of a service.
+            owner: whose it is.
             days: for how long it is valid, at most a year; 90 if left out.
             subject: whom an OpenID provider vouches for, instead of a secret: see `Token`.
 

@@ -227,10 +227,15 @@ class Body:
 
 @dataclass(slots=True)
 class Held:
-    """How many bytes of bodies are in memory, and how many may be."""
+    """How many bytes of bodies are in memory, and how many may be.
 
-    most: float = math.inf  # how many may be
-    now: int = 0  # how many are
+    Attributes:
+        most: how many may be.
+        now: how many are.
+    """
+
+    most: float = math.inf
+    now: int = 0
 
 
 class Limits:
@@ -254,11 +259,19 @@ class Limits:
         return self._addresses.wait(address)
 
     def known(self, who: str) -> None:
-        """Take a turn of whoever was verified."""
+        """Take a turn of whoever was verified.
+
+        Raises:
+            Refused: where there is none.
+        """
         _take(self._tokens, who)
 
     def stranger(self, scope: Scope) -> None:
-        """Take a turn of an address from which somebody comes who is not known."""
+        """Take a turn of an address from which somebody comes who is not known.
+
+        Raises:
+            Refused: where there is none.
+        """
         _take(self._strangers, address_of(scope))
 
 

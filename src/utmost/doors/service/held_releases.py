@@ -26,12 +26,19 @@ _DAY, _FAILED_A_DAY = 86_400, 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A release at a level, as a recipient gets it."""
+    """A release at a level, as a recipient gets it.
 
-    release: Published  # which one
-    level: Level  # at which level
-    table: Any  # the released values
-    margin: int | float  # the distance within which a released value lies of the true one, with 95 % confidence
+    Attributes:
+        release: which one.
+        level: at which level.
+        table: the released values.
+        margin: the distance within which a released value lies of the true one, with 95 % confidence.
+    """
+
+    release: Published
+    level: Level
+    table: Any
+    margin: int | float
 
 
 @lru_cache(maxsize=512)
@@ -113,7 +120,11 @@ class Releases:
         return View(release, at, table, margin_of(release.noise, at))
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
-        """Write down that a recipient has a level made, before it is; of a few alone."""
+        """Write down that a recipient has a level made, before it is; of a few alone.
+
+        Raises:
+            NotAllowed: where there were as many already.
+        """
 
         def work(shelf: Shelf) -> None:
             name, older = (
@@ -218,6 +229,9 @@ class Releases:
 
         A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
         What failed is counted once it has; requests at the same time, of which there are few, may pass together.
+
+        Raises:
+            NotAllowed: where as many failed within the day.
         """
         day = int(self._desk.clock() // _DAY)
         person = self._desk.records.read(lambda shelf: min(self._desk.person(shelf, token).person))
@@ -256,7 +270,11 @@ class Releases:
             return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
     def _check_known(self, token: Token, verb: str, dataset: str | None, name: str) -> None:
-        """Check that a token for some releases names none but their datasets, whether or not others are there."""
+        """Check that a token for some releases names none but their datasets, whether or not others are there.
+
+        Raises:
+            NotAllowed: where it names another.
+        """
         if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
             remedy = "Ask somebody with a token for all releases."
             required = "a token for some releases must ask about their datasets"

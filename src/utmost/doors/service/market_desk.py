@@ -184,6 +184,7 @@ class Market:
         An approved one lets every token of the buyer's view the level. What it costs is worked out then.
 
         Raises:
+            OutOfRange: for another state.
             NotAllowed: for the buyer's own decision, for another one than was made, and for a level that the buyer has
                 bought meanwhile.
         """

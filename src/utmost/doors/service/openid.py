@@ -57,7 +57,12 @@ class OpenId:
         self._turn = threading.Lock()
 
     def vouched(self, presented: str) -> dict[str, Any]:
-        """What the provider says of whoever presents one of its tokens."""
+        """What the provider says of whoever presents one of its tokens.
+
+        Raises:
+            NotAuthenticated: for a token that is not the provider's, for somebody else, or of another time.
+            LedgerUnavailable: where the provider cannot be asked for its keys.
+        """
         if not self._audience:
             raise _not_vouched()
         return self.claims(presented, self._audience)
@@ -66,6 +71,7 @@ class OpenId:
         """What the provider says in a signed token.
 
         Args:
+            presented: the token.
             audience: for whom it must be.
             also: claims that it must have, beside its end, issuer, audience and subject.
             leeway: seconds by which the provider's clock may differ.

@@ -87,6 +87,10 @@ class SignIn:
     def finish(self, query: Mapping[str, str], cookie: str) -> tuple[dict[str, Any], str, str]:
         """What the provider says of whoever came back; the state, by which this happens once; and the page wanted.
 
+        Args:
+            query: with what the browser came back.
+            cookie: what its cookie holds.
+
         Raises:
             NotAuthenticated: for whoever did not set out from here in this browser, within ten minutes; and where the
                 provider did not vouch for this.

@@ -23,15 +23,20 @@ _NOT_SHOWN = "Your token is for none of the releases that spend this dataset: it
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a proposal would come to, worked out from public facts."""
+    """What a proposal would come to, worked out from public facts.
 
-    # what is released, and the 95 % error bar that it would have; of many families the dozen with the longest
+    Attributes:
+        bars: what is released, and the 95 % error bar that it would have; of many families the dozen with the longest.
+        before, after: the dataset's budget; None where it may not spend so much.
+        problem: why the proposal could not be carried out; empty where it could.
+        warnings: what is unusual about it.
+    """
+
     bars: tuple[tuple[str, int | float], ...] = ()
-    # before, after: the dataset's budget; None where it may not spend so much
     before: Budget | None = None
     after: Budget | None = None
-    problem: str = ""  # why the proposal could not be carried out; empty where it could
-    warnings: tuple[str, ...] = ()  # what is unusual about it
+    problem: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def outlook(
@@ -45,6 +50,8 @@ def outlook(
     """What a proposal would come to; where its terms cannot be carried out, why.
 
     Args:
+        ledger: that it is about.
+        proposal: which one.
         may_know: whether the budget of a dataset may be shown to whoever looks; of another nothing is said.
         sees_all: whether whoever looks is for all releases; else no dataset is named that a limit waits for.
         terms: of the proposal, where they were read before.
@@ -93,6 +100,9 @@ def ladder(
     ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool], *, sees_all: bool = True
 ) -> tuple[tuple[Level, Outlook], ...]:
     """What a proposal would come to at its level and around it: a quarter, half, twice and four times as much.
+
+    Args:
+        ledger, proposal, may_know, sees_all: as for `outlook`.
 
     Cost: the terms are read once, for five outlooks, of which none is begun after two seconds.
     """

@@ -133,6 +133,9 @@ def sums_shown(
     """The measured families of a release, as charts and tables; of a large domain the file alone has them.
 
     Args:
+        release: what was measured, at a level.
+        level: which.
+        rule: by which cells are withheld.
         ordered: the level of an axis of bins or dates of which the quartiles are shown; empty for none.
 
     Raises:

@@ -156,7 +156,10 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
     """A page.
 
     Args:
+        request: that it answers.
+        template: its name.
         viewer: who looks at it; None before the sign-in.
+        status: of HTTP.
         shown: what the template puts into its places; all of it is escaped but what the charts have made.
     """
     # Forms prove the cookie, before the sign-in, too: whoever has none gets one that says nothing.

@@ -95,7 +95,11 @@ def fresh_guest() -> str:
 
 
 def viewer_of(request: Request) -> Token:
-    """The token of whoever looks at a page."""
+    """The token of whoever looks at a page.
+
+    Raises:
+        NotAuthenticated: where there is none in the cookie that is valid now.
+    """
     held = session(request)
     if not held or held.startswith(_GUEST):
         raise NotAuthenticated("a page must be asked for with a token", remedy="Sign in.")
@@ -124,10 +128,15 @@ def form_proof(request: Request, held: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A form that came from one of our pages."""
+    """A form that came from one of our pages.
 
-    fields: Mapping[str, str]  # name to text
-    files: Mapping[str, bytes]  # name to content; what was left empty is not there
+    Attributes:
+        fields: name to text.
+        files: name to content; what was left empty is not there.
+    """
+
+    fields: Mapping[str, str]
+    files: Mapping[str, bytes]
 
     def text(self, name: str) -> str:
         """One field without the spaces at its ends; empty where it was not filled."""
@@ -161,7 +170,11 @@ class Filled:
 
 
 async def filled_form(request: Request) -> Filled:
-    """The form in a request, once it is sure that one of our own pages sent it."""
+    """The form in a request, once it is sure that one of our own pages sent it.
+
+    Raises:
+        NotAllowed: where another site may have.
+    """
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise NotAllowed("a form must be sent from a page of this service", came="one of another site")
     verb = _BROUGHT.get(request.scope["route"].path)

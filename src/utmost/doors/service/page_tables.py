@@ -38,7 +38,11 @@ def csv_columns(content: bytes) -> Cells:
 
 
 def brought_table(content: bytes, released: Sequence[str]) -> Cells:
-    """The columns of a CSV file, those to be released as numbers."""
+    """The columns of a CSV file, those to be released as numbers.
+
+    Raises:
+        BadTable: for a column that is not there, or a cell that is no number; it is not repeated.
+    """
     cells = csv_columns(content)
     for name in released:
         if name not in cells:

@@ -54,15 +54,21 @@ def _said_now(proposal: Proposal) -> Proposal:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Saying:
-    """What is about to be said by the ledger."""
+    """What is about to be said by the ledger.
 
-    # release, version, level: of what
+    Attributes:
+        release, version, level: of what.
+        facts: of a publication, those that are approved; empty for a relaxation.
+        proposal: the name of the one that allows it, if any.
+        is_new: False for what has been said: it needs no approval.
+    """
+
     release: str
     version: int
     level: Level
-    facts: Mapping[str, Any]  # of a publication, those that are approved; empty for a relaxation
-    proposal: str | None  # the name of the one that allows it, if any
-    is_new: bool = True  # False for what has been said: it needs no approval
+    facts: Mapping[str, Any]
+    proposal: str | None
+    is_new: bool = True
 
     @property
     def about(self) -> tuple[str, int, Level, Mapping[str, Any]]:
@@ -99,6 +105,11 @@ class Proposals:
         """Propose to publish or to relax a release.
 
         Args:
+            token: a curator's.
+            key: an idempotency key.
+            verb: "publish" or "relax".
+            release, version, at: what is to be said.
+            terms: of a publication.
             reason: why, for whoever decides; at most 1 000 characters.
             anyone: whether any curator may use the approval, and not its proposer alone.
         """

@@ -40,8 +40,13 @@ class Sessions:
         """The secret of a new session; nothing is written for somebody who may do nothing.
 
         Args:
+            issuer: who vouches.
             claims: what it has said, and signed; what no token asks for is not kept.
             way: a text of the sign-in, by which there is one session and no other.
+            seconds: for how long.
+
+        Raises:
+            NotAuthenticated: for somebody without a token, and for a sign-in that was carried out before.
         """
         needed = self._bearers.claims_asked() | {"sub"}
         claims_held = {name: claims[name] for name in sorted(needed) if name in claims}
@@ -64,7 +69,12 @@ class Sessions:
         return secret
 
     def bearer(self, presented: str, issuer: str) -> Token:
-        """What whoever has the secret of a session may."""
+        """What whoever has the secret of a session may.
+
+        Raises:
+            NotAuthenticated: for a session that is over, or was never there, or one of another provider; and where the
+                person has no token that is valid now.
+        """
         session = self._desk.records.read(lambda shelf: shelf.get("session", _digest(presented)))
         if session is None or session["issuer"] != issuer or not self._desk.clock() < session["expires"]:
             raise NotAuthenticated("a session must be one that is not over")

@@ -16,41 +16,64 @@ _PREFIX = "UTMOST_SERVE_"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a service."""
+    """The settings of a service.
 
-    # a path, "sqlite:///path" or "postgresql://user@host/database"; its key is where `Ledger.open` looks
+    Attributes:
+        ledger: a path, "sqlite:///path" or "postgresql://user@host/database"; its key is where `Ledger.open` looks.
+        key_file: where its key is; empty for where the environment says, and for the usual place.
+        witness: the path of its witness file; empty for the usual place.
+        host, port: where to listen.
+        workers: processes that answer; more than one needs PostgreSQL.
+        demo: whether a new ledger gets an example of public data.
+        approvals: whether a second person must confirm what cannot be undone.
+        most_bytes: the longest body of a curator who brings a table.
+        few_bytes: the longest body of any other request.
+        rate: requests a second for each token, and for each address that sends none that is valid.
+        burst: requests that may come at once.
+        patience: seconds within which the body of a request must come.
+        most_levels: how many new levels of a release a recipient may ask for.
+        behind_proxy: whether to believe the headers by which a proxy names the client.
+        oidc_issuer: an OpenID provider; empty for none.
+        oidc_audience: its name for this service in the signed tokens that bearers present; empty where they cannot.
+        oidc_client: its name for the pages of this service, where people sign in through it; empty where they cannot.
+        oidc_secret_file: where the secret of that client is; empty for a client without one.
+        oidc_scopes: what the pages ask the provider for, between spaces.
+        address: of this service, as browsers reach it: to it the provider sends people back.
+        session_hours: for how long a sign-in through the provider lasts.
+        docs: whether the OpenAPI page is served.
+        webhook: where a notice is posted that something waits; empty for nowhere.
+        mail_to, mail_from: to whom such a notice is mailed, between commas, and by whom; empty for nobody.
+        smtp: HOST or HOST:PORT of the mail server, with STARTTLS unless it is on this machine.
+        smtp_user, smtp_password_file: as whom to sign in there, and where the password is; empty for no sign-in.
+    """
+
     ledger: str = "releases.db"
-    key_file: str = ""  # where its key is; empty for where the environment says, and for the usual place
-    witness: str = ""  # the path of its witness file; empty for the usual place
-    # host, port: where to listen
+    key_file: str = ""
+    witness: str = ""
     host: str = "127.0.0.1"
     port: int = 8000
-    workers: int = 1  # processes that answer; more than one needs PostgreSQL
-    demo: bool = True  # whether a new ledger gets an example of public data
-    approvals: bool = True  # whether a second person must confirm what cannot be undone
-    most_bytes: int = 32 << 20  # the longest body of a curator who brings a table
-    few_bytes: int = 64 << 10  # the longest body of any other request
-    rate: float = 20.0  # requests a second for each token, and for each address that sends none that is valid
-    burst: int = 60  # requests that may come at once
-    patience: float = 60.0  # seconds within which the body of a request must come
-    most_levels: int = 64  # how many new levels of a release a recipient may ask for
-    behind_proxy: bool = False  # whether to believe the headers by which a proxy names the client
-    oidc_issuer: str = ""  # an OpenID provider; empty for none
-    # its name for this service in the signed tokens that bearers present; empty where they cannot
+    workers: int = 1
+    demo: bool = True
+    approvals: bool = True
+    most_bytes: int = 32 << 20
+    few_bytes: int = 64 << 10
+    rate: float = 20.0
+    burst: int = 60
+    patience: float = 60.0
+    most_levels: int = 64
+    behind_proxy: bool = False
+    oidc_issuer: str = ""
     oidc_audience: str = ""
-    # its name for the pages of this service, where people sign in through it; empty where they cannot
     oidc_client: str = ""
-    oidc_secret_file: str = ""  # where the secret of that client is; empty for a client without one
-    oidc_scopes: str = "openid"  # what the pages ask the provider for, between spaces
-    address: str = ""  # of this service, as browsers reach it: to it the provider sends people back
-    session_hours: float = 8.0  # for how long a sign-in through the provider lasts
-    docs: bool = True  # whether the OpenAPI page is served
-    webhook: str = ""  # where a notice is posted that something waits; empty for nowhere
-    # mail_to, mail_from: to whom such a notice is mailed, between commas, and by whom; empty for nobody
+    oidc_secret_file: str = ""
+    oidc_scopes: str = "openid"
+    address: str = ""
+    session_hours: float = 8.0
+    docs: bool = True
+    webhook: str = ""
     mail_to: str = ""
     mail_from: str = ""
-    smtp: str = ""  # HOST or HOST:PORT of the mail server, with STARTTLS unless it is on this machine
-    # smtp_user, smtp_password_file: as whom to sign in there, and where the password is; empty for no sign-in
+    smtp: str = ""
     smtp_user: str = ""
     smtp_password_file: str = ""
 

@@ -65,9 +65,13 @@ def _check_columns(columns: Any) -> Any:
 
 
 class LookedAt(dict[str, Any]):
-    """A table that was checked before, where it took long."""
+    """A table that was checked before, where it took long.
 
-    fault: PydanticCustomError | None = None  # what was found wrong; None for nothing
+    Attributes:
+        fault: what was found wrong; None for nothing.
+    """
+
+    fault: PydanticCustomError | None = None
 
     @classmethod
     def of(cls, table: dict[str, Any]) -> "LookedAt":

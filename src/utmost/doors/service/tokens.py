@@ -154,6 +154,7 @@ class Token(Written):
         """Check that it allows something; the answer does not depend on whether the release is there.
 
         Args:
+            verb: one of those in `ALLOWED`.
             release: which one; None for what concerns all of them.
             level: at which level; None where the request has none.
         """
@@ -216,7 +217,11 @@ def bearer(name: str, secret: str) -> str:
 
 
 def read_bearer(text: object) -> tuple[str, str]:
-    """The name and the digest of the secret in what a bearer presents."""
+    """The name and the digest of the secret in what a bearer presents.
+
+    Raises:
+        NotAuthenticated: for what is nothing of the kind; it is not repeated.
+    """
     matched = _BEARER.fullmatch(text) if isinstance(text, str) else None
     if matched is None:
         raise NotAuthenticated("a request must carry a token", remedy=_MEND)
@@ -224,7 +229,11 @@ def read_bearer(text: object) -> tuple[str, str]:
 
 
 def checked_token(token: Token | None, digest: str, now: float) -> Token:
-    """The token, if it is one, of this secret, and valid now; one and the same refusal for all that it is not."""
+    """The token, if it is one, of this secret, and valid now; one and the same refusal for all that it is not.
+
+    Raises:
+        NotAuthenticated: else.
+    """
     # Digests are compared for a token that is not there, too: the time it takes tells nothing of names.
     stored = token.digest if token is not None and token.digest is not None else "0" * len(digest)
     same = hmac.compare_digest(stored.encode(), digest.encode())

@@ -67,6 +67,9 @@ def check_lines(lines: Iterable[Mapping[str, Any]], before: str = "") -> tuple[i
     Args:
         lines: as the service exports them, each with its name, oldest first.
         before: the chain of the line before the first; empty from the beginning on.
+
+    Raises:
+        LedgerDamaged: naming the first line that does not.
     """
     number, last = 0, ""
     for line in lines:

@@ -113,8 +113,14 @@ class Workers:
         """What a work gives: see `page_work.answered`. What was asked before is not worked out again.
 
         Args:
+            caller: whose request it is.
+            work: its name.
             fields: its texts, which the page has bounded.
             is_kept: whether request and answer are, for whoever asks the same.
+
+        Raises:
+            Refused: at once where the queue is full, and where one caller asks for too much of it.
+            Unsupported: where it takes too long or too much memory.
         """
         request = json.dumps([work, dict(fields)])
         with self._turn:

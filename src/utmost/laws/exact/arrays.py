@@ -94,7 +94,11 @@ def check_array(value: object, name: str, ndim: int) -> None:
 
 
 def check_numbers(value: object, name: str) -> None:
-    """Check that a formula can be asked for a value: a number, or an array of nothing else."""
+    """Check that a formula can be asked for a value: a number, or an array of nothing else.
+
+    Raises:
+        NotANumber: for anything else.
+    """
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         return
     array = plain_array(value, name)
@@ -105,6 +109,9 @@ def check_numbers(value: object, name: str) -> None:
 
 def indices(values: object, size: int, name: str) -> NDArray[Any]:
     """Places in 0..size-1, as an array of integers of the shape they came in.
+
+    Raises:
+        OutOfRange: for what is no integer, and for a place that there is not.
 
     >>> indices([2, 0], 3, "rows")
     array([2, 0])

@@ -34,12 +34,14 @@ _WIDER = 1 + 32 * ROUNDING
 class Balls:
     """Reals known to a radius.
 
+    Attributes:
+        middle, radius: arrays of one shape, or a number each.
+
     >>> third = Balls.of(1.0) / 3
     >>> abs(float(Fraction(float(third.middle)) - Fraction(1, 3))) <= third.radius < 1e-15
     np.True_
     """
 
-    # middle, radius: arrays of one shape, or a number each
     middle: Any
     radius: Any
 

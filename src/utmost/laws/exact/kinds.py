@@ -100,7 +100,11 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, with the shared words that it takes in its signature; any other is refused as Python does."""
+    """The function, with the shared words that it takes in its signature; any other is refused as Python does.
+
+    Raises:
+        TypeError: for a word that is none of them.
+    """
     signature = _spelled(function)
     assert signature is not None, "it takes shared words"
 
@@ -135,6 +139,9 @@ def checked_parts(kind: type[R]) -> type[R]:
 
 def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: str | None = None) -> Any:
     """The value, which must be one of the words of a literal type.
+
+    Raises:
+        OutOfRange: for another.
 
     >>> one_of("max", Literal["sum", "max"], "norm")
     'max'

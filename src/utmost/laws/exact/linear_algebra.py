@@ -187,6 +187,12 @@ def _pivots(matrix: nmod_mat) -> list[int]:
 def solve_lifted(matrix: Array, right: Array) -> Array:
     """The X with matrix @ X = right, for a square nonsingular matrix; all in Fractions.
 
+    Args:
+        matrix: (n, n) Fractions. right: (n, k) Fractions.
+
+    Raises:
+        SolverFailed: where the matrix is singular.
+
     Cost: O(n^3 + n^2 k) operations for each digit of X, not of those that X might have.
 
     >>> from utmost.laws.exact import as_array

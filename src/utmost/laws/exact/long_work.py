@@ -85,11 +85,15 @@ def _time(seconds: float) -> str:
 
 @dataclass(slots=True)
 class Watch:
-    """Whoever looks on: a screen and a clock, and the work that is being done, innermost last."""
+    """Whoever looks on: a screen and a clock, and the work that is being done, innermost last.
+
+    Attributes:
+        ticks: whether a thread draws the line; without one, `draw` does.
+    """
 
     screen: Screen
     clock: Callable[[], float] = monotonic
-    ticks: bool = True  # whether a thread draws the line; without one, `draw` does
+    ticks: bool = True
     works: list[Work] = field(default_factory=list)
 
     def draw(self) -> None:

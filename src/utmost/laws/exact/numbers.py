@@ -103,6 +103,7 @@ def written_number(value: object, name: str) -> Fraction:
     """The rational that ``value`` denotes, of no more digits than Python writes: it will stand in a statement.
 
     Raises:
+        NotANumber: see `exact`.
         OutOfRange: for one of more digits.
     """
     number = exact(value, name)

@@ -42,6 +42,9 @@ def level_text(level: Level) -> str:
 def stated_level(facts: Mapping[str, Any]) -> Level:
     """The level that `level_facts` wrote.
 
+    Raises:
+        BadTable: for what is none.
+
     >>> stated_level({"epsilon": "-1/3 log(1/2)"}) == level(alpha="1/2").scaled("1/3")
     True
     """
@@ -50,6 +53,9 @@ def stated_level(facts: Mapping[str, Any]) -> Level:
 
 def level_of_text(text: Any) -> Level:
     """The level that `level_text` wrote.
+
+    Raises:
+        BadTable: for what is none.
 
     >>> level_of_text("1/2"), level_of_text("-2 log(1/3)")
     (level(epsilon='1/2'), level(alpha='1/9'))

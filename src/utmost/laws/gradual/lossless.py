@@ -40,10 +40,15 @@ _WEIGHT_BITS = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """Coefficients of W, up to a positive factor."""
+    """Coefficients of W, up to a positive factor.
 
-    values: list[Any]  # Fractions, or Intervals that contain them, for the exponents from -reach to reach
-    is_all: bool  # whether every coefficient beyond is a positive multiple of one that is listed
+    Attributes:
+        values: Fractions, or Intervals that contain them, for the exponents from -reach to reach.
+        is_all: whether every coefficient beyond is a positive multiple of one that is listed.
+    """
+
+    values: list[Any]
+    is_all: bool
 
     @property
     def reach(self) -> int:
@@ -176,12 +181,16 @@ class NegativeMass(Shown):
 
 @dataclass(frozen=True, slots=True)
 class LargerCharacteristic:
-    """Why not: at z = x + iy on the unit circle |E z^V1| >= ratio |E z^V2| with ratio > 1, but |E z^W| <= 1."""
+    """Why not: at z = x + iy on the unit circle |E z^V1| >= ratio |E z^V2| with ratio > 1, but |E z^W| <= 1.
 
-    # x, y: rationals with x^2 + y^2 = 1; for laws on the reals z is e^(it) to the width of the common grid
+    Attributes:
+        x, y: rationals with x^2 + y^2 = 1; for laws on the reals z is e^(it) to the width of the common grid.
+        ratio: a certified lower bound of the quotient.
+    """
+
     x: Fraction
     y: Fraction
-    ratio: float  # a certified lower bound of the quotient
+    ratio: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +200,12 @@ class BoundedSupport:
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedZero:
-    """Why not: the characteristic function of V_2 is zero between two points, and that of V_1 is not there."""
+    """Why not: the characteristic function of V_2 is zero somewhere between two points, and that of V_1 is not there.
 
-    # after, before: the two points t of E exp(itV); certified by signs at both and an interval around all between
+    Attributes:
+        after, before: the two points t of E exp(itV); certified by signs at both and an interval around all between.
+    """
+
     after: Fraction
     before: Fraction
 

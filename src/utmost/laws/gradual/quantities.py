@@ -111,6 +111,10 @@ class NumberKind:
     def of(cls, levels: Sequence[Level | None], *points: ArrayLike) -> tuple["NumberKind", list[NDArray[Any]]]:
         """The kind of number that these points ask for at these levels, and the points as integer arrays that
         broadcast.
+
+        Raises:
+            NotANumber: where a point is no integer.
+            Unsupported: for an object array where an alpha is irrational.
         """
         read_points = [Points.of(point) for point in points]
         for read_point, point in zip(read_points, points, strict=True):

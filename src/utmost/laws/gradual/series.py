@@ -32,15 +32,22 @@ from utmost.laws.noise.integer_law import IntegerLaw
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The rational function of a law."""
+    """The rational function of a law.
 
-    # plain, marked: the coefficients of N over its block are plain + b marked, from exponent ``start`` upward
+    Attributes:
+        plain, marked: the coefficients of N over its block are plain + b marked, from exponent ``start`` upward.
+        start: the lowest exponent of N over its block.
+        level: b as a level, or None for b = 0.
+        period: D.
+        block: g.
+    """
+
     plain: tuple[Fraction, ...]
     marked: tuple[Fraction, ...]
-    start: int  # the lowest exponent of N over its block
-    level: Level | None  # b as a level, or None for b = 0
-    period: int  # D
-    block: int = 1  # g
+    start: int
+    level: Level | None
+    period: int
+    block: int = 1
 
     def over(self, common: int) -> "Series":
         """The same function divided by the block B_common, for a divisor of ``block``, with the rest multiplied out."""
@@ -172,14 +179,21 @@ def _cosine(cosine: Fraction, multiple: int, bits: int) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Inverse:
-    """Coefficients of a near-inverse of a Laurent polynomial."""
+    """Coefficients of a near-inverse of a Laurent polynomial.
 
-    values: list[int]  # integers; values[i] / 2^bits is the coefficient of z^(start + i)
-    start: int  # the lowest exponent
-    bits: int  # of the fixed point
-    # N c - 1 as upper bounds of absolute values, in the fixed point, from exponent ``residue_start`` on
+    Attributes:
+        values: integers; values[i] / 2^bits is the coefficient of z^(start + i).
+        start: the lowest exponent.
+        bits: of the fixed point.
+        residue: N c - 1 as upper bounds of absolute values, in the fixed point, from exponent ``residue_start`` on.
+        residue_start: its lowest exponent.
+    """
+
+    values: list[int]
+    start: int
+    bits: int
     residue: list[int]
-    residue_start: int  # its lowest exponent
+    residue_start: int
 
     def norm(self, weight: Fraction) -> Fraction:
         """|c|_s, rounded up."""
@@ -195,6 +209,8 @@ def inverse(core: list[Interval], start: int, reach: int) -> Inverse:
 
     Args:
         core: the coefficients of N as intervals of one precision.
+        start: the lowest exponent.
+        reach: how many coefficients on each side.
     """
     bits = core[0].bits
     middles = [(c.low + c.high) >> 1 for c in core]

@@ -80,10 +80,15 @@ squared = moment(2)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tabled:
-    """A cost given as a table of sizes and what an error of each costs; made by `tabled`."""
+    """A cost given as a table of sizes and what an error of each costs; made by `tabled`.
 
-    sizes: tuple[Fraction, ...]  # 0 first, ascending
-    costs: tuple[Fraction, ...]  # one for each size, none below the one before it
+    Attributes:
+        sizes: 0 first, ascending.
+        costs: one for each size, none below the one before it.
+    """
+
+    sizes: tuple[Fraction, ...]
+    costs: tuple[Fraction, ...]
 
     def __call__(self, x: Any) -> Any:
         """L(x): linear between two sizes, and that of the last beyond it; Fractions for integers and Fractions."""
@@ -177,11 +182,17 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadCost:
-    """A cost as a function of arrays of sizes |x| >= 0; infinite where it exceeds the floats."""
+    """A cost as a function of arrays of sizes |x| >= 0; infinite where it exceeds the floats.
 
-    cost: Cost  # the function
-    integers: bool  # whether it may count on being asked about integers only
-    vectorised: bool  # whether it takes arrays; if not, it is asked about one number at a time, an int on the integers
+    Attributes:
+        cost: the function.
+        integers: whether it may count on being asked about integers only.
+        vectorised: whether it takes arrays; if not, it is asked about one number at a time, an int on the integers.
+    """
+
+    cost: Cost
+    integers: bool
+    vectorised: bool
 
     def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """L at each entry of an array of floats, none negative."""
@@ -219,7 +230,11 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
 
 
 def check_cost(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.float64]) -> None:
-    """Refuse a cost that falls from one size to the next larger one."""
+    """Refuse a cost that falls from one size to the next larger one.
+
+    Raises:
+        NotMonotone: with the two sizes.
+    """
     check_array(values, "costs", 1)
     values = as_array(values, "costs") if is_exact(values) else values
     falls = np.flatnonzero(values[1:] < values[:-1] * (1 - _ROUNDING))

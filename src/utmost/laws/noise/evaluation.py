@@ -31,19 +31,29 @@ _SAFE = 1 << 62  # integers below this may be added and negated as int64
 class Points:
     """The integers at or below the points asked for, and which points are integers themselves.
 
+    Attributes:
+        floors: the floors, an array of int64, or of Python ints where int64 would not hold them.
+        integral: which points are integers, an array of booleans of the same shape.
+        exact: whether the answer is wanted in fractions.
+        scalar: whether one number was asked for.
+
     >>> points = Points.of([1.5, -2.0])
     >>> points.floors, points.integral, points.exact
     (array([ 1, -2]), array([False,  True]), False)
     """
 
-    floors: Any  # the floors, an array of int64, or of Python ints where int64 would not hold them
-    integral: NDArray[np.bool_]  # which points are integers, an array of booleans of the same shape
-    exact: bool  # whether the answer is wanted in fractions
-    scalar: bool  # whether one number was asked for
+    floors: Any
+    integral: NDArray[np.bool_]
+    exact: bool
+    scalar: bool
 
     @classmethod
     def of(cls, x: Any) -> "Points":
-        """Read a number, a list or an array."""
+        """Read a number, a list or an array.
+
+        Raises:
+            NotANumber: for booleans, NaN, infinities and what is no number.
+        """
         if isinstance(x, Rational) and not isinstance(x, bool):
             return cls._rational(np.asarray(Fraction(x), dtype=object), exact=True, scalar=True)
         array = plain_array(x, "list of points")
@@ -91,7 +101,11 @@ class Points:
 
 
 def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
-    """A number, list or numeric array as an array of finite numbers, and whether one number was given."""
+    """A number, list or numeric array as an array of finite numbers, and whether one number was given.
+
+    Raises:
+        NotANumber: for booleans, NaN, infinities and what is no number.
+    """
     array = plain_array(nearest(Fraction(x)) if isinstance(x, Rational) and not isinstance(x, bool) else x, "points")
     if array.size == 0 and isinstance(x, list | tuple):
         array = array.astype(np.float64)

@@ -40,18 +40,26 @@ _NOISE = 1e-9  # what a difference of costs may be, relative to them, and still 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewPeriods:
-    """A cost, period by period."""
+    """A cost, period by period.
 
-    epsilon: float  # of one period
-    period: Fraction  # D
-    cost: ReadCost  # L
-    rests: Rests  # what the periods after one may add
+    Attributes:
+        epsilon: of one period.
+        period: D.
+        cost: L.
+        rests: what the periods after one may add.
+    """
+
+    epsilon: float
+    period: Fraction
+    cost: ReadCost
+    rests: Rests
 
     @classmethod
     def of(cls, level: Level, period: Fraction, cost: Cost) -> "FewPeriods":
         """Read the cost.
 
         Raises:
+            NotALoss, NotMonotone: as in `read_cost`.
             Unsupported: when the expectation is infinite, or the cost exceeds the floats within four periods.
         """
         epsilon, read = read_settled(level, nearest(period), cost, integers=False)

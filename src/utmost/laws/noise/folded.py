@@ -75,7 +75,11 @@ class Folded:
         return integer_sum(terms, self._blocks(), 1e-14).value
 
     def is_lost(self) -> bool:
-        """Whether M has lost digits to underflow, since the first error that costs is many periods away."""
+        """Whether M has lost digits to underflow, since the first error that costs is many periods away.
+
+        Raises:
+            Unsupported: where it has, and epsilon is too small to look at the periods one by one.
+        """
         if self(np.array([self.period]))[0] > _LEAST_COST:
             return False
         epsilon = float(self.powers.epsilon.high)
@@ -180,6 +184,7 @@ def enclose_crossing(
     """Enclose the least edge with M >= V, using only that M never falls.
 
     Args:
+        folded: the folded cost M.
         edges: ascending, from 0 to the whole period, in units of the cost's argument.
         last: the last point of each cell between neighbouring edges: the next edge on the reals, the integer before it
             on the integers.

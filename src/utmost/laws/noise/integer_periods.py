@@ -51,12 +51,19 @@ Coefficient = Callable[[int, int], float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegerPeriods:
-    """A cost on the integers, period by period."""
+    """A cost on the integers, period by period.
 
-    epsilon: float  # of one period
-    period: int  # D
-    cost: ReadCost  # L
-    rests: Rests  # what the periods after one may add
+    Attributes:
+        epsilon: of one period.
+        period: D.
+        cost: L.
+        rests: what the periods after one may add.
+    """
+
+    epsilon: float
+    period: int
+    cost: ReadCost
+    rests: Rests
 
     @classmethod
     def of(cls, level: Level, period: int, cost: Cost) -> "IntegerPeriods":
@@ -201,7 +208,11 @@ class IntegerPeriods:
 
 
 def folded_integers(level: Level, period: int, cost: Cost) -> Folded | IntegerPeriods:
-    """The cost, all periods together; or one by one, where few matter."""
+    """The cost, all periods together; or one by one, where few matter.
+
+    Raises:
+        Unsupported: for a period above 2^60.
+    """
     if period > _LARGEST_PERIOD:
         raise Unsupported(
             "a cost given as a function needs a sensitivity of at most 2^60",

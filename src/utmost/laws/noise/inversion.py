@@ -49,12 +49,19 @@ _GROUPS_AT_ONCE, _FEW_AT_ONCE = 8, 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The terms of a sum, equal ones together, in units in which the computation is well scaled."""
+    """The terms of a sum, equal ones together, in units in which the computation is well scaled.
 
-    sizes: Floats  # the coefficients, positive, (n,)
-    epsilons: Floats  # the levels, (n,)
-    counts: Floats  # how many terms of each there are, (n,)
-    residues: tuple[int, ...] | None  # the coefficients as integers where S takes integers only; else None
+    Attributes:
+        sizes: the coefficients, positive, (n,).
+        epsilons: the levels, (n,).
+        counts: how many terms of each there are, (n,).
+        residues: the coefficients as integers where S takes integers only; else None.
+    """
+
+    sizes: Floats
+    epsilons: Floats
+    counts: Floats
+    residues: tuple[int, ...] | None
 
     @cached_property
     def half_sinh(self) -> Floats:
@@ -135,6 +142,7 @@ class Groups:
         """-log phi of one group, and by how much rounding may have moved it.
 
         Args:
+            group: which.
             half_angles: c t/2, reduced to a period where that is exact, (K,).
             farthest: how large the angle was before it was rounded, (K,).
         """
@@ -147,10 +155,15 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Chernoff:
-    """P(|S + Z| >= x) <= min over s of 2 M(s) e^(-s x), with Z normal and independent."""
+    """P(|S + Z| >= x) <= min over s of 2 M(s) e^(-s x), with Z normal and independent.
 
-    slopes: Floats  # the s that are tried, (k,)
-    logs: Floats  # log 2 M(s), rounded up, (k,)
+    Attributes:
+        slopes: the s that are tried, (k,).
+        logs: log 2 M(s), rounded up, (k,).
+    """
+
+    slopes: Floats
+    logs: Floats
 
     @classmethod
     def of(cls, groups: Groups, slopes_tried: int = 180) -> "Chernoff":

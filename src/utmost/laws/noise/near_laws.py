@@ -28,10 +28,15 @@ _GROWN = 1 + 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A bound of a sum of noises with small coefficients, see the module."""
+    """A bound of a sum of noises with small coefficients, see the module.
 
-    square: float  # A
-    steepest: float  # the largest s
+    Attributes:
+        square: A.
+        steepest: the largest s.
+    """
+
+    square: float
+    steepest: float
 
     def reach(self, miss: Fraction | float) -> float:
         """A d with P(|D| > d) <= miss, which may be too small for floats."""
@@ -45,6 +50,7 @@ def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[Sprea
     """Of each row of coefficients (laws, terms), the bound of its sum.
 
     Args:
+        differences: the coefficients.
         epsilons: the levels of the terms, (terms,).
         counts: how many independent terms of each there are, (terms,).
     """

@@ -80,6 +80,7 @@ def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> 
     """Epsilon, and the cost read.
 
     Raises:
+        NotALoss, NotMonotone: as in `read_cost`.
         Unsupported: when the expectation is infinite, or the cost exceeds the floats within four periods.
     """
     epsilon, read = float(FloatPowers(level).epsilon.high), read_cost(cost, period, integers=integers)
@@ -100,13 +101,17 @@ def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rests:
-    """What the periods after one may add, by their last and largest costs; each is worked out once."""
+    """What the periods after one may add, by their last and largest costs; each is worked out once.
 
-    # epsilon, period, cost: of the series
+    Attributes:
+        epsilon, period, cost: of the series.
+        known: the logarithms found so far.
+    """
+
     epsilon: float
     period: float
     cost: ReadCost
-    known: dict[tuple[int, float], float]  # the logarithms found so far
+    known: dict[tuple[int, float], float]
 
     def after(self, k: int, base: float) -> float:
         """The log of at least sum over j > k of b^(j-k-1) (1 + b) (L((j + 1) D) - base).

@@ -104,13 +104,18 @@ def fieller(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FiellerSet:
-    """The ratios that two noisy sums leave possible."""
+    """The ratios that two noisy sums leave possible.
 
-    # top, bottom: the noisy sums U and V
+    Attributes:
+        top, bottom: the noisy sums U and V.
+        noises: that they share.
+        miss: the chance, at most, that the true ratio is not in the set.
+    """
+
     top: Fraction
     bottom: Fraction
-    noises: "_Noises"  # that they share
-    miss: Fraction  # the chance, at most, that the true ratio is not in the set
+    noises: "_Noises"
+    miss: Fraction
 
     @classmethod
     def of(

@@ -17,17 +17,25 @@ from utmost.laws.programs.tableau import Solution, Tableau
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldTableau(Tableau):
-    """A feasible basis of {x >= 0: A x = b}, and everything in terms of it."""
+    """A feasible basis of {x >= 0: A x = b}, and everything in terms of it.
 
-    rows: Array  # (k, m + k + 1) numbers: A, the artificial columns and b, in terms of the basis
-    basis: tuple[int, ...]  # (k,) the basic column of each row
-    # the same in terms of the artificial columns, from which rows are made anew: numbers that come from many pivots
-    # carry all of them along
+    Attributes:
+        rows: (k, m + k + 1) numbers: A, the artificial columns and b, in terms of the basis.
+        basis: (k,) the basic column of each row.
+        first: the same in terms of the artificial columns, from which rows are made anew: numbers that come from many
+            pivots carry all of them along.
+    """
+
+    rows: Array
+    basis: tuple[int, ...]
     first: Array
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "FieldTableau":
         """A first basis, by minimising the sum of artificial variables.
+
+        Args:
+            matrix: (k, m). right: (k,).
 
         Raises:
             Infeasible: where no x >= 0 satisfies the equations.

@@ -89,6 +89,10 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     Bounds and costs are magnified by 2^16, so that what the solver leaves of them is some 1e-15. Programs with ranges,
     or variables of other bounds than 0 below, are left to `solve`.
 
+    Args:
+        program: in floats.
+        first: which rows to begin with.
+
     >>> program = LinearProgram.of_triplets([1.0], [0, 1], [0, 0], [1.0, 1.0], lower=[1, 2], upper=[np.inf, np.inf])
     >>> solution = solve_by_rows(program, np.array([0]))
     >>> solution.value, solution.primal.tolist(), solution.basis.rows.tolist()
@@ -141,7 +145,10 @@ def solve_by_columns(
     there.
 
     Args:
+        program: in floats.
         start: (n,) a feasible point.
+        first: which variables to begin with.
+        most_steps: of the simplex method, each time.
 
     Raises:
         SolverFailed: for every other status than optimal, the limit of steps among them.
@@ -199,6 +206,9 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
     For programs of many more variables than rows with ties everywhere, in which simplex methods stall. Its primal is
     moved between the bounds of the variables; how much it breaks those of the rows, and how far it is from the least,
     the caller reads off (`LinearProgram.least_by`).
+
+    Raises:
+        SolverFailed: for every other status than optimal.
 
     >>> program = LinearProgram.of_triplets([1, 1], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf])
     >>> primal, duals = solve_inside(program)

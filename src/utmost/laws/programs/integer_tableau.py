@@ -12,15 +12,28 @@ from utmost.laws.programs.tableau import Solution, Tableau
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntegerTableau(Tableau):
-    """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator."""
+    """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator.
 
-    rows: Array  # (k, m + k + 1) Python integers: A, the artificial columns and b, in terms of the basis
-    basis: tuple[int, ...]  # (k,) the basic column of each row
-    denominator: int  # what all entries are to be divided by
+    Attributes:
+        rows: (k, m + k + 1) Python integers: A, the artificial columns and b, in terms of the basis.
+        basis: (k,) the basic column of each row.
+        denominator: what all entries are to be divided by.
+    """
+
+    rows: Array
+    basis: tuple[int, ...]
+    denominator: int
 
     @classmethod
     def feasible(cls, matrix: Array, right: Array) -> "IntegerTableau":
-        """A first basis, by minimising the sum of artificial variables."""
+        """A first basis, by minimising the sum of artificial variables.
+
+        Args:
+            matrix: (k, m) integers. right: (k,) integers.
+
+        Raises:
+            Infeasible: where no x >= 0 satisfies the equations.
+        """
         k, m = matrix.shape
         signs = np.array([-1 if b < 0 else 1 for b in right], dtype=object)
         rows = np.concatenate([matrix.astype(object), np.eye(k, dtype=object), right.astype(object)[:, None]], axis=1)
@@ -35,7 +48,14 @@ class IntegerTableau(Tableau):
         return best._without_artificial(m)
 
     def minimise(self, cost: Array) -> "tuple[Solution, IntegerTableau]":
-        """The least cost, and the basis that attains it: a good start for a similar cost."""
+        """The least cost, and the basis that attains it: a good start for a similar cost.
+
+        Args:
+            cost: (m,) integers.
+
+        Raises:
+            SolverFailed: where the cost has no lower bound.
+        """
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
         best = self._descend(padded, m)

@@ -183,13 +183,21 @@ class Basis(Rebuilt):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearSolution(Rebuilt):
-    """A vertex: ``reduced_costs = c - A' duals``; the dual of a row is >= 0 at its lower bound, <= 0 at its upper."""
+    """A vertex solution: ``reduced_costs = c - A' duals``; a row's dual is >= 0 at its lower bound, <= 0 at its upper.
 
-    value: Any  # c.x at the vertex
-    primal: Vector  # (n,) the vertex
-    duals: Vector  # (m,) the multipliers of the rows
-    reduced_costs: Vector  # (n,) the multipliers of the variables' bounds
-    basis: Basis  # the optimal basis
+    Attributes:
+        value: c.x at the vertex.
+        primal: (n,) the vertex.
+        duals: (m,) the multipliers of the rows.
+        reduced_costs: (n,) the multipliers of the variables' bounds.
+        basis: the optimal basis.
+    """
+
+    value: Any
+    primal: Vector
+    duals: Vector
+    reduced_costs: Vector
+    basis: Basis
 
     def __post_init__(self) -> None:
         for name in ("primal", "duals", "reduced_costs"):

@@ -23,12 +23,19 @@ _STALLED = 4  # steps without progress
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """Nearly optimal shares x of the columns, prices of the rows, and what each column costs beyond its price."""
+    """Nearly optimal shares x of the columns, prices of the rows, and what each column costs beyond its price.
 
-    shares: Floats  # (N,) positive
-    prices: Floats  # (n,) multipliers of the rows
-    excess: Floats  # (N,) positive: c - A' prices
-    off: float  # how far from 1 the sum of a row is at most
+    Attributes:
+        shares: (N,) positive.
+        prices: (n,) multipliers of the rows.
+        excess: (N,) positive: c - A' prices.
+        off: how far from 1 the sum of a row is at most.
+    """
+
+    shares: Floats
+    prices: Floats
+    excess: Floats
+    off: float
 
 
 def central_shares(

@@ -11,20 +11,31 @@ from utmost.laws.exact import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """An optimum and the proof of it: ``dual @ A <= cost`` and ``dual @ b == value``."""
+    """An optimum and the proof of it: ``dual @ A <= cost`` and ``dual @ b == value``.
 
-    value: Fraction  # the least cost
-    x: tuple[Fraction, ...]  # where it is attained, Fractions
-    dual: tuple[Fraction, ...]  # one multiplier for each row, Fractions
+    Attributes:
+        value: the least cost.
+        x: where it is attained, Fractions.
+        dual: one multiplier for each row, Fractions.
+    """
+
+    value: Fraction
+    x: tuple[Fraction, ...]
+    dual: tuple[Fraction, ...]
 
 
 class Tableau(ABC):
-    """A feasible basis of {x >= 0: A x = b}, and everything in terms of it."""
+    """A feasible basis of {x >= 0: A x = b}, and everything in terms of it.
+
+    Attributes:
+        rows: (k, m + k + 1) exact numbers: A, the artificial columns and b, in terms of the basis.
+        basis: (k,) the basic column of each row.
+    """
 
     __slots__ = ()
 
-    rows: Array  # (k, m + k + 1) exact numbers: A, the artificial columns and b, in terms of the basis
-    basis: tuple[int, ...]  # (k,) the basic column of each row
+    rows: Array
+    basis: tuple[int, ...]
 
     @abstractmethod
     def _reduced(self, cost: Array) -> Array:

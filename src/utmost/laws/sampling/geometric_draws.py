@@ -27,18 +27,24 @@ Real = Callable[[int], Interval]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """The laws of the independent parts of a marked geometric variable."""
+    """The laws of the independent parts of a marked geometric variable.
 
-    top: Cuts  # the law `marked` of Q and the mark
-    # the groups of digits below, from the most significant: how many bits, and their law
+    Attributes:
+        top: the law `marked` of Q and the mark.
+        groups: the groups of digits below, from the most significant: how many bits, and their law.
+        shift: the number m of bits below the top, the sum of those of the groups.
+    """
+
+    top: Cuts
     groups: tuple[tuple[int, Cuts], ...]
-    shift: int  # the number m of bits below the top, the sum of those of the groups
+    shift: int
 
 
 def take_apart(ratio: Real, marks: Sequence[Real], *, values: int, group_bits: int, tail_bits: int) -> Parts:
     """The parts of Geom(ratio) with an independent mark.
 
     Args:
+        ratio: a with 0 < a < 1.
         marks: the probabilities of the marks.
         values: how many values of the top part have an index.
         group_bits: the most bits in a group of digits.
@@ -122,13 +128,21 @@ def _doublings_until_rare(ratio: Real, values: int, tail_bits: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ArrayDraws:
-    """How draws by the array are made."""
+    """How draws by the array are made.
 
-    word_bits: int  # the random bits of a first look: one draw in 2^word_bits, or a few of them, need a second
-    lookup: bool  # read tables, or compare with every bound
-    indices: int  # about how many indices the top part may have
-    group_bits: int  # the most bits in a group of digits
-    tail_bits: int  # the top part starts as low as a tail of at most 2^-tail_bits allows
+    Attributes:
+        word_bits: the random bits of a first look: one draw in 2^word_bits, or a few of them, need a second.
+        lookup: read tables, or compare with every bound.
+        indices: about how many indices the top part may have.
+        group_bits: the most bits in a group of digits.
+        tail_bits: the top part starts as low as a tail of at most 2^-tail_bits allows.
+    """
+
+    word_bits: int
+    lookup: bool
+    indices: int
+    group_bits: int
+    tail_bits: int
 
 
 CONSTANT = ArrayDraws(word_bits=32, lookup=False, indices=8, group_bits=3, tail_bits=32)

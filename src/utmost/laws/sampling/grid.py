@@ -54,6 +54,9 @@ def chosen_exponent(sensitivity: Fraction, level: Level) -> int:
 def declared_exponent(grid: Number) -> int:
     """The k of a declared width 2^-k.
 
+    Raises:
+        OutOfRange: when the width is no power of two that a float can hold.
+
     >>> declared_exponent("1/1024"), declared_exponent(0.25), declared_exponent(8)
     (10, 2, -3)
     """

@@ -142,13 +142,18 @@ Bounds = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """What a path is asked for: a level, and the steps of a grid, both as seen from the anchor."""
+    """What a path is asked for: a level, and the steps of a grid, both as seen from the anchor.
 
-    stage: int  # _LOOSER or _STRICTER than the anchor, or _START for the anchor itself
-    # level, anchor: the levels
+    Attributes:
+        stage: _LOOSER or _STRICTER than the anchor, or _START for the anchor itself.
+        level, anchor: the levels.
+        step: the level of the anchor for one step of the grid.
+    """
+
+    stage: int
     level: Level
     anchor: Level
-    step: Level  # the level of the anchor for one step of the grid
+    step: Level
 
     @classmethod
     def of(cls, level: Level, anchor: Level, grid: Fraction) -> "_Walk":
@@ -187,14 +192,24 @@ def _epsilon(level: Level, bits: int) -> Bounds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenPaths:
-    """The paths of many points, one for each."""
+    """The paths of many points, one for each.
 
-    bits: PathBits  # where their random numbers come from
-    anchor: Level  # the level at which the paths are begun, for one unit of distance
-    dimensions: int  # n
+    Attributes:
+        bits: where their random numbers come from.
+        anchor: the level at which the paths are begun, for one unit of distance.
+        dimensions: n.
+    """
+
+    bits: PathBits
+    anchor: Level
+    dimensions: int
 
     def cells(self, points: "GridPoints", level: Level) -> Integers:
         """floor((x + V)/g + 1/2) for each coordinate of each point, shape (m, n).
+
+        Args:
+            points: the points and the grid.
+            level: for one unit of distance.
 
         Cost: about a microsecond a point at the anchor, and as much for each of the (n + 1) |log(e/e0)| events.
         """
@@ -346,12 +361,17 @@ class _Walkers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridPoints:
-    """Points as they came, and the width of the grid to which they are rounded."""
+    """Points as they came, and the width of the grid to which they are rounded.
 
-    # their coordinates in a row: floats, integers, Fractions or Decimals, each just the number that it is
+    Attributes:
+        flat: their coordinates in a row: floats, integers, Fractions or Decimals, each just the number that it is.
+        dimensions: how many coordinates each has.
+        grid: the width, > 0.
+    """
+
     flat: NDArray[Any]
-    dimensions: int  # how many coordinates each has
-    grid: Fraction  # the width, > 0
+    dimensions: int
+    grid: Fraction
 
     @property
     def count(self) -> int:

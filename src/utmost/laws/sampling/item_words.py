@@ -126,7 +126,11 @@ class Identifiers:
 
 
 def int64_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Integers of 64 bits in an array of a shape, where -1 stands for any length."""
+    """Integers of 64 bits in an array of a shape, where -1 stands for any length.
+
+    Raises:
+        NotANumber, OutOfRange: for anything else.
+    """
     array = plain_array(values, name)
     is_right = array.dtype.kind in "iu" or array.size == 0
     if (
@@ -141,7 +145,11 @@ def int64_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.in
 
 
 def check_secret(secret: object, where: str) -> None:
-    """Check that a secret is 32 bytes; it is in no message."""
+    """Check that a secret is 32 bytes; it is in no message.
+
+    Raises:
+        WrongKind: for anything else.
+    """
     if type(secret) is not bytes or len(secret) != SECRET_BYTES:
         raise WrongKind(f"a secret must be {SECRET_BYTES} bytes", came="another value", where=where)
 
@@ -150,6 +158,7 @@ def item_tags(secret: bytes, columns: Sequence[Identifiers]) -> Tags:
     """A tag of 128 bits for each item; equal for equal identifiers, in whatever batch they come.
 
     Args:
+        secret: 32 bytes.
         columns: the columns that together say which item a row is, in order; all of one length n >= 0.
 
     Returns:
@@ -173,7 +182,12 @@ def item_tags(secret: bytes, columns: Sequence[Identifiers]) -> Tags:
 
 
 def check_columns(columns: Sequence[Identifiers]) -> int:
-    """How many items the columns of their identifiers name."""
+    """How many items the columns of their identifiers name.
+
+    Raises:
+        OutOfRange: for no column, and columns of different lengths.
+        WrongKind: for what is no column of identifiers.
+    """
     if not isinstance(columns, list | tuple) or not all(isinstance(column, Identifiers) for column in columns):
         raise WrongKind("the columns of identifiers must be a list of Identifiers", came=type(columns).__name__)
     if len({len(column) for column in columns}) != 1:
@@ -199,7 +213,11 @@ def compound_tags(secret: bytes, tags: Sequence[Tags], runs: NDArray[np.int64] |
 
 
 def check_unique(tags: Tags, where: str = "identifiers") -> None:
-    """Check that no two items have one tag, which two identifiers share with a chance below n^2 / 2^128."""
+    """Check that no two items have one tag, which two identifiers share with a chance below n^2 / 2^128.
+
+    Raises:
+        BadTable: naming the rows of one that comes twice.
+    """
     if not isinstance(tags, np.ndarray) or tags.dtype != np.uint64 or tags.ndim != 2 or tags.shape[1] != 2:
         raise WrongKind("tags must be those of item_tags", came=type(tags).__name__, where=quoted(where))
     # Half a tag is sorted first, which is quicker: two that agree there alone are a chance of n^2 / 2^65.

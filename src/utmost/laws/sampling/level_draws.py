@@ -147,6 +147,7 @@ def sample_path(start: Level, *, noise: int | None = None, randomness: Randomnes
     Args:
         start: the strictest level of the path, per unit.
         noise: what the noise is there; drawn with the rest, if left out.
+        randomness: where the bits come from.
 
     Cost: about 20 us, and some 2 ln(1/epsilon) jumps.
     """

@@ -47,7 +47,11 @@ class ProcessMemory:
             yield
 
     def _check_owner(self) -> None:
-        """Check, before anything new is drawn, that this is the process whose memory it is."""
+        """Check, before anything new is drawn, that this is the process whose memory it is.
+
+        Raises:
+            Unsupported: in a forked child.
+        """
         if os.getpid() != self._owner:
             raise Unsupported(
                 "a new answer is drawn by the process that gave those before: two processes would answer differently",

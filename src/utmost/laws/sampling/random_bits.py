@@ -237,6 +237,7 @@ def unpredictable(randomness: Randomness | None, *, where: str, instead: str) ->
     """The source given, or the operating system's, for something that is published.
 
     Args:
+        randomness: what was passed.
         where: what is published: "release" or "draw".
         instead: what tests call.
 

@@ -16,10 +16,15 @@ _COMPACT, _FITS = 1 << 22, 1 << 62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddedCells:
-    """Sums of cells of which nearly all hold 0."""
+    """Sums of cells of which nearly all hold 0.
 
-    cells: NDArray[np.int64]  # the numbers of the cells, ascending, each once
-    sums: NDArray[Any]  # of each its sum, int64 or Python integers
+    Attributes:
+        cells: the numbers of the cells, ascending, each once.
+        sums: of each its sum, int64 or Python integers.
+    """
+
+    cells: NDArray[np.int64]
+    sums: NDArray[Any]
 
     @classmethod
     def of(cls, parts: Iterable[tuple[NDArray[np.int64], NDArray[Any]]]) -> "AddedCells":
@@ -56,6 +61,7 @@ class AddedCells:
         """For each part, its cells, in an array where they can be laid out.
 
         Args:
+            shape: of the cells of a part.
             parts: how many there are; a cell is numbered by its table, then its part, then its cell.
             tables: 1, or 2 for sums and counts together, which stand side by side.
             numbered: where the cells are more than numbers, which are which.

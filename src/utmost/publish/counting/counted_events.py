@@ -434,7 +434,11 @@ class Kept:
         return joined_pairs(parts), cut
 
     def cells_of(self, measure: Measure, first: int, sums: Cells) -> Cells:
-        """What was counted of a measure, of all that was added up."""
+        """What was counted of a measure, of all that was added up.
+
+        Raises:
+            Unsupported: for distinct values in more cells than can be laid out.
+        """
         if measure.distinct is not None and self.each_size > MOST_LAID:
             remedy = "Count over fewer axes: distinct values do not add up, so that every cell would be released."
             raise Unsupported(f"distinct values are counted in {MOST_LAID} cells at most", came="more", remedy=remedy)

@@ -130,7 +130,12 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
 
 
 def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict[str, "Measure"]:
-    """The measures by name; the one that the words say where no measures are given."""
+    """The measures by name; the one that the words say where no measures are given.
+
+    Raises:
+        OutOfRange: for both, and for no measure.
+        WrongKind: for measures that are none.
+    """
     if measures is None:
         return {"": Measure.of(words, each_row=each_row)}
     if words != MeasureWords():
@@ -158,6 +163,9 @@ def most_cells(
 
     Args:
         is_bounded: whether all that one may change is bounded in all, so that it need not be by cells.
+
+    Raises:
+        OutOfRange: where it is not said, or said twice, whose events these are; and for no cells.
     """
     if not each_row:
         if is_bounded and person is not None and at_most is None and together is None:

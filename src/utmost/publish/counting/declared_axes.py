@@ -10,7 +10,11 @@ from utmost.publish.workloads.whole_rows import WholeRows
 
 
 def declared_domain(domain: Any, by: Any) -> Domain:
-    """The domain as it was declared."""
+    """The domain as it was declared.
+
+    Raises:
+        NotDeclared: where there is none.
+    """
     if domain is None:
         raise NotDeclared(
             "which values there are must be declared before anybody is counted",
@@ -22,7 +26,12 @@ def declared_domain(domain: Any, by: Any) -> Domain:
 
 
 def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
-    """The axes of a domain that are counted by, in their order."""
+    """The axes of a domain that are counted by, in their order.
+
+    Raises:
+        OutOfRange: for none, and one that comes twice.
+        NotDeclared: for one that the domain has not.
+    """
     if by is None:
         return list(domain.axes)
     known = dict(zip(domain.columns, domain.axes, strict=True))
@@ -48,7 +57,11 @@ def _axis_remedy(domain: Domain, name: str) -> str:
 
 
 def part_axis(domain: Domain, part: Any) -> Axis:
-    """The axis whose labels are the parts."""
+    """The axis whose labels are the parts.
+
+    Raises:
+        NotDeclared, WrongKind, OutOfRange: for what is none.
+    """
     if isinstance(part, str):
         if part not in domain.columns:
             raise NotDeclared(
@@ -65,7 +78,12 @@ def part_axis(domain: Domain, part: Any) -> Axis:
 
 
 def whole_rows(axes: Mapping[str, Axis], together: str, at_most: int, *, is_vast: bool) -> WholeRows:
-    """The axis along which a person's cells are kept by rows."""
+    """The axis along which a person's cells are kept by rows.
+
+    Raises:
+        OutOfRange: for other than two to five values, cells that are no whole rows, and where cells are more than
+            numbers, which do not say in which row they lie.
+    """
     if is_vast:
         remedy = "Count over fewer axes, or leave together= out."
         raise OutOfRange("whole rows are kept in fewer than 2^62 cells", came="more", where="together", remedy=remedy)

@@ -22,6 +22,7 @@ def few_values(pairs: Pairs, first: int, size: int, most: int, persons: Sequence
 
     Args:
         pairs: in which cell number (first + v) * size + a is value v in cell a.
+        size: how many cells there are.
 
     Returns:
         The pairs that are kept, each with the sum 1; and of how many cells of persons values were left out.
@@ -71,6 +72,7 @@ class ValuesSeen:
 
         Args:
             first, tables: the number of the first table, and how many there are.
+            size: how many cells a table has.
         """
         seen = self._seen()
         own = seen[(seen >= first * size) & (seen < (first + tables) * size)]

@@ -35,14 +35,24 @@ _MOST_SHARES = 10**6
 
 @dataclass(frozen=True, slots=True, order=True)
 class KeyShares:
-    """How many shares persons gave to a key: no number, so that nobody's table of them is read as one of persons."""
+    """How many shares persons gave to a key: no number, so that nobody's table of them is read as one of persons.
 
-    shares: int  # of all persons together
-    of: int  # so many one person divides among all of their keys
+    Attributes:
+        shares: of all persons together.
+        of: so many one person divides among all of their keys.
+    """
+
+    shares: int
+    of: int
 
 
 def counts_in_shares(column: Any, shares: int | None) -> Any:
-    """A column of counts in shares as integers, for a promise of so many; any other column as it is."""
+    """A column of counts in shares as integers, for a promise of so many; any other column as it is.
+
+    Raises:
+        OutOfRange: for counts in more shares of one person than the promise is for.
+        BadTable: for shares beside numbers.
+    """
     if not isinstance(column, list | tuple) and getattr(getattr(column, "dtype", None), "kind", None) != "O":
         return column
     cells = list(column)

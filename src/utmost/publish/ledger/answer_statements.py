@@ -24,6 +24,12 @@ def response_statement(
     """The statement of a response, as of any release, and what all responses of its release cost together.
 
     Args:
+        release: the version that was answered.
+        at: the level of the answer.
+        confidence: of the error bars.
+        public: the columns that stand in the table without noise.
+        digest: of the table.
+        together: what all answers of the release cost.
         rows: of the answer, where they are not those that were published.
     """
     stated = Stated(release.columns, public, release.rows if rows is None else rows, release.rows_from, digest)

@@ -20,15 +20,22 @@ _REMEDY_OPEN = "Pass create=True (utmost release --create) to make a new one, or
 
 @dataclass(slots=True)
 class Page:
-    """One transaction: the rows, the state, and what is appended in it. The store sees it when it is written down."""
+    """One transaction: the rows, the state, and what is appended in it. The store sees it when it is written down.
+
+    Attributes:
+        rows: of the store.
+        state: after all that is appended so far.
+        reason: why nothing new may be said, or None.
+        appended: the new events, and ``parts`` what is kept of them.
+        repeated: the numbers of older events whose responses are about to be said again.
+    """
 
     key: Key
-    rows: Rows  # of the store
-    state: State  # after all that is appended so far
-    reason: str | None = None  # why nothing new may be said, or None
-    appended: list[Row] = field(default_factory=list)  # the new events, and ``parts`` what is kept of them
+    rows: Rows
+    state: State
+    reason: str | None = None
+    appended: list[Row] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
-    # the numbers of older events whose responses are about to be said again
     repeated: set[int] = field(default_factory=set)
 
     def append(self, kind: str, facts: Mapping[str, Any]) -> None:
@@ -55,10 +62,15 @@ class Page:
 
 @dataclass(slots=True)
 class _Draft(Generic[T]):
-    """What a call has drawn, once the witness holds it: from then on it is this, or nothing."""
+    """What a call has drawn, once the witness holds it: from then on it is this, or nothing.
 
-    last: Row  # the last event of it
-    made: T  # what the call will return
+    Attributes:
+        last: the last event of it.
+        made: what the call will return.
+    """
+
+    last: Row
+    made: T
 
 
 class Book:
@@ -153,6 +165,8 @@ class Book:
         """What is stored, or what is made now, in as few transactions as there can be.
 
         Args:
+            stored: the answer that is there, or None.
+            draw: a new one, for the writer alone.
             look: whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
                 the lock it is looked up in any case.
         """
@@ -181,16 +195,28 @@ class Book:
         return Page(self.key, rows, self._now(rows))
 
     def check_writable(self, page: Page) -> None:
-        """Check that there is no quarantine, before anything is drawn."""
+        """Check that there is no quarantine, before anything is drawn.
+
+        Raises:
+            Quarantined: where there is one.
+        """
         if page.reason is not None:
             raise self._quarantined(page.reason)
 
     def check_said(self, page: Page) -> None:
-        """Check that what the page repeats is in the witness's history."""
+        """Check that what the page repeats is in the witness's history.
+
+        Raises:
+            Quarantined: where it is not.
+        """
         self._unsettled(page)
 
     def check_witness(self) -> None:
-        """Check that what the witness holds was written under this key."""
+        """Check that what the witness holds was written under this key.
+
+        Raises:
+            LedgerDamaged: where it was not.
+        """
         if self.witness is not None:
             state_of(self.key, self.witness.rows())
 
@@ -266,6 +292,9 @@ class Book:
         """The events that the witness must settle before any response of the page is repeated.
 
         A ledger whose witness is gone, or that differs from it, repeats what both have.
+
+        Raises:
+            Quarantined: for a response that the witness does not have.
         """
         held = Held(None, ()) if self.witness is None else self.witness.held()
         last = held.last

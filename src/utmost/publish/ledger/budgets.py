@@ -78,7 +78,11 @@ def rehearsed(
     version: int | None,
     part: Part | None = None,
 ) -> Budget:
-    """The budget as it would stand after a release, new or not, has been answered at a level."""
+    """The budget as it would stand after a release, new or not, has been answered at a level.
+
+    Raises:
+        BudgetExceeded, OutOfRange: where the call would raise it.
+    """
     versions = state.versions(name)
     wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
     release = state.releases.get((name, wanted))

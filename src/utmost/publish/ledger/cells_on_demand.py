@@ -34,10 +34,14 @@ class AnsweredCells:
     """A table of a universe at a level, of which cells are answered when they are asked for.
 
     It holds the true counts: it belongs to the curator, and answers what may be published.
+
+    Attributes:
+        universe: which cells there are.
+        noise: of each of them.
     """
 
-    universe: Universe  # which cells there are
-    noise: Noise  # of each of them
+    universe: Universe
+    noise: Noise
     _release: ItemResponder = field(repr=False)
     _counts: Mapping[int, int] = field(repr=False)
 

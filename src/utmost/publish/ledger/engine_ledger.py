@@ -37,6 +37,11 @@ from utmost.publish.tables.engines import Batches, EngineFrame, engine_frame
 def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[int, Any]:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
+    Args:
+        items: the door of the ledger.
+        request: what is asked for.
+        table: the frame.
+
     Returns:
         The version, and a frame of the kind that came, with the released and the public columns, not evaluated yet.
 
@@ -108,6 +113,9 @@ def view_frame(items: LedgerItems, name: str, table: Any, table_at: Level, at: L
 
 def checked_responses(items: LedgerItems, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
     """A frame that is found to hold what was answered at a level, and nothing else.
+
+    Raises:
+        as `view_frame`.
 
     Cost: the aggregate of `ReleasableFrame.checked_rows`, and one pass that takes the noise off and commits.
     """
@@ -208,9 +216,12 @@ def _gathered(batches: Batches, identifiers: tuple[str, ...], rows: int) -> Item
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """Released columns from those at another level."""
+    """Released columns from those at another level.
 
-    # at, to: the two levels
+    Attributes:
+        at, to: the two levels.
+    """
+
     at: Level
     to: Level
 

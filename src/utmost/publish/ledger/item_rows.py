@@ -22,11 +22,17 @@ from utmost.publish.releases.item_release import ItemResponder
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemNoise:
-    """Noise that is a function of each row's item."""
+    """Noise that is a function of each row's item.
 
-    step: Step  # to the last level of the release's path
-    release: ItemResponder  # whose noise
-    tags: Tags  # of the rows, in the order in which they are kept
+    Attributes:
+        step: to the last level of the release's path.
+        release: whose noise.
+        tags: of the rows, in the order in which they are kept.
+    """
+
+    step: Step
+    release: ItemResponder
+    tags: Tags
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
         """The places of the rows of this block."""

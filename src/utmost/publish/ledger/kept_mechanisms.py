@@ -67,13 +67,20 @@ class KeptMechanism:
 
 @dataclass(frozen=True, slots=True)
 class DrawnAnswers:
-    """Where some persons' answers are kept: in the parts of an event."""
+    """Where some persons' answers are kept: in the parts of an event.
 
-    item: tuple[str, int]  # name and version of the mechanism
-    event: int  # the number of the event
-    mac: bytes  # of the event, which stands for all that was written up to it
-    persons: int  # how many were answered
-    # parts, root: how many parts there are, and the digest of them all
+    Attributes:
+        item: name and version of the mechanism.
+        event: the number of the event.
+        mac: of the event, which stands for all that was written up to it.
+        persons: how many were answered.
+        parts, root: how many parts there are, and the digest of them all.
+    """
+
+    item: tuple[str, int]
+    event: int
+    mac: bytes
+    persons: int
     parts: int
     root: str
 

@@ -45,12 +45,19 @@ Named = tuple[Sequence[str], Cells]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What an event says of the labels that it keeps."""
+    """What an event says of the labels that it keeps.
 
-    order: tuple[str, ...]  # the public and the released columns, in the order of the table
-    digest: str  # of the parts that hold the cells
-    parts: int  # how many these are
-    salt: str | None = None  # of the key under which they are sealed; None where they lie in the clear
+    Attributes:
+        order: the public and the released columns, in the order of the table.
+        digest: of the parts that hold the cells.
+        parts: how many these are.
+        salt: of the key under which they are sealed; None where they lie in the clear.
+    """
+
+    order: tuple[str, ...]
+    digest: str
+    parts: int
+    salt: str | None = None
 
     @classmethod
     def of(cls, order: Sequence[str], blocks: Sequence[bytes], salt: str | None = None) -> "Labels":
@@ -162,6 +169,7 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
 
     Args:
         event, end: of the event that published it the number, and the part that follows the labels.
+        seal: of the labels.
     """
     if labels is None:
         return {}

@@ -38,11 +38,17 @@ _NONCE_BYTES = 12
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """By what a table is known again; digests under the ledger's key."""
+    """By what a table is known again; digests under the ledger's key.
 
-    labels: bytes  # of the names of the columns of text beside the released ones
-    texts: bytes  # of their cells, in the order of the rows
-    columns: tuple[bytes, ...]  # of the values of each released column, in any order of the rows
+    Attributes:
+        labels: of the names of the columns of text beside the released ones.
+        texts: of their cells, in the order of the rows.
+        columns: of the values of each released column, in any order of the rows.
+    """
+
+    labels: bytes
+    texts: bytes
+    columns: tuple[bytes, ...]
 
     @classmethod
     def of(cls, key: Key, source: Source, exponent: int | None) -> "Likeness":

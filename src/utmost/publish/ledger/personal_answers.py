@@ -116,16 +116,23 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Asking:
-    """Persons to be answered, read and found sound by themselves."""
+    """Persons to be answered, read and found sound by themselves.
 
-    # name, dataset, version: of the mechanism; None for the dataset it is in and for the newest version
+    Attributes:
+        name, dataset, version: of the mechanism; None for the dataset it is in and for the newest version.
+        independent: whether a dataset without a limit is meant where a limit waits for another one.
+        answering: the mechanism.
+        rows: person to row of the secret; None where none was given.
+        index: what has been read of the ledger.
+    """
+
     name: str
     dataset: str | None
     version: int | None
-    independent: bool  # whether a dataset without a limit is meant where a limit waits for another one
-    answering: Answering  # the mechanism
-    rows: Mapping[str, int | None]  # person to row of the secret; None where none was given
-    index: AnswerIndex  # what has been read of the ledger
+    independent: bool
+    answering: Answering
+    rows: Mapping[str, int | None]
+    index: AnswerIndex
 
     @classmethod
     def read(

@@ -25,11 +25,17 @@ Parts = tuple[bytes, ...]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ToPublish:
-    """A table to be published: what is asked for, with its values."""
+    """A table to be published: what is asked for, with its values.
 
-    request: Publishing  # with the columns as they stand in the table
-    source: Source  # the values
-    progress: Progress | None = None  # called with the cells done and the cells in all
+    Attributes:
+        request: with the columns as they stand in the table.
+        source: the values.
+        progress: called with the cells done and the cells in all.
+    """
+
+    request: Publishing
+    source: Source
+    progress: Progress | None = None
 
     def may_be_stored(self, state: State) -> bool:
         """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""
@@ -177,6 +183,9 @@ def check_allowed(
     page: Page, request: Publishing, version: int, digests: Callable[[], Iterable[tuple[bytes, ...]]]
 ) -> None:
     """Check that a dataset allows a new release.
+
+    Args:
+        digests: as for `check_apart`.
 
     Raises:
         BudgetExceeded, OutOfRange: where it does not.

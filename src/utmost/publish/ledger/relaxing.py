@@ -38,14 +38,21 @@ Spent = tuple[str, Level, Part | None, Published | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
-    """Where the rows of a table stand in the order in which its release is kept."""
+    """Where the rows of a table stand in the order in which its release is kept.
 
-    # row ``rows[i]`` of the table is row i of what is kept; None where the two orders are one
+    Attributes:
+        rows: row ``rows[i]`` of the table is row i of what is kept; None where the two orders are one.
+    """
+
     rows: NDArray[np.intp] | None = None
 
     @classmethod
     def of(cls, page: Page, release: Published, source: Source, committed: bytes) -> "Order":
-        """The order of a table that has been found to be the one that was published."""
+        """The order of a table that has been found to be the one that was published.
+
+        Args:
+            committed: the commitment to it.
+        """
         if source.items is None:
             return cls()
         mine = item_tags(noise_secret(page.key, release.name, release.version, committed), [source.items])
@@ -77,14 +84,23 @@ def _placed(column: Integers, rows: NDArray[np.intp]) -> Integers:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ToRelax:
-    """A release to be relaxed, with the values read as a release that is known asks for."""
+    """A release to be relaxed, with the values read as a release that is known asks for.
 
-    release: Published  # the version that was asked for, or the newest when it was last looked up
-    version: int | None  # which one was asked for; None for the newest
+    Attributes:
+        release: the version that was asked for, or the newest when it was last looked up.
+        version: which one was asked for; None for the newest.
+        level: the level.
+        source: the values.
+        committed: the commitment to them.
+        progress: called with the cells done and the cells in all.
+    """
+
+    release: Published
+    version: int | None
     level: Level
-    source: Source  # the values
-    committed: bytes  # the commitment to them
-    progress: Progress | None = None  # called with the cells done and the cells in all
+    source: Source
+    committed: bytes
+    progress: Progress | None = None
 
     @classmethod
     def of(
@@ -121,7 +137,11 @@ class ToRelax:
         return published.version, order.asked(stored_response(page, published, self.level, self.progress))
 
     def drawn(self, page: Page, randomness: Randomness) -> Answered | None:
-        """A new answer, drawn and written; None where another version is the newest now."""
+        """A new answer, drawn and written; None where another version is the newest now.
+
+        Raises:
+            BudgetExceeded, Quarantined: as for `answer_more`.
+        """
         published = self.now(page)
         if published is None:
             return None
@@ -213,7 +233,11 @@ def answer_more(
 
 
 def check_answerable(page: Page, release: Published, level: Level) -> None:
-    """Check that a release may be answered at one level more."""
+    """Check that a release may be answered at one level more.
+
+    Raises:
+        BudgetExceeded, Quarantined: as for `answer_more`.
+    """
     if release.spent < level:
         if not release.relaxable:
             raise Quarantined(
@@ -227,6 +251,9 @@ def check_answerable(page: Page, release: Published, level: Level) -> None:
 
 def check_values(page: Page, release: Published, now: bytes, source: Source) -> None:
     """Check that these are the values that were published.
+
+    Args:
+        now: the commitment to them.
 
     Raises:
         DataChanged: where they are not.

@@ -56,18 +56,24 @@ Look = Callable[[Callable[[State], Promise]], Promise]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Brought:
-    """A table that is brought to be published, or relaxed, at a level: alone, or with others in one transaction."""
+    """A table that is brought to be published, or relaxed, at a level: alone, or with others in one transaction.
 
-    table: Any  # with its values, as for `Ledger.publish`
-    level: Level  # at which
-    # of a publication, see `promise_of`; None to relax, as what is promised then is known
+    Attributes:
+        table: with its values, as for `Ledger.publish`.
+        level: at which.
+        promise: of a publication, see `promise_of`; None to relax, as what is promised then is known.
+        dataset, independent, version, request: as for `Ledger.publish`.
+        proposal: the name of the approved one, where a service asks for a second person.
+    """
+
+    table: Any
+    level: Level
     promise: Promise | None = None
-    # dataset, independent, version, request: as for `Ledger.publish`
     dataset: str | None = None
     independent: bool = False
     version: int | None = None
     request: str | None = None
-    proposal: str | None = None  # the name of the approved one, where a service asks for a second person
+    proposal: str | None = None
 
     @classmethod
     def of(cls, table: Any, promise: Promise | None, words: PublishWords) -> "Brought":
@@ -104,7 +110,11 @@ class Publishing:
 
     @classmethod
     def read(cls, name: str, brought: Brought) -> "Publishing":
-        """A request, before its table is read."""
+        """A request, before its table is read.
+
+        Raises:
+            OutOfRange, NotANumber: for what is no name, no version and no such thing.
+        """
         assert brought.promise is not None, "of a publication"
         if not isinstance(brought.independent, bool):
             raise OutOfRange("independent must be true or false", came=brought.independent)
@@ -116,6 +126,10 @@ class Publishing:
 
     def with_values(self, table: Any, look: Look) -> "tuple[Publishing, Source]":
         """The same with every column declared, and the values read.
+
+        Args:
+            table: see `Promise.rows_of`.
+            look: see `as_published`.
 
         Raises:
             NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
@@ -157,6 +171,7 @@ class Publishing:
         """What an event says of it, whatever keeps the responses.
 
         Args:
+            committed: the commitment to the values.
             values: the sealed digests by which they are known again.
         """
         return {

@@ -35,11 +35,17 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A release, and what it was committed to."""
+    """A release, and what it was committed to.
 
-    release: Published  # as it is stored; one that is about to be has no response yet
-    content: bytes  # the commitment to the values
-    tags: Tags | None = None  # of the items, for a release that is about to be; one that is there has kept its own
+    Attributes:
+        release: as it is stored; one that is about to be has no response yet.
+        content: the commitment to the values.
+        tags: of the items, for a release that is about to be; one that is there has kept its own.
+    """
+
+    release: Published
+    content: bytes
+    tags: Tags | None = None
 
     @classmethod
     def of(cls, page: Page, release: Published) -> "Committed":
@@ -203,7 +209,11 @@ def page_labels(page: Page, release: Published) -> Named:
 
 
 def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
-    """The columns of a release in order, and its public ones, where the ledger keeps them."""
+    """The columns of a release in order, and its public ones, where the ledger keeps them.
+
+    Args:
+        seal: of the labels.
+    """
     if release.labels is None:
         return (), {}
     first = min(release.responses.values(), key=lambda response: response.event)

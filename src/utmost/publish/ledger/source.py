@@ -36,17 +36,26 @@ from utmost.publish.tables.columns import check_distinct, is_plainly_there
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source:
-    """True values; they live as long as one call."""
+    """True values; they live as long as one call.
 
-    table: Any  # as it came, through ``adapter``
+    Attributes:
+        table: as it came, through ``adapter``.
+        columns: name to values in steps of the lattice, shape (rows,); of points the coordinates, see `exact_column`.
+        identifiers: the text of each row's identifier, where the noise goes by rows; or None.
+        rows: how many there are.
+        public: the columns that are published as they are.
+        items: the identifiers as they are, where the noise is addressed by them; else None.
+        id_column: the column of identifiers; None where there is none.
+    """
+
+    table: Any
     adapter: TableAdapter
-    # name to values in steps of the lattice, shape (rows,); of points the coordinates, see `exact_column`
     columns: Mapping[str, Integers]
-    identifiers: NDArray[np.object_] | None  # the text of each row's identifier, where the noise goes by rows; or None
-    rows: int  # how many there are
-    public: tuple[str, ...]  # the columns that are published as they are
-    items: Identifiers | None = None  # the identifiers as they are, where the noise is addressed by them; else None
-    id_column: str | None = None  # the column of identifiers; None where there is none
+    identifiers: NDArray[np.object_] | None
+    rows: int
+    public: tuple[str, ...]
+    items: Identifiers | None = None
+    id_column: str | None = None
 
     @property
     def kind(self) -> str:
@@ -94,7 +103,11 @@ class Source:
                 )
 
     def answer(self, noise: Noise, level: Level, response: Response, kind: str, part: Any) -> Any:
-        """A response as it is handed to whoever brought the table: that table, with released values in it."""
+        """A response as it is handed to whoever brought the table: that table, with released values in it.
+
+        Args:
+            kind, part: see `PlannedNoise.handed`.
+        """
 
         def table(columns: Mapping[str, Any]) -> Any:
             margins, after = noise.with_bars(level, tuple(response), self.rows, self.public)
@@ -104,6 +117,9 @@ class Source:
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.
+
+        Args:
+            tags: of the items, under any secret, by which it is soonest known.
 
         Raises:
             BadTable: naming the rows as they are called in the table that came.
@@ -119,7 +135,11 @@ class Source:
         return None
 
     def with_released(self, released: Mapping[str, NDArray[Any]], after: Mapping[str, str]) -> Any:
-        """The table that came, with released values in place of the true ones, and no column that is not public."""
+        """The table that came, with released values in place of the true ones, and no column that is not public.
+
+        Args:
+            after: for each column that is new the one behind which it stands.
+        """
         names = self.adapter.names(self.table)
         unsaid = [name for name in names if name not in self.columns and name not in self.public]
         return self.adapter.with_columns(self.adapter.without(self.table, unsaid), released, after)

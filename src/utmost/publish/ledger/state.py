@@ -27,13 +27,17 @@ Item = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class ByItem:
-    """What is known of a release whose noise is addressed by item."""
+    """What is known of a release whose noise is addressed by item.
 
-    identifiers: tuple[str, ...]  # the columns that together say which item a row is
-    # the digest of the tags of the rows, in the order in which the responses are kept; None where the ledger keeps no
-    # responses, as for a release that an engine answers
+    Attributes:
+        identifiers: the columns that together say which item a row is.
+        tags: the digest of the tags of the rows, in the order in which the responses are kept; None where the ledger
+            keeps no responses, as for a release that an engine answers.
+        universe: of cells on demand what was declared, see `universe_facts`; None for all others, and in older events.
+    """
+
+    identifiers: tuple[str, ...]
     tags: str | None
-    # of cells on demand what was declared, see `universe_facts`; None for all others, and in older events
     universe: Mapping[str, Any] | None = None
 
     @property
@@ -64,14 +68,23 @@ class ByItem:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Where the response at one level is kept: in the parts of an event, from ``first`` on."""
+    """Where the response at one level is kept: in the parts of an event, from ``first`` on.
 
-    event: int  # the number of the event
-    first: int  # the part with which the response begins; before it are commitment, tags and labels
-    parts: int  # how many parts the event has
-    root: str  # the digest of them all
-    seal: int = 2  # 2 where the seal of a block binds the facts about the release, 1 where it binds its place alone
-    label_key: str | None = None  # the key of the labels under that of the level; None where they are not sealed
+    Attributes:
+        event: the number of the event.
+        first: the part with which the response begins; before it are commitment, tags and labels.
+        parts: how many parts the event has.
+        root: the digest of them all.
+        seal: 2 where the seal of a block binds the facts about the release, 1 where it binds its place alone.
+        label_key: the key of the labels under that of the level; None where they are not sealed.
+    """
+
+    event: int
+    first: int
+    parts: int
+    root: str
+    seal: int = 2
+    label_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -156,31 +169,44 @@ class Published(Shown):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything that the events up to one of them say."""
+    """Everything that the events up to one of them say.
 
-    # number, mac: of the last event
+    Attributes:
+        number, mac: of the last event.
+        identity: a random name of the ledger; its copies share it.
+        fingerprint: of the key.
+        is_sealed, is_derived: how the ledger was made.
+        has_witness: whether it was made with a witness; None where its first event does not say so, before format 2.
+        releases: by name and version.
+        limits: dataset to limit.
+        missing: dataset to what releases cost that a rollback has lost.
+        quarantine: why nothing new may be said, or None.
+        requests: the request's name to the release that it made.
+        mechanisms: those from which persons are answered, by name and version.
+        draws: where their answers are, by the number of the event.
+    """
+
     number: int
     mac: bytes
-    identity: str = ""  # a random name of the ledger; its copies share it
-    fingerprint: str = ""  # of the key
-    # is_sealed, is_derived: how the ledger was made
+    identity: str = ""
+    fingerprint: str = ""
     is_sealed: bool = True
     is_derived: bool = False
-    # whether it was made with a witness; None where its first event does not say so, before format 2
     has_witness: bool | None = None
-    releases: Mapping[Item, Published] = field(default_factory=dict)  # by name and version
-    limits: Mapping[str, Level] = field(default_factory=dict)  # dataset to limit
-    # dataset to what releases cost that a rollback has lost
+    releases: Mapping[Item, Published] = field(default_factory=dict)
+    limits: Mapping[str, Level] = field(default_factory=dict)
     missing: Mapping[str, Spending] = field(default_factory=dict)
-    quarantine: str | None = None  # why nothing new may be said, or None
-    # the request's name to the release that it made
+    quarantine: str | None = None
     requests: Mapping[str, tuple[Item, Level]] = field(default_factory=dict)
-    # those from which persons are answered, by name and version
     mechanisms: Mapping[Item, KeptMechanism] = field(default_factory=dict)
-    draws: dict[int, DrawnAnswers] = field(default_factory=dict)  # where their answers are, by the number of the event
+    draws: dict[int, DrawnAnswers] = field(default_factory=dict)
 
     def versions(self, name: str) -> list[int]:
-        """The versions of a release, or of a mechanism, in order: 1, 2, ..."""
+        """The versions of a release, or of a mechanism, in order: 1, 2, ...
+
+        Raises:
+            OutOfRange: for what is no name.
+        """
         check_name(name, "name")
         count, known = 0, self.releases if (name, 1) in self.releases else self.mechanisms
         while (name, count + 1) in known:
@@ -191,6 +217,7 @@ class State:
         """One version of a release, or the newest.
 
         Raises:
+            NotPublished: where there is none.
             OutOfRange, NotANumber: for what is no name, or no version.
         """
         newest = max(self.versions(name), default=1)

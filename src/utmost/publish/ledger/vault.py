@@ -166,11 +166,15 @@ class About(Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Seal:
-    """How the blocks of one response are sealed: AES-256-GCM, or not at all."""
+    """How the blocks of one response are sealed: AES-256-GCM, or not at all.
 
-    secret: bytes | None  # the key; None where the ledger is not sealed
-    # what is authenticated beside the number of the event and the part: the digest of all public facts; empty for
-    # blocks of format 1, which are bound to their place alone
+    Attributes:
+        secret: the key; None where the ledger is not sealed.
+        facts: what is authenticated beside the number of the event and the part: the digest of all public facts; empty
+            for blocks of format 1, which are bound to their place alone.
+    """
+
+    secret: bytes | None
     facts: bytes = b""
 
     def sealed(self, event: int, part: int, content: bytes) -> bytes:

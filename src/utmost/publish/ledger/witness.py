@@ -60,20 +60,30 @@ KEPT = "No answer was given. What was drawn is kept and counts: the same call, o
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a witness holds, in short."""
+    """What a witness holds, in short.
 
-    last: tuple[int, bytes] | None  # number and mac of the last settled event; None before the first
-    pending: tuple[Row, ...]  # the events after it
+    Attributes:
+        last: number and mac of the last settled event; None before the first.
+        pending: the events after it.
+    """
+
+    last: tuple[int, bytes] | None
+    pending: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A file that holds the events of one ledger."""
+    """A file that holds the events of one ledger.
 
-    path: Path  # of the file. Keep it where no backup of the ledger is restored over it.
-    timeout: float  # how many seconds to wait for others who write it
-    # whether responses come sealed, as the ledger's own store keeps them. Those that do not are overwritten when they
-    # are settled; of sealed ones the pages are let go.
+    Attributes:
+        path: of the file. Keep it where no backup of the ledger is restored over it.
+        timeout: how many seconds to wait for others who write it.
+        is_sealed: whether responses come sealed, as the ledger's own store keeps them. Those that do not are
+            overwritten when they are settled; of sealed ones the pages are let go.
+    """
+
+    path: Path
+    timeout: float
     is_sealed: bool = False
 
     def held(self) -> Held:
@@ -213,7 +223,11 @@ def kept(error: LedgerUnavailable) -> LedgerUnavailable:
 
 
 def state_of(key: Key, rows: list[Row]) -> State:
-    """What the events of a whole chain say."""
+    """What the events of a whole chain say.
+
+    Raises:
+        LedgerDamaged: for events that were not written under this key.
+    """
     check_chain(key, 0, START, rows)
     return folded(State(0, START), [(read_event(number, body), mac) for number, body, mac in rows])
 
@@ -253,11 +267,17 @@ def _write(connection: sqlite3.Connection, table: str, rows: list[Row], parts: l
 
 @dataclass(frozen=True, slots=True)
 class RollbackLoss:
-    """What a rollback has lost."""
+    """What a rollback has lost.
 
-    missing: Mapping[str, tuple[Level, ...]]  # dataset to levels that its budget must bear
-    closed: tuple[Item, ...]  # releases that must not be relaxed any more
-    limits: Mapping[str, Level]  # budgets that were set and forgotten: of two, the smaller
+    Attributes:
+        missing: dataset to levels that its budget must bear.
+        closed: releases that must not be relaxed any more.
+        limits: budgets that were set and forgotten: of two, the smaller.
+    """
+
+    missing: Mapping[str, tuple[Level, ...]]
+    closed: tuple[Item, ...]
+    limits: Mapping[str, Level]
 
 
 def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:

@@ -112,6 +112,7 @@ def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int)
     """The least decimal of so many digits where a condition holds that, once it holds, holds on.
 
     Args:
+        is_met: the condition.
         bound: a positive number below which it does not hold; it does at a million times the bound.
     """
     check_digits(digits)

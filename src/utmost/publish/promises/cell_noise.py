@@ -69,11 +69,17 @@ class ColumnNoise(PlannedNoise):
 
 @dataclass(frozen=True, slots=True)
 class LatticeNoise(Noise):
-    """Noise on a lattice, geometric or the half-step staircase, which is lossless to relax."""
+    """Noise on a lattice, geometric or the half-step staircase, which is lossless to relax.
 
-    half_step: bool  # whether the noise is the half-step staircase rather than geometric
-    grid: Fraction | None  # the width 2^-k of the grid on which reals are released; None for integers
-    lattice: Lattice  # unit and grid in steps of the noise, with the rule by which reals get to the grid
+    Attributes:
+        half_step: whether the noise is the half-step staircase rather than geometric.
+        grid: the width 2^-k of the grid on which reals are released; None for integers.
+        lattice: unit and grid in steps of the noise, with the rule by which reals get to the grid.
+    """
+
+    half_step: bool
+    grid: Fraction | None
+    lattice: Lattice
 
     @property
     def exponent(self) -> int | None:
@@ -208,6 +214,9 @@ class CellNoise(ColumnNoise, LatticeNoise):
     def snapped_by(self, rule: str) -> "CellNoise":
         """The same with another rule of snapping.
 
+        Raises:
+            OutOfRange: for a rule that is none.
+
         >>> cell_noise(sensitivity=1, cells=1, numbers="reals").snapped_by("floor").lattice.snapping
         'floor'
         """
@@ -231,6 +240,9 @@ def cell_noise(
     largest: Number | None = None,
 ) -> CellNoise:
     """Read what is promised of the noise of cells.
+
+    Raises:
+        OutOfRange, NotANumber: for a parameter that is no such thing.
 
     >>> cell_noise(sensitivity=1, cells=2, neighbours="change-one").lattice.cells
     4
@@ -265,13 +277,18 @@ class OnceNoise(ColumnNoise):
     """Noise that is chosen for its level.
 
     It leads to no other level, or only by its own law, so that no memory takes it: see `Promise.noise`.
+
+    Attributes:
+        numbers: "integers" or "reals".
+        choose: from a level, and the ``confidence`` of the error bars, to the plan.
+        together: the columns that the plan noises together; none where each cell is by itself.
     """
 
     kind: ClassVar[str] = "columns with noise for one level"
 
-    numbers: str  # "integers" or "reals"
-    choose: Callable[..., Planned]  # from a level, and the ``confidence`` of the error bars, to the plan
-    together: tuple[str, ...] = ()  # the columns that the plan noises together; none where each cell is by itself
+    numbers: str
+    choose: Callable[..., Planned]
+    together: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:

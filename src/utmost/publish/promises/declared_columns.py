@@ -14,7 +14,11 @@ from utmost.publish.tables.adapters import Column, check_there, named
 
 
 def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: Any) -> tuple[str, ...]:
-    """The columns to release: at least one, each in the table, none twice, none an identifier."""
+    """The columns to release: at least one, each in the table, none twice, none an identifier.
+
+    Raises:
+        BadTable, OutOfRange: for columns that are not so.
+    """
     chosen = listed_names(columns, "columns")
     if not chosen:
         raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
@@ -111,7 +115,12 @@ def _as_text(name: Any) -> Any:
 
 
 def check_margins_free(margins: Mapping[str, str], names: tuple[str, ...]) -> None:
-    """Check that the columns of margins have names of their own."""
+    """Check that the columns of margins have names of their own.
+
+    Args:
+        margins: their names, each with the column that it stands behind.
+        names: of the columns that there are.
+    """
     for margin, name in margins.items():
         if margin in names:
             required = f"the margin of {name!r} needs the name {margin!r}"
@@ -125,8 +134,12 @@ def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, 
     """Check that a public column does not hold the true values of a released one.
 
     Args:
+        name: the public column.
         column: gives its cells, or the first ``most`` of them: most columns differ there, and are not read on.
         cells: the true values of each released column.
+
+    Raises:
+        BadTable: where it does in every row.
     """
     first = _plain(column(most=_FIRST))
     for released, true in cells.items():

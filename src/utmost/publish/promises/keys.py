@@ -83,18 +83,26 @@ class _ListedKeys(Shown):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SelectedKeys(_ListedKeys):
-    """The keys that were named, and what was promised."""
+    """The keys that were named, and what was promised.
 
-    keys: tuple[Any, ...] = field(repr=False)  # in the order of their texts, which says nothing about the counts
-    # for each key its count plus noise. They are above ``threshold``, since a key is named only then: rare keys look
-    # more frequent than they are. Counts without that bias are a release of their own on these keys.
+    Attributes:
+        keys: in the order of their texts, which says nothing about the counts.
+        noisy: for each key its count plus noise. They are above ``threshold``, since a key is named only then: rare
+            keys look more frequent than they are. Counts without that bias are a release of their own on these keys.
+        level: epsilon of all keys together.
+        delta: of all keys together.
+        per_individual: how many keys one individual may hold.
+        law: of one key.
+        shares: how many one individual divides among their keys, and ``noisy`` and ``threshold`` are in shares; None
+            where each key of one individual counts once.
+    """
+
+    keys: tuple[Any, ...] = field(repr=False)
     noisy: tuple[int, ...] = field(repr=False)
-    level: Level  # epsilon of all keys together
-    delta: Fraction  # of all keys together
-    per_individual: int  # how many keys one individual may hold
-    law: NamingLaw = field(repr=False)  # of one key
-    # how many one individual divides among their keys, and ``noisy`` and ``threshold`` are in shares; None where each
-    # key of one individual counts once
+    level: Level
+    delta: Fraction
+    per_individual: int
+    law: NamingLaw = field(repr=False)
     shares: int | None = None
 
     @property
@@ -131,12 +139,19 @@ def selected(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NamedKeys(_ListedKeys):
-    """The keys named at one delta."""
+    """The keys named at one delta.
 
-    keys: tuple[Any, ...] = field(repr=False)  # in the order of their texts
-    level: Level  # epsilon of all keys together
-    delta: Fraction  # of all keys together, and of everything that was named at smaller deltas
-    per_individual: int  # how many keys one individual may hold
+    Attributes:
+        keys: in the order of their texts.
+        level: epsilon of all keys together.
+        delta: of all keys together, and of everything that was named at smaller deltas.
+        per_individual: how many keys one individual may hold.
+    """
+
+    keys: tuple[Any, ...] = field(repr=False)
+    level: Level
+    delta: Fraction
+    per_individual: int
 
 
 class KeySelection(Shown, ProcessMemory):
@@ -273,6 +288,11 @@ def keys_statement(
     """What is said publicly of keys that were named: the promise, and the keys themselves.
 
     Args:
+        total, delta: of all keys together.
+        per_individual: how many keys one individual may hold.
+        keys: those that were named.
+        column: what they are keys of.
+        digest: of the table of keys, where there is one.
         shares: how many one individual divides among their keys; format 2 is of keys that count once each.
     """
     sentence = promise_of_keys(total, delta, per_individual, shares)
@@ -315,7 +335,11 @@ def keys_of_one(keys: Any) -> int:
 
 
 def shares_of_one(shares: Any, keys: int) -> int:
-    """How many shares one individual divides among their keys: one for each at least."""
+    """How many shares one individual divides among their keys: one for each at least.
+
+    Raises:
+        OutOfRange: for fewer than the keys that one individual may hold, and more than 10^6.
+    """
     return natural(shares, "shares", least=keys, most=_MOST_SHARES)
 
 

@@ -29,15 +29,21 @@ class Lattice:
     For ``block`` 1 this is geometric noise; for ``block`` the (odd) sensitivity it is the half-step staircase. One
     individual moves ``cells`` values by at most ``sensitivity`` steps each, which is ``cells * sensitivity / block``
     steps of the geometric part, so that part has the level scaled by block / (cells * sensitivity).
+
+    Attributes:
+        sensitivity: of one cell, in steps.
+        cells: how many cells one individual changes; a fraction where all cells together are bounded.
+        block: a divisor of the sensitivity.
+        exponent: the steps are of width 2^-exponent; None for integers.
+        snapping: how reals get to the grid. It is no part of the text, from which ledgers derive noise.
+        share: of the level, that this noise spends; the rest is spent by noise on other sums of the same data.
     """
 
-    sensitivity: int  # of one cell, in steps
-    cells: int | Fraction  # how many cells one individual changes; a fraction where all cells together are bounded
-    block: int  # a divisor of the sensitivity
-    exponent: int | None  # the steps are of width 2^-exponent; None for integers
-    # how reals get to the grid. It is no part of the text, from which ledgers derive noise.
+    sensitivity: int
+    cells: int | Fraction
+    block: int
+    exponent: int | None
     snapping: Snapping = field(default="nearest", repr=False)
-    # of the level, that this noise spends; the rest is spent by noise on other sums of the same data
     share: Fraction = Fraction(1)
 
     @property
@@ -109,6 +115,8 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
     """The lattice on which noise for a unit of privacy lives.
 
     Args:
+        numbers: "integers", or "reals", which live on a grid.
+        unit: what one individual changes; each cell gets its share of the level.
         grid: for reals, a power of two; if left out, they get one that depends on the sensitivity alone.
         half_step: half-step staircase noise instead of geometric noise.
 

@@ -68,7 +68,11 @@ def stated_noise(facts: Mapping[str, Any]) -> Noise:
 
 
 def noise_of_words(columns: tuple[str, ...], words: Mapping[str, Any]) -> PlannedNoise:
-    """The noise of these columns, from the words of a promise."""
+    """The noise of these columns, from the words of a promise.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for a word that is no such thing, or goes not with the others.
+    """
     if isinstance(words["noise"], PlannedNoise):
         beside = ("noise", "columns", "public", "drop", "id_column")
         check_alone(words, beside, "noise", "noise says itself whom it protects")

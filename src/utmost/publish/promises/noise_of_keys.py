@@ -57,13 +57,17 @@ Named = tuple[Sequence[Any], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class NamingNoise(Noise):
-    """What kinds that name keys have in common: a table of keys is one value, and so is the list that comes of it."""
+    """What kinds that name keys have in common: a table of keys is one value, and so is the list that comes of it.
+
+    Attributes:
+        columns: of the parts of a key, and last that of the counts.
+    """
 
     is_charted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = True
     is_relaxed: ClassVar[bool] = False
 
-    columns: tuple[str, ...]  # of the parts of a key, and last that of the counts
+    columns: tuple[str, ...]
 
     @abstractmethod
     def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
@@ -75,7 +79,11 @@ class NamingNoise(Noise):
         return None
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
-        """Check that the keys may be named."""
+        """Check that the keys may be named.
+
+        Raises:
+            OutOfRange: for a key that nobody declared.
+        """
 
     @property
     def whom(self) -> str:
@@ -175,9 +183,13 @@ class NamingNoise(Noise):
 
 @dataclass(frozen=True, slots=True)
 class NamedOnce:
-    """A list that was drawn, to be stored."""
+    """A list that was drawn, to be stored.
 
-    columns: Mapping[str, Integers]  # each as one number
+    Attributes:
+        columns: each as one number.
+    """
+
+    columns: Mapping[str, Integers]
 
     @property
     def known(self) -> tuple[None, None]:
@@ -191,12 +203,17 @@ class NamedOnce:
 
 @dataclass(frozen=True, slots=True)
 class KeyNoise(NamingNoise):
-    """The best choice of keys at epsilon and delta: a key is named when its count reaches a random threshold."""
+    """The best choice of keys at epsilon and delta: a key is named when its count reaches a random threshold.
+
+    Attributes:
+        chance: delta, of all keys together.
+        shares: how many one individual divides among their keys, and counts are in shares; None where each key counts
+            once.
+    """
 
     kind: ClassVar[str] = "named keys"
 
-    chance: Fraction  # delta, of all keys together
-    # how many one individual divides among their keys, and counts are in shares; None where each key counts once
+    chance: Fraction
     shares: int | None = None
 
     @property

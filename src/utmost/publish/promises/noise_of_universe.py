@@ -28,12 +28,17 @@ from utmost.publish.promises.vast_domains import (
 
 @dataclass(frozen=True, slots=True)
 class NamedCellNoise(NamingNoise):
-    """Geometric noise on every cell of a universe; those above a threshold are named."""
+    """Geometric noise on every cell of a universe; those above a threshold are named.
+
+    Attributes:
+        universe: which keys there could be.
+        false_names: how many names of nobody are wanted at most, on average.
+    """
 
     kind: ClassVar[str] = "named cells of a universe"
 
-    universe: Texts | Tuples  # which keys there could be
-    false_names: Fraction  # how many names of nobody are wanted at most, on average
+    universe: Texts | Tuples
+    false_names: Fraction
 
     @property
     def subject(self) -> str:

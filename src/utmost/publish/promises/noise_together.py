@@ -45,13 +45,19 @@ _ANCHOR = level(1)
 
 @dataclass(frozen=True, slots=True)
 class TogetherNoise(ColumnNoise, LatticeNoise):
-    """Geometric noise on sums of columns of which one individual changes the cells of one row."""
+    """Geometric noise on sums of columns of which one individual changes the cells of one row.
+
+    Attributes:
+        columns: at least two, in the order of the groups.
+        way: what is noised of each group, at `_ANCHOR`.
+        cost: for which the way was chosen.
+    """
 
     kind: ClassVar[str] = "columns that one individual changes together"
 
-    columns: tuple[str, ...]  # at least two, in the order of the groups
-    way: CellsTogether  # what is noised of each group, at `_ANCHOR`
-    cost: CellCost  # for which the way was chosen
+    columns: tuple[str, ...]
+    way: CellsTogether
+    cost: CellCost
 
     @property
     def subject(self) -> str:
@@ -146,10 +152,15 @@ class TogetherNoise(ColumnNoise, LatticeNoise):
 
 @dataclass(frozen=True, slots=True)
 class SumsOfColumns:
-    """How sums of columns are answered: each of them as a column by itself."""
+    """How sums of columns are answered: each of them as a column by itself.
 
-    noises: Mapping[str, NoiseOnLattice]  # of each, under the column in whose place it stands
-    sums: Mapping[str, Integers] | None  # the true ones, where they are at hand
+    Attributes:
+        noises: of each, under the column in whose place it stands.
+        sums: the true ones, where they are at hand.
+    """
+
+    noises: Mapping[str, NoiseOnLattice]
+    sums: Mapping[str, Integers] | None
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:

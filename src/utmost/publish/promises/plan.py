@@ -100,7 +100,11 @@ class Planned(Protocol):
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
 
     def read(self, column: Any, name: str, place: Place) -> NDArray[Any]:
-        """The values of a column as `noised` takes them."""
+        """The values of a column as `noised` takes them.
+
+        Raises:
+            BadTable: for a cell that cannot be released.
+        """
 
     def noised(self, cells: Mapping[str, NDArray[Any]], randomness: Randomness) -> dict[str, Any]:
         """The columns with noise, each as it is published; of cells as `read` reads them."""
@@ -384,6 +388,10 @@ _SURE = Fraction(19, 20)
 
 def warn_of_level(level: Level, law: Law) -> None:
     """Warn of a level at which practically nobody is protected.
+
+    Args:
+        level: of the whole release.
+        law: the noise of one cell.
 
     Warns:
         LittleProtection: for epsilon above 10, and where 19 in 20 released cells are the true ones.

@@ -33,15 +33,21 @@ _MOST_DISTANCES = 1 << 64
 
 @dataclass(frozen=True, slots=True)
 class PointNoise(Noise):
-    """Euclidean Laplace noise on hidden paths; the unit is one row, moved by one ``per`` of distance."""
+    """Euclidean Laplace noise on hidden paths; the unit is one row, moved by one ``per`` of distance.
+
+    Attributes:
+        per: the distance that a level is for.
+        declared: the width of the grid to which answers are rounded; None where each level chooses.
+        dimensions: how many coordinates a point has.
+    """
 
     kind: ClassVar[str] = "points in the plane"
     is_worded: ClassVar[bool] = True
     is_charted: ClassVar[bool] = False
 
-    per: Fraction  # the distance that a level is for
-    declared: Fraction | None  # the width of the grid to which answers are rounded; None where each level chooses
-    dimensions: int  # how many coordinates a point has
+    per: Fraction
+    declared: Fraction | None
+    dimensions: int
 
     @property
     def subject(self) -> str:

@@ -32,10 +32,15 @@ from utmost.publish.promises.planar_law import PlanarLaw
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointPaths:
-    """The paths of one release, and the response that they give at a level."""
+    """The paths of one release, and the response that they give at a level.
 
-    law: PlanarLaw  # of the noise at the level
-    key: bytes  # of the paths
+    Attributes:
+        law: of the noise at the level.
+        key: of the paths.
+    """
+
+    law: PlanarLaw
+    key: bytes
 
     @classmethod
     def of(
@@ -73,9 +78,13 @@ def flat_points(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointAnswer:
-    """A response to be stored block by block."""
+    """A response to be stored block by block.
 
-    cells: Mapping[str, Integers]  # in steps of the grid of its level, by column
+    Attributes:
+        cells: in steps of the grid of its level, by column.
+    """
+
+    cells: Mapping[str, Integers]
 
     @property
     def known(self) -> tuple[None, None]:

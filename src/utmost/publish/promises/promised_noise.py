@@ -42,7 +42,11 @@ Response = dict[str, Integers]
 
 
 def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """What the facts of an event say of a noise that says itself what it is: a mapping with these names."""
+    """What the facts of an event say of a noise that says itself what it is: a mapping with these names.
+
+    Raises:
+        WrongKind: for facts of anything else.
+    """
     about = facts.get("noise")
     if not isinstance(about, Mapping) or not set(names) <= set(about):
         raise wrong_kind("facts", f"those of a noise, with {', '.join(names)}", facts)
@@ -51,14 +55,19 @@ def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedNoise(ABC):
-    """What is measured of a table, and how an answer at a level is drawn: all that is released once needs no more."""
+    """What is measured of a table, and how an answer at a level is drawn: all that is released once needs no more.
 
-    unit: Unit  # what one individual changes
+    Attributes:
+        unit: what one individual changes.
+        kind: what is noised, in words.
+        needs_counted: whether a table must be a counted one, and the release of it is one document.
+        names_rows: whether which rows there are is what is released, so that their number is part of the answer.
+    """
 
-    kind: ClassVar[str]  # what is noised, in words
-    # whether a table must be a counted one, and the release of it is one document
+    unit: Unit
+
+    kind: ClassVar[str]
     needs_counted: ClassVar[bool] = False
-    # whether which rows there are is what is released, so that their number is part of the answer
     names_rows: ClassVar[bool] = False
 
     @property

@@ -65,12 +65,19 @@ class DrawnNoise:
 
 @dataclass(frozen=True, slots=True)
 class FirstDrawing:
-    """The `Drawing` of a response before which there was none, and that nothing keeps."""
+    """The `Drawing` of a response before which there was none, and that nothing keeps.
 
-    level: Level  # of the response
-    size: int  # how many cells it has
-    randomness: Randomness  # from where its noise comes
-    secret: bytes = field(repr=False)  # in the place of a ledger's key
+    Attributes:
+        level: of the response.
+        size: how many cells it has.
+        randomness: from where its noise comes.
+        secret: in the place of a ledger's key.
+    """
+
+    level: Level
+    size: int
+    randomness: Randomness
+    secret: bytes = field(repr=False)
 
     @property
     def step(self) -> Step:
@@ -131,11 +138,17 @@ class DerivedNoise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseOnLattice:
-    """How a response is made: noise on a lattice, added to what is stored beside it, or to the values."""
+    """How a response is made: noise on a lattice, added to what is stored beside it, or to the values.
 
-    step: Step  # from the levels that are stored
-    lattice: Lattice  # on which the noise lives
-    noise: ResponseNoise  # of the step
+    Attributes:
+        step: from the levels that are stored.
+        lattice: on which the noise lives.
+        noise: of the step.
+    """
+
+    step: Step
+    lattice: Lattice
+    noise: ResponseNoise
 
     @property
     def known(self) -> tuple[Level | None, Level | None]:
@@ -188,10 +201,15 @@ def check_derived(stored: Integers, derived: Integers) -> None:
 
 @dataclass(frozen=True, slots=True)
 class NoiseByRuns:
-    """The noise of cells that come in runs, one run after the other, each with noise of its own."""
+    """The noise of cells that come in runs, one run after the other, each with noise of its own.
 
-    runs: tuple[tuple[int, ResponseNoise], ...]  # for each run, how many cells it has, and their noise
-    block_size: int  # how many cells a block has; runs begin and end where they will
+    Attributes:
+        runs: for each run, how many cells it has, and their noise.
+        block_size: how many cells a block has; runs begin and end where they will.
+    """
+
+    runs: tuple[tuple[int, ResponseNoise], ...]
+    block_size: int
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
         """None: noise in runs has no uniform blocks."""

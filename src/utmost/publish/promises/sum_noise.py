@@ -38,13 +38,17 @@ MEASURED = "measured"
 
 @dataclass(frozen=True, slots=True)
 class SumNoise(LatticeNoise):
-    """Geometric noise on each sum of a strategy's families, at the family's share of the level."""
+    """Geometric noise on each sum of a strategy's families, at the family's share of the level.
+
+    Attributes:
+        strategy: which families are measured.
+    """
 
     kind: ClassVar[str] = "the sums of a strategy"
     is_worded: ClassVar[bool] = True
     needs_counted: ClassVar[bool] = True
 
-    strategy: Strategy  # which families are measured
+    strategy: Strategy
 
     @property
     def subject(self) -> str:
@@ -209,7 +213,12 @@ def warn_of_laws(strategy: Strategy, level: Level, laws: Mapping[Family, Geometr
 
 
 def sum_noise(strategy: Strategy, largest: Number | None = None) -> SumNoise:
-    """The noise of the sums that a strategy measures."""
+    """The noise of the sums that a strategy measures.
+
+    Raises:
+        WrongKind: for what is no strategy.
+        OutOfRange: for a bound that is none.
+    """
     if not isinstance(strategy, Strategy):
         raise WrongKind("a strategy must be a Strategy", came=type(strategy).__name__, where="strategy")
     cells = cell_noise(unit=strategy.unit, largest=largest)

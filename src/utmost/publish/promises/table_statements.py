@@ -76,13 +76,20 @@ def _cell(cell: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """The table of which a statement speaks."""
+    """The table of which a statement speaks.
 
-    released: Sequence[str]  # the columns that carry noise
-    public: Sequence[str]  # the columns published without noise
-    rows: int  # how many rows there are
-    rows_from: str = "declared"  # where their list comes from, "declared" or "observed"
-    # of the released table, see `cells_digest`; of a file, {"of": "file", "sha256": ...}
+    Attributes:
+        released: the columns that carry noise.
+        public: the columns published without noise.
+        rows: how many rows there are.
+        rows_from: where their list comes from, "declared" or "observed".
+        digest: of the released table, see `cells_digest`; of a file, {"of": "file", "sha256": ...}.
+    """
+
+    released: Sequence[str]
+    public: Sequence[str]
+    rows: int
+    rows_from: str = "declared"
     digest: Mapping[str, str] | None = None
 
     @property

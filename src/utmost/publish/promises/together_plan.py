@@ -284,13 +284,21 @@ def plan_together(
 
 
 def unit_of_row(columns: Sequence[str], words: RowWords) -> Unit:
-    """The unit of columns that are changed together, which changes the cells of one row in all of them."""
+    """The unit of columns that are changed together, which changes the cells of one row in all of them.
+
+    Raises:
+        OutOfRange: where nothing says by how much.
+    """
     sensitivity, neighbours = words.get("sensitivity"), words.get("neighbours")
     return words.get("unit") or read_unit(None, sensitivity, len(columns), neighbours, needs=("sensitivity",))
 
 
 def check_changed(unit: Unit, columns: Sequence[str]) -> None:
-    """Check that one individual changes the cells of one row in these columns, whose values come as they are noised."""
+    """Check that one individual changes the cells of one row in these columns, whose values come as they are noised.
+
+    Raises:
+        OutOfRange, Unsupported: for another unit, and fewer than two columns.
+    """
     unit.check_plain()
     if len(columns) < 2 or unit.cells != len(columns):
         required = "an individual must change the cells of one row, as many as there are columns"
@@ -311,7 +319,11 @@ def plan_of_way(
     confidence: Number,
     cost: CellCost,
 ) -> TogetherAt:
-    """The plan with a way that has been chosen; the unit says of signs what the noise needs."""
+    """The plan with a way that has been chosen; the unit says of signs what the noise needs.
+
+    Raises:
+        NotANumber, OutOfRange: for a confidence outside (0, 1).
+    """
     sure = read_confidence(confidence)
     of_laws = {law: _margins(law, n, sure, halves) for law, n in dict(zip(way.laws, way.groups, strict=True)).items()}
     margins = [margin for law in way.laws for margin in of_laws[law]]

@@ -31,12 +31,17 @@ MOST_UNKNOWN = 1500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relations:
-    """The relations between the cells of some families: a coarse cell is the sum of the finer ones in it."""
+    """The relations between the cells of some families: a coarse cell is the sum of the finer ones in it.
 
-    # for each family, the number of its first cell; the cells are numbered family by family
+    Attributes:
+        places: for each family, the number of its first cell; the cells are numbered family by family.
+        totals: for each relation, the number of its coarse cell.
+        parts: for each relation, the numbers of the cells that add up to it.
+    """
+
     places: Mapping[Family, int]
-    totals: Sequence[int]  # for each relation, the number of its coarse cell
-    parts: Sequence[NDArray[np.intp]]  # for each relation, the numbers of the cells that add up to it
+    totals: Sequence[int]
+    parts: Sequence[NDArray[np.intp]]
 
     @classmethod
     def of(cls, domain: Domain, families: Sequence[Family]) -> "Relations":

@@ -88,10 +88,14 @@ def lattice_of_plan(plan: CellsAt) -> Lattice:
 
 
 class CheckedRows(NamedTuple):
-    """What an engine counted of the rows of a frame."""
+    """What an engine counted of the rows of a frame.
 
-    rows: int  # how many there are
-    # the least and the largest cell of each released column; None where there is no row
+    Attributes:
+        rows: how many there are.
+        ends: the least and the largest cell of each released column; None where there is no row.
+    """
+
+    rows: int
     ends: Mapping[str, tuple[Any, Any]]
 
     def flat(self, lattice: Lattice) -> tuple[int, ...]:
@@ -102,13 +106,21 @@ class CheckedRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReleasableFrame:
-    """A frame whose columns are declared, and of types that can be released."""
+    """A frame whose columns are declared, and of types that can be released.
 
-    frame: EngineFrame  # as its engine sees it
-    columns: tuple[str, ...]  # the released ones
-    public: tuple[str, ...]  # the ones that are published as they are, in the frame's order
-    identifiers: tuple[str, ...]  # the ones that say which item a row is
-    numbers: str  # "integers" or "reals"
+    Attributes:
+        frame: as its engine sees it.
+        columns: the released ones.
+        public: the ones that are published as they are, in the frame's order.
+        identifiers: the ones that say which item a row is.
+        numbers: "integers" or "reals".
+    """
+
+    frame: EngineFrame
+    columns: tuple[str, ...]
+    public: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    numbers: str
 
     @classmethod
     def of(cls, table: Any, promise: Promise) -> "ReleasableFrame":

@@ -72,6 +72,10 @@ def family_table(
     """A table of a family's groups.
 
     Args:
+        domain: the domain.
+        kind: of what kind the table is, as an adapter names it.
+        family: whose groups are the rows.
+        columns: by their names, a number for each group.
         narrow: leaves the groups of one label.
 
     Raises:

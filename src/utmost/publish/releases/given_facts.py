@@ -22,11 +22,13 @@ def read_given(domain: Domain, public: Any, amount: Amount | None = None) -> Pub
     """The facts that somebody says of the sums of a domain.
 
     Args:
+        domain: the domain.
         public: by the name of a table, "total", "carrier", "carrier=UA" or "month carrier=UA": a number or
             `utmost.workloads.between` for each of its sums; a list with one of them for each, in the order of the
             table; a mapping from labels to them, of several levels from tuples of labels; or a table with the labels in
             columns of the levels' names and the numbers in one other column. What a mapping or a table leaves out is
             not known.
+        amount: of sums what is summed.
 
     Raises:
         OutOfRange: for names, labels and lengths that the domain has not, and numbers that are not whole.

@@ -34,16 +34,22 @@ class AnswerWords(LevelWords, FileWords, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """Where an answer goes and how, as the words of a ``save`` say it."""
+    """Where an answer goes and how, as the words of a ``save`` say it.
 
-    # path, file: as for `saved`
+    Attributes:
+        path, file: as for `saved`.
+        level: of the answer.
+        name: what the statement calls the release; the file's name without its ending if left out.
+        public: columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
+        confidence: of the error bars.
+    """
+
     path: Path | str
     file: FileWords
-    level: Level  # of the answer
-    name: str | None  # what the statement calls the release; the file's name without its ending if left out
-    # columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
+    level: Level
+    name: str | None
     public: Mapping[Any, Column]
-    confidence: Fraction  # of the error bars
+    confidence: Fraction
 
     @classmethod
     def of(cls, path: Path | str, spent: Level | None, words: AnswerWords) -> "Saving":
@@ -145,12 +151,17 @@ def answered_facts(name: str, version: int, levels: Sequence[Level], together: L
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaidOut:
-    """An answer as columns of one length."""
+    """An answer as columns of one length.
 
-    released: dict[str, Any]  # the answer itself, by column
-    # what stands beside it: the columns that were given, and of an array the place of each value
+    Attributes:
+        released: the answer itself, by column.
+        public: what stands beside it: the columns that were given, and of an array the place of each value.
+        rows: how many rows there are.
+    """
+
+    released: dict[str, Any]
     public: dict[str, Any]
-    rows: int  # how many rows there are
+    rows: int
 
     @classmethod
     def of(cls, answer: Any, public: Mapping[Any, Column]) -> "LaidOut":

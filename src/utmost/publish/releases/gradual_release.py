@@ -163,7 +163,11 @@ class GradualRelease(AnsweredLevels):
         return zeros if self._is_table else zeros[None]
 
     def _promised(self) -> tuple[Unit, Lattice]:
-        """The unit and the lattice of all columns."""
+        """The unit and the lattice of all columns.
+
+        Raises:
+            Unsupported: for columns of several kinds.
+        """
         pairs = {(self._units[name], column.lattice) for name, column in self._columns.items()}
         if len(pairs) > 1:
             remedy = "Make a release of each kind of column."

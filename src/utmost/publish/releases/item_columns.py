@@ -84,12 +84,19 @@ class Answering(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemNoiseMap:
-    """From a batch of a table to the batch of its release: a pure function, item by item."""
+    """From a batch of a table to the batch of its release: a pure function, item by item.
 
-    release: ItemResponder  # with the secret of this release
-    identifiers: tuple[str, ...]  # the columns that say which item a row is
-    schema: Any  # of the batches that are made
-    answer: Answering  # what is made of the numbers
+    Attributes:
+        release: with the secret of this release.
+        identifiers: the columns that say which item a row is.
+        schema: of the batches that are made.
+        answer: what is made of the numbers.
+    """
+
+    release: ItemResponder
+    identifiers: tuple[str, ...]
+    schema: Any
+    answer: Answering
 
     def __call__(self, batch: Any) -> Any:
         """The released batch; its rows stand as those of the one that came."""
@@ -115,13 +122,19 @@ def responses_of(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CommittingRows:
-    """From batches of a table to the sums by block that commit to their rows."""
+    """From batches of a table to the sums by block that commit to their rows.
+
+    Attributes:
+        key: of the commitment.
+        identifiers: the columns that say which item a row is.
+        answered: where the rows hold responses, by which release, and at which level; None for true values.
+        parts: in how many parts the tags of all rows go along, for `TellingApart`; 0 where they are not compared.
+    """
 
     key: CommitmentKey
-    identifiers: tuple[str, ...]  # the columns that say which item a row is
-    # where the rows hold responses, by which release, and at which level; None for true values
+    identifiers: tuple[str, ...]
     answered: tuple[ItemResponder, Level] | None = None
-    parts: int = 0  # in how many parts the tags of all rows go along, for `TellingApart`; 0 where they are not compared
+    parts: int = 0
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """One batch for all that come: a row for each block that has any, 1024 at most, and for each column."""
@@ -204,7 +217,11 @@ def commitment_schema(*, tagged: bool = False) -> Any:
 
 
 def gathered_commitment(batches: Iterator[Any], identifiers: Sequence[str]) -> ItemCommitment:
-    """The commitment to all rows, from the sums of their parts."""
+    """The commitment to all rows, from the sums of their parts.
+
+    Raises:
+        BadTable: where rows have been found whose identifiers another row has.
+    """
     commitment, twice = ItemCommitment.none(), 0
     for batch in batches:
         columns = [np.asarray(batch.column(name).to_numpy()) for name in commitment_schema().names]
@@ -216,7 +233,11 @@ def gathered_commitment(batches: Iterator[Any], identifiers: Sequence[str]) -> I
 
 
 def check_none_twice(twice: int, rows: int, identifiers: Sequence[str]) -> None:
-    """Check that no row has an identifier that another row has."""
+    """Check that no row has an identifier that another row has.
+
+    Raises:
+        BadTable: saying how many have.
+    """
     if twice:
         came = f"{twice} of {rows} rows with one that another row has"
         raise not_distinct(came, f"column {', '.join(map(repr, identifiers))}")

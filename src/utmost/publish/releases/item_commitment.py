@@ -217,6 +217,7 @@ def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray
     """How many cells a column has and the sum of their digests: equal for equal numbers, in any order and any steps.
 
     Args:
+        secret: 32 bytes.
         column: in steps of 2^-exponent; None for integers. Floats and Fractions are each the number that it is.
 
     Returns:

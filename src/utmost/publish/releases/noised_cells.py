@@ -23,12 +23,17 @@ from utmost.publish.promises.level_steps import Step
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class History:
-    """Cells that have been answered at the same levels."""
+    """Cells that have been answered at the same levels.
 
-    where: NDArray[np.intp]  # the places of the cells among all cells
-    # the place of each cell's noise in the uniform block; None before the first answer, or without blocks
+    Attributes:
+        where: the places of the cells among all cells.
+        block: the place of each cell's noise in the uniform block; None before the first answer, or without blocks.
+        known: the steps of geometric noise at each level answered.
+    """
+
+    where: NDArray[np.intp]
     block: Integers | None
-    known: Mapping[Level, Integers]  # the steps of geometric noise at each level answered
+    known: Mapping[Level, Integers]
 
     def noise(self, level: Level, lattice: Lattice) -> Integers:
         """The noise at a level that is known."""
@@ -69,12 +74,19 @@ def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Inte
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Column:
-    """Values in steps, and the histories of their cells, which between them hold each cell once."""
+    """Values in steps, and the histories of their cells, which between them hold each cell once.
 
-    shape: tuple[int, ...] | None  # of what came; None for a bare number
-    values: Integers  # in steps, in a row
-    lattice: Lattice  # of the noise
-    histories: tuple[History, ...]  # of cells answered at the same levels
+    Attributes:
+        shape: of what came; None for a bare number.
+        values: in steps, in a row.
+        lattice: of the noise.
+        histories: of cells answered at the same levels.
+    """
+
+    shape: tuple[int, ...] | None
+    values: Integers
+    lattice: Lattice
+    histories: tuple[History, ...]
 
     @classmethod
     def of(cls, values: Any, lattice: Lattice) -> "Column":

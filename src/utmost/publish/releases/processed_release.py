@@ -117,7 +117,16 @@ class ProcessedRelease(AnsweredLevels):
 def processed_statement(
     at: Level, unit: Unit, released: Sequence[str], public: Sequence[str], rows: int, digest: Digest | None
 ) -> dict[str, Any]:
-    """What is said publicly of a reading: the promise that it inherits, and that nothing is known of its error."""
+    """What is said publicly of a reading: the promise that it inherits, and that nothing is known of its error.
+
+    Args:
+        at: the level of the reading.
+        unit: what one individual changes, before the noise.
+        released: the columns of the reading.
+        public: the columns published without noise.
+        rows: how many rows there are.
+        digest: of the table.
+    """
     promised = promise(at, unit, "what was read of the noisy values", "value before the noise")
     return {
         "kind": PROCESSED_KIND,

@@ -28,25 +28,42 @@ SECTIONS = (PROTECTED, NOISE, HANDLED, TRUST)
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact of a release."""
+    """One fact of a release.
 
-    label: str  # what it is about
-    value: str  # what is so
-    bars: Bars = ()  # of noise, how surely a released value is how near to the true one
-    section: str = PROTECTED  # one of `SECTIONS`
-    is_first: bool = False  # whether a screen shows it, which has room for a few
+    Attributes:
+        label: what it is about.
+        value: what is so.
+        bars: of noise, how surely a released value is how near to the true one.
+        section: one of `SECTIONS`.
+        is_first: whether a screen shows it, which has room for a few.
+    """
+
+    label: str
+    value: str
+    bars: Bars = ()
+    section: str = PROTECTED
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StatedNoise:
-    """One kind of noise in a release."""
+    """One kind of noise in a release.
 
-    name: str  # what it was added to, in a word or two
-    of: str  # the same in full: columns, or sums
-    law: str  # the law that was drawn
-    level: str  # of one of these cells, in words
-    bars: Bars  # its error bars
-    within: str = "± {}"  # how an error bar is said; its number stands in place of {}
+    Attributes:
+        name: what it was added to, in a word or two.
+        of: the same in full: columns, or sums.
+        law: the law that was drawn.
+        level: of one of these cells, in words.
+        bars: its error bars.
+        within: how an error bar is said; its number stands in place of {}.
+    """
+
+    name: str
+    of: str
+    law: str
+    level: str
+    bars: Bars
+    within: str = "± {}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -44,16 +44,27 @@ _SHOWN = 100
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StreamedTable:
-    """A released file that is yet to be written, once."""
+    """A released file that is yet to be written, once.
 
-    source: FilePieces  # the file it is released from
-    cells: tuple[str, ...]  # the columns that are released
-    left_out: tuple[str, ...]  # those that are not written
-    plan: CellsAt  # what is promised
-    rows: int  # how many there are
-    state: State  # of the files when they were checked
-    randomness: Randomness  # from where the noise comes
-    shown: list[list[str]] = field(default_factory=list)  # the first released rows as text, once they are written
+    Attributes:
+        source: the file it is released from.
+        cells: the columns that are released.
+        left_out: those that are not written.
+        plan: what is promised.
+        rows: how many there are.
+        state: of the files when they were checked.
+        randomness: from where the noise comes.
+        shown: the first released rows as text, once they are written.
+    """
+
+    source: FilePieces
+    cells: tuple[str, ...]
+    left_out: tuple[str, ...]
+    plan: CellsAt
+    rows: int
+    state: State
+    randomness: Randomness
+    shown: list[list[str]] = field(default_factory=list)
 
     @property
     def after(self) -> dict[str, str]:
@@ -67,7 +78,11 @@ class StreamedTable:
         return [name for old in self.source.names if old not in self.left_out for name in behind[old]]
 
     def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-        """Draw and write, piece by piece; of each piece how many rows it had."""
+        """Draw and write, piece by piece; of each piece how many rows it had.
+
+        Raises:
+            BadTable: where the file is not what it was when it was checked.
+        """
         margin = "float" if isinstance(self.plan.margin, float) else "int"
         value = "int" if self.plan.exponent is None else "float"
         kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, margin)}

@@ -35,6 +35,8 @@ def laws_of_groups(
     """For each group of a family, the number of a law whose bars hold for its estimate, and these laws.
 
     Args:
+        reconstruction: least squares.
+        family: whose sums are asked for.
         ratios: for each measured family, the level of one unit of its noise.
         noise: the exact law of an answer's error.
     """

@@ -43,22 +43,34 @@ from utmost.version import __version__
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WithheldTable(SavedTable):
-    """A table of which some cells are withheld, and what must be said beside it."""
+    """A table of which some cells are withheld, and what must be said beside it.
+
+    Attributes:
+        table: of the kind that the release has: each released column, blank where a cell is withheld, and behind it
+            ``<name>_mark``, which is "shown" or the rule's mark, and ``<name>_margin``, or the margins that were there.
+        rule: the rule.
+        released: the columns to which it was applied.
+        cells: how many cells there are.
+        shown: how many of them are shown.
+        bias: what the rule does to cells near its threshold, see `shown_bias`.
+        release: the statement of the release, without any digest.
+        family: of a release by a plan the levels of the table; None of any other.
+        families: those of all tables that the rule was applied to together.
+        is_decimal: whether its words write numbers as decimals, as they do since format 2.
+    """
 
     _shown = ("rule", "released", "cells", "shown")
 
-    # of the kind that the release has: each released column, blank where a cell is withheld, and behind it
-    # ``<name>_mark``, which is "shown" or the rule's mark, and ``<name>_margin``, or the margins that were there
     table: Any = field(repr=False)
     rule: WithholdingRule
-    released: tuple[str, ...]  # the columns to which it was applied
-    cells: int  # how many cells there are
-    shown: int  # how many of them are shown
-    bias: Sequence[dict[str, Any]]  # what the rule does to cells near its threshold, see `shown_bias`
-    release: Mapping[str, Any]  # the statement of the release, without any digest
-    family: str | None = None  # of a release by a plan the levels of the table; None of any other
-    families: tuple[str, ...] = ()  # those of all tables that the rule was applied to together
-    is_decimal: bool = True  # whether its words write numbers as decimals, as they do since format 2
+    released: tuple[str, ...]
+    cells: int
+    shown: int
+    bias: Sequence[dict[str, Any]]
+    release: Mapping[str, Any]
+    family: str | None = None
+    families: tuple[str, ...] = ()
+    is_decimal: bool = True
 
     @property
     def words(self) -> str:
@@ -213,17 +225,26 @@ def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyCells:
-    """The cells of a family's table as a rule looks at them."""
+    """The cells of a family's table as a rule looks at them.
 
-    name: str  # the levels of the table, each with its label where it is narrowed to one
+    Attributes:
+        name: the levels of the table, each with its label where it is narrowed to one.
+        family: its family.
+        published: which of the family's groups are in the table.
+        table: the table.
+        estimates, margins: its columns of numbers.
+        widest: the law of the largest error.
+        step: in how wide steps it is.
+    """
+
+    name: str
     family: Family
-    published: NDArray[np.bool_]  # which of the family's groups are in the table
+    published: NDArray[np.bool_]
     table: Any
-    # estimates, margins: its columns of numbers
     estimates: NDArray[Any]
     margins: NDArray[Any]
-    widest: Combination  # the law of the largest error
-    step: Fraction = Fraction(1)  # in how wide steps it is
+    widest: Combination
+    step: Fraction = Fraction(1)
 
     @classmethod
     def of(

@@ -101,6 +101,10 @@ class WithholdingRule(Shown):
     def shows(self, values: NDArray[Any], margins: NDArray[Any]) -> NDArray[np.bool_]:
         """Which cells satisfy the rule.
 
+        Args:
+            values: noisy values, integers or floats, shape (n,).
+            margins: of their error bars, shape (n,).
+
         >>> WithholdingRule.of(below=90, relative_margin="1/4").shows(np.array([89, 90, -95]), np.array([6, 6, 6]))
         array([False,  True, False])
         """
@@ -182,13 +186,17 @@ class NoiseTails:
     combination is so fine that nobody sees it, its law is taken from its characteristic function, smoothed over 1/256
     of a standard deviation: what is said of it is right to a hundredth or so, no bound.
 
+    Attributes:
+        law: the noise in steps; its values are multiples of a step.
+        grid: how wide a step is.
+
     >>> tails = NoiseTails(Geometric(alpha="1/2"))
     >>> tails.reach(Fraction(0)), tails.mean_above(Fraction(0)), tails.mean_above(Fraction(2))
     (0.666666666666666..., 0.6666666666666..., 0.5)
     """
 
-    law: IntegerLaw | Combination  # the noise in steps; its values are multiples of a step
-    grid: Fraction = Fraction(1)  # how wide a step is
+    law: IntegerLaw | Combination
+    grid: Fraction = Fraction(1)
 
     def reach(self, least: Fraction) -> float:
         """P(N >= least)."""
@@ -265,6 +273,11 @@ def shown_bias(rule: WithholdingRule, tails: NoiseTails, margin: int | float) ->
 
     Of noise N a cell of true value t is shown where N >= B - t, and then by E[N | N >= B - t] too large on average: the
     mean of shown cells given the rule, less the truth. Where negative values are shown as well, both sides count.
+
+    Args:
+        rule: the rule.
+        tails: of the noise of a cell.
+        margin: of its error bar.
 
     Returns:
         For true values one margin below the threshold, at it, one and two above: the chance, and the bias.

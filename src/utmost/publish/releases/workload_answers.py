@@ -24,11 +24,17 @@ _MOST_DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class Printing:
-    """With how many decimals estimates are printed."""
+    """With how many decimals estimates are printed.
 
-    decimals: int  # how many
-    whole: bool  # whether the estimates are integers, or halves, whatever the noise is, and rounding does nothing
-    amount: Amount | None = None  # in whose steps the estimates are, to be shown in its own unit; None for counts
+    Attributes:
+        decimals: how many.
+        whole: whether the estimates are integers, or halves, whatever the noise is, and rounding does nothing.
+        amount: in whose steps the estimates are, to be shown in its own unit; None for counts.
+    """
+
+    decimals: int
+    whole: bool
+    amount: Amount | None = None
 
     @classmethod
     def of(cls, noises: Iterable[Combination], amount: Amount | None = None) -> "Printing":

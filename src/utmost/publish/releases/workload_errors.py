@@ -30,11 +30,17 @@ FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnswerErrors:
-    """The laws of the errors of all answers."""
+    """The laws of the errors of all answers.
 
-    reconstruction: LeastSquares  # least squares from the measured families
-    ratios: Mapping[Family, Level]  # for each measured family, the level of one unit of its noise
-    unit: Unit  # what one individual changes; of distinct counts no answer adds cells up
+    Attributes:
+        reconstruction: least squares from the measured families.
+        ratios: for each measured family, the level of one unit of its noise.
+        unit: what one individual changes; of distinct counts no answer adds cells up.
+    """
+
+    reconstruction: LeastSquares
+    ratios: Mapping[Family, Level]
+    unit: Unit
     _known: dict[Family, FamilyLaws] = field(default_factory=dict)
 
     def of(self, form: ProductForm) -> Combination:
@@ -46,7 +52,11 @@ class AnswerErrors:
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
 
     def leave_out(self, forms: Sequence[ProductForm], values: Sequence[Fraction], miss: Fraction) -> list[bool]:
-        """Of each answer, whether its error bar leaves 0 out: by its variance where that is enough, else by its law."""
+        """Of each answer, whether its error bar leaves 0 out: by its variance where that is enough, else by its law.
+
+        Raises:
+            NotDetermined: as `of`.
+        """
         for form in forms:
             self._check_adds(form)
         reach = self._reaches(forms, miss)
@@ -65,14 +75,22 @@ class AnswerErrors:
         return [float(far) for far in reaches(squares, heights, edges, miss)]
 
     def of_difference(self, first: ProductForm, second: ProductForm) -> Combination:
-        """The law of the error of an answer less another, which may overlap."""
+        """The law of the error of an answer less another, which may overlap.
+
+        Raises:
+            NotDetermined: as `of`.
+        """
         return _combined((u - v, level, count) for (u, v), level, count in self._terms(first, second))
 
     def of_pair(self, over: ProductForm, under: ProductForm, errors: "AnswerErrors") -> dict[str, Any]:
         """The joint law of two answers' errors, as `fieller` takes it.
 
         Args:
+            over, under: the two answers.
             errors: those of the release that the second one is of; another release has noise of its own.
+
+        Raises:
+            NotDetermined: as `of`.
         """
         if errors is self:
             listed = [(u, v, level, count) for (u, v), level, count in self._terms(over, under)]
@@ -83,7 +101,11 @@ class AnswerErrors:
         return dict(zip(("u", "v", "levels", "counts"), _columns(listed, 4), strict=True))
 
     def of_family(self, family: Family) -> FamilyLaws:
-        """For each group of a family, the number of its law, and the laws: one for all groups that share it."""
+        """For each group of a family, the number of its law, and the laws: one for all groups that share it.
+
+        Raises:
+            NotDetermined: as `of`.
+        """
         domain = self.reconstruction.domain
         self.unit.check_adds(is_one_cell=domain.is_of_cells(family), came=f"sums by {domain.family_name(family)!r}")
         if family not in self._known:

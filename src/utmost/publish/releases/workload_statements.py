@@ -69,6 +69,7 @@ def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str
     """What is said publicly about a workload release: the promise, the domain, the families and their noise.
 
     Args:
+        release: the release.
         form: which format of the statement; an older one has its own words.
     """
     unit, strategy = release.strategy.unit, release.strategy
@@ -101,7 +102,13 @@ def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str
 
 
 def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, str] | None) -> dict[str, Any]:
-    """What stands beside one table of a workload release: the whole release, from which the table can be computed."""
+    """What stands beside one table of a workload release: the whole release, from which the table can be computed.
+
+    Args:
+        release: the release.
+        family: which table, as the release takes it.
+        digest: of the table.
+    """
     names: Any = family
     if isinstance(family, tuple) and family and all(isinstance(level, int) for level in family):
         names = release.strategy.domain.level_names(family)

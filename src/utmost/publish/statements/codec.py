@@ -30,15 +30,22 @@ _ROUNDING = 2.0**-46
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[Value]):
-    """How the documents of one kind are written and read."""
+    """How the documents of one kind are written and read.
 
-    kind: str  # what stands in the field ``kind``
-    format: int  # the number of its format
-    noun: str  # what messages call it: "a design"
-    facts: Callable[[Value], dict[str, Any]]  # from a value to the fields of its kind
-    # from the fields of a document to the value, with everything that can be computed computed again
+    Attributes:
+        kind: what stands in the field ``kind``.
+        format: the number of its format.
+        noun: what messages call it: "a design".
+        facts: from a value to the fields of its kind.
+        value: from the fields of a document to the value, with everything that can be computed computed again.
+        rounded: the names of computed floats, which another machine may round another way in the last places.
+    """
+
+    kind: str
+    format: int
+    noun: str
+    facts: Callable[[Value], dict[str, Any]]
     value: Callable[[Mapping[str, Any]], Value]
-    # the names of computed floats, which another machine may round another way in the last places
     rounded: frozenset[str] = frozenset()
 
     def document(self, value: Value) -> dict[str, Any]:
@@ -174,8 +181,13 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
     """What a JSON file holds.
 
     Args:
+        path: the file, UTF-8.
         what: what it should hold, for the message: "a design must".
         parse_float: makes a number of the text of one with a point or an exponent.
+
+    Raises:
+        BadTable: for a file that cannot be read, for what is no JSON or holds a name twice, for NaN and infinities, for
+            a nest too deep to read, and for a number of more than 4300 digits.
     """
     try:
         return json.loads(

@@ -241,19 +241,28 @@ def _unit(bounds: Mapping[str, Any], domain: Domain, neighbours: str, step: Frac
 
 @dataclass(frozen=True, slots=True)
 class _Histogram:
-    """How many persons need each bound, with the noise that is known of them."""
+    """How many persons need each bound, with the noise that is known of them.
 
-    name: str  # of the bound
-    bounds: tuple[Fraction, ...]  # ascending; the last cell, of those who need more, has none
-    # the sum of the cells, each with a coefficient, and its bar at a confidence
+    Attributes:
+        name: of the bound.
+        bounds: ascending; the last cell, of those who need more, has none.
+        answer: the sum of the cells, each with a coefficient, and its bar at a confidence.
+        level, neighbours: of the release; no level for true counts.
+    """
+
+    name: str
+    bounds: tuple[Fraction, ...]
     answer: Callable[[Sequence[Fraction], Fraction], Answer]
-    # level, neighbours: of the release; no level for true counts
     level: Level | None
     neighbours: str
 
     @classmethod
     def of(cls, contributions: Any, persons: int | None) -> "_Histogram":
-        """Read contributions of any kind."""
+        """Read contributions of any kind.
+
+        Raises:
+            WrongKind, OutOfRange, Unsupported: for what is none.
+        """
         if isinstance(contributions, WorkloadRelease):
             name, bounds = _axis(_listed(contributions.domain))
             (column,) = contributions.domain.columns

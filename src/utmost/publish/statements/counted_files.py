@@ -70,7 +70,11 @@ domain of more than 2^28 cells, the cells that hold one."""
 
 
 def read_table(path: Path, column: str | None = None) -> Any:
-    """The table in a file, as `files.read`; of a counted table its labels, and the counts under this name, in steps."""
+    """The table in a file, as `files.read`; of a counted table its labels, and the counts under this name, in steps.
+
+    Raises:
+        BadTable, Unsupported: for what is no such file.
+    """
     if path.suffix.lower() != ".json":
         return files.read(path)
     counted = COUNTED_FORM.read(path)

@@ -32,6 +32,10 @@ PLACES_ON_TRUST = (
 def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
     """The law that a statement is about, once everything in it that can be computed has been, and was found equal.
 
+    Raises:
+        Unsupported: for a format that is not known.
+        BadTable: naming the first field that does not follow from the others.
+
     >>> from utmost.publish.promises import Promise
     >>> from utmost.publish.releases.table import rehearse_table
     >>> said = rehearse_table({"x": [1], "y": [2]}, Promise(["x", "y"], per=200), epsilon=1).sidecar

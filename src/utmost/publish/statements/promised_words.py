@@ -31,6 +31,7 @@ def stated_promise(statement: Mapping[str, Any]) -> tuple[Noise, Level, Fraction
     """The noise of a statement, its level and the confidence of its bars, once all of it was made again.
 
     Raises:
+        BadTable: naming the first field that does not follow from the others.
         Unsupported: for a format that is not known, and a kind of noise that nobody has entered here.
     """
     check_header(statement, PROMISED_KIND, 1, "a statement")
@@ -94,7 +95,11 @@ def _bars(bars: Mapping[Fraction, tuple[tuple[str, int | float], ...]], place: i
 
 
 def check_promised(statement: Mapping[str, Any], table: Any) -> Noise:
-    """Check that a table has the columns, rows and error bars of a statement that has been checked."""
+    """Check that a table has the columns, rows and error bars of a statement that has been checked.
+
+    Raises:
+        BadTable: where it has others.
+    """
     noise, at, sure = stated_promise(statement)
     bars = {name: bar for name, (_, bar) in noise.column_bars(at, statement["released"], sure).items()}
     check_table(statement, table, bars, statement["public"], digested=False)

@@ -19,6 +19,7 @@ def read_answer(answer: Any, statement: Callable[[], dict[str, Any]]) -> Read:
     """An answer as whoever reads what was published has it.
 
     Args:
+        answer: at some level.
         statement: says what is said publicly of it; sums of a plan say it themselves.
 
     Raises:

@@ -36,12 +36,19 @@ Rows = frozenset[int] | Mapping[str, Any] | None
 
 @dataclass(frozen=True, slots=True)
 class SumOfCells:
-    """A sum, a difference or a mean of released cells, and how far it may be off."""
+    """A sum, a difference or a mean of released cells, and how far it may be off.
 
-    value: Fraction  # of the released cells
-    margin: int | float  # the true one lies within it, with the chance ``confidence`` or more
-    cells: int  # how many cells have a part in it
-    confidence: Fraction  # of the margin
+    Attributes:
+        value: of the released cells.
+        margin: the true one lies within it, with the chance ``confidence`` or more.
+        cells: how many cells have a part in it.
+        confidence: of the margin.
+    """
+
+    value: Fraction
+    margin: int | float
+    cells: int
+    confidence: Fraction
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -57,7 +57,11 @@ def check_destination(
     """Where something is to be written, and the key that signs it, checked before anything is drawn.
 
     Args:
+        path, format, sign, overwrite: as for `utmost.publish.tables.saving.saved`.
         is_document: whether a file that ends in .json is the whole of it.
+
+    Raises:
+        Unsupported, OutOfRange, KeyRefused: as `utmost.publish.tables.saving.saved`.
     """
     out = Path(os.fsdecode(possible_path(path, "path")))
     if not out.name:

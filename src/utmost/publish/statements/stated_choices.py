@@ -39,7 +39,11 @@ from utmost.publish.workloads import Domain
 
 
 def keys_in_words(statement: Mapping[str, Any]) -> Facts:
-    """Keys that were named at (epsilon, delta)."""
+    """Keys that were named at (epsilon, delta).
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others.
+    """
     at, delta, each = check_keys(statement)
     shares = statement.get("shares_of_one_individual")
     keys, column, threshold = statement["keys"], statement["column"], statement.get("threshold")
@@ -86,7 +90,11 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
 
 
 def check_keys(statement: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
-    """Check that a statement of named keys follows from itself: epsilon, delta, and how many keys one holds."""
+    """Check that a statement of named keys follows from itself: epsilon, delta, and how many keys one individual holds.
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others.
+    """
     codec.check_header(statement, KEYS_KIND, KEYS_FORMAT, "a statement of keys", oldest=1)
     at, column = stated_level(statement), stated_field(statement, "column", str)
     keys = _stated_keys(statement)
@@ -125,7 +133,13 @@ def _stated_counts(statement: Mapping[str, Any], keys: int, threshold: int) -> l
 
 
 def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> None:
-    """Check that a file holds the keys of a checked statement: a table of them, or a domain in JSON."""
+    """Check that a file holds the keys of a checked statement: a table of them, or a domain in JSON.
+
+    Args:
+        statement: the statement.
+        file: as it was written.
+        spelled: the file with the way in which its text is to be read.
+    """
     keys, column = _stated_keys(statement), statement["column"]
     if file.suffix == ".json":
         document = codec.read_json(file, "a domain must")
@@ -142,13 +156,21 @@ def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> 
 
 
 def check_answered(statement: Mapping[str, Any], table: Any) -> None:
-    """Check that a table has the columns and the rows of a checked statement of answers, where it says any."""
+    """Check that a table has the columns and the rows of a checked statement of answers, where it says any.
+
+    Raises:
+        BadTable: where it has others.
+    """
     if "column" in statement:
         check_reading({"released": [statement["column"]], **statement}, table)
 
 
 def check_reading(statement: Mapping[str, Any], table: Any) -> None:
-    """Check that a table has the columns and the rows of a checked statement of a reading."""
+    """Check that a table has the columns and the rows of a checked statement of a reading.
+
+    Raises:
+        BadTable: where it has others.
+    """
     check_table(statement, table, {}, statement["public"], digested=False)
 
 

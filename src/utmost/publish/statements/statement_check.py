@@ -74,6 +74,10 @@ def stated_plan(said: Mapping[str, Any]) -> CellsAt:
 def plan_at(stated: Mapping[str, Any], at: Level) -> CellsAt:
     """The plan that the release of a statement would have at another level, all else being as it was.
 
+    Args:
+        stated: a statement that `stated_plan` has checked.
+        at: the other level.
+
     >>> from utmost.laws.exact import level
     >>> from utmost.publish.releases import statement
     >>> said = statement(plan_release(epsilon=1, sensitivity=1, cells=2), ["n"], [], 12)
@@ -169,6 +173,9 @@ def _check_cells(column: Any, step: Fraction | None, name: str) -> None:
     """Check that each cell is one that could have been released: an integer, or the float nearest to some steps.
 
     A blank, a formula or a number in between would be believed by whoever reads the table after it was verified.
+
+    Raises:
+        BadTable: at the first one that is none.
     """
     cells = column.tolist() if hasattr(column, "tolist") else column
     kinds = set(map(type, cells))
@@ -265,7 +272,11 @@ def _plan(stated: Mapping[str, Any]) -> CellsAt:
 
 
 def stated_unit(facts: Mapping[str, Any]) -> Unit:
-    """What one individual changes, as a statement says it."""
+    """What one individual changes, as a statement says it.
+
+    Raises:
+        BadTable: where a field is not there, or is of another kind.
+    """
     for name, kind in (("sensitivity", str), ("cells", int), ("neighbours", str)):
         stated_field(facts, name, kind)
     return Unit.of_facts(facts)
@@ -336,7 +347,11 @@ def stated_confidence(document: Mapping[str, Any]) -> Fraction:
 
 
 def table_stated(stated: Mapping[str, Any]) -> Stated:
-    """The table of which a statement speaks."""
+    """The table of which a statement speaks.
+
+    Raises:
+        BadTable, OutOfRange: for a field that is no such thing.
+    """
     origin = rows_origin(stated_field(stated, "rows_from", str))
     return Stated(
         names_of(stated, "released"), names_of(stated, "public"), stated_rows(stated), origin, digest_of(stated)

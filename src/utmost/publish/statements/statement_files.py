@@ -128,7 +128,11 @@ def _within(report: Said, out: Path) -> dict[str, Any]:
 
 
 def check_repeated(table: Any, report: Said, out: Path) -> dict[str, str]:
-    """Check that a file that is there already is the one that this table would be written as."""
+    """Check that a file that is there already is the one that this table would be written as.
+
+    Returns:
+        The digest of the file.
+    """
     with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
         files.write(table, again, out, statement=_within(report, out))
         again.seek(0)

@@ -50,19 +50,24 @@ from utmost.publish.tables import files
 
 @dataclass(frozen=True, slots=True)
 class StatementReader:
-    """What reads a kind of statement."""
+    """What reads a kind of statement.
 
-    # makes the statement again from what it promises, compares each field, and says it in words
+    Attributes:
+        words: makes the statement again from what it promises, compares each field, and says it in words.
+        check_table: compares a table with the checked statement, beyond its digest; None where the digest says all.
+        check_file: the same with a file, and with the way in which its text is to be read, where it may be no table.
+    """
+
     words: Callable[[Mapping[str, Any]], Facts]
-    # compares a table with the checked statement, beyond its digest; None where the digest says all
     check_table: Callable[[Mapping[str, Any], Any], Any] | None = None
-    # the same with a file, and with the way in which its text is to be read, where it may be no table
     check_file: Callable[[Mapping[str, Any], Path, Path], Any] | None = None
 
     def check(self, statement: Mapping[str, Any], file: Path, spelled: Path) -> Any:
         """Compare a file with its checked statement, beyond the digest; what is known of it then.
 
         Args:
+            statement: as it was checked.
+            file: as it was written.
             spelled: the file with the way in which its text is to be read.
         """
         if self.check_file is not None:

@@ -31,6 +31,8 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
     """Check that a statement follows from its level, unit, columns and kind of noise, and is about this table.
 
     Args:
+        statement: the statement of `release_together`.
+        table: as it was released, of any kind.
         digested: whether the digest is that of the cells; False where the file's own has been compared already.
 
     Returns:
@@ -60,7 +62,11 @@ def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | No
     """The plan that a statement is about, once everything in it that can be computed has been, and was found equal.
 
     Args:
+        statement: the statement.
         digest: of the table; that of the statement where it is left out.
+
+    Raises:
+        BadTable, Unsupported: as `check_together`.
     """
     check_header(statement, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
     with promise_that_holds(Unsupported):

@@ -113,6 +113,7 @@ def _report(
     """What was found of a publication, once all of it was, and what no check can show.
 
     Args:
+        compared: what was compared, and what came of it.
         promised: the promise in one line, the guarantee, and the law.
     """
     consistent = {"release": str(release), "statement": "consistent", **compared, "signature": signature}

@@ -43,6 +43,10 @@ def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
 
     Returns:
         The table as the statement describes it: labels and error bars of a release by a plan, no table of any other.
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others.
+        Unsupported: for a format that is not known.
     """
     check_header(statement, WITHHELD_KIND, WITHHELD_FORMAT, "a statement of a withheld table", oldest=1)
     rule = WithholdingRule.of_facts(statement.get("rule"))
@@ -69,7 +73,11 @@ def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTabl
 
 
 def unsummed_release(release: Mapping[str, Any]) -> WorkloadRelease:
-    """The release by a plan that a statement without digests is about, with 0 for each sum."""
+    """The release by a plan that a statement without digests is about, with 0 for each sum.
+
+    Raises:
+        BadTable: where the statement does not follow from itself.
+    """
     parts = unsummed_parts(release)
     computed = WorkloadRelease(**{name: part for name, part in parts.items() if name != "weights"})
     expected = json.loads(json.dumps(without_digests(workload_statement(computed, release["format"]))))

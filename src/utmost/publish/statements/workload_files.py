@@ -94,6 +94,7 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRe
 
     Args:
         statement: what `WorkloadRelease.save` wrote beside the table.
+        table: as it was read from its file.
     """
     release = stated_workload_table(statement)
     expected = table_formats.as_columns(release[_family(statement, release)])

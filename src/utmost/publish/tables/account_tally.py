@@ -36,6 +36,7 @@ class AccountTally:
 
         Args:
             inside: whether each lies in the domain, and counts in something.
+            places: by axis, the place of each.
         """
         self._numbers[_EVENTS] += len(inside)
         self._numbers[_LEFT_OUT] += int(np.count_nonzero(~inside))

@@ -52,7 +52,11 @@ def text_identifiers(table: Any, name: str) -> Identifiers | None:
 
 
 def holds_blanks(texts: Any) -> bool:
-    """Whether some text is empty, or of white space alone; looked at closely where its first byte leaves it open."""
+    """Whether some text is empty, or of white space alone; looked at closely only where its first byte leaves it open.
+
+    Args:
+        texts: an Arrow array of large strings, none missing.
+    """
     _, offsets, data = texts.buffers()
     starts = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     if (starts[1:] == starts[:-1]).any():

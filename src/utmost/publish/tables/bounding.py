@@ -26,11 +26,17 @@ _DENSE = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Each person's sum in each cell with events of that person: distinct pairs, in ascending order."""
+    """Each person's sum in each cell with events of that person: distinct pairs, in ascending order.
 
-    persons: NDArray[np.int64]  # the code of each pair's person, ascending
-    cells: NDArray[np.int64]  # the number of its cell, ascending within the person
-    sums: NDArray[Any]  # the sum of its events: int64, or an object array of Python integers where that could overflow
+    Attributes:
+        persons: the code of each pair's person, ascending.
+        cells: the number of its cell, ascending within the person.
+        sums: the sum of its events: int64, or an object array of Python integers where that could overflow.
+    """
+
+    persons: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    sums: NDArray[Any]
 
     def where(self, chosen: NDArray[np.bool_]) -> "Pairs":
         """The pairs that are kept."""
@@ -110,6 +116,7 @@ def least_hashed(
     Args:
         pairs: distinct, ordered by person.
         most: how many are kept of one person, >= 1.
+        names: each person's text, by code.
         key, purpose: what the hash is of, beside the person and the number of the cell.
         runs: ascending numbers, each of pairs of one person, so many of which are kept; a person's when left out.
 

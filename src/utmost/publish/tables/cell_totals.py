@@ -46,6 +46,7 @@ def gathered_totals(batches: Iterable[Any], size: int) -> NDArray[Any]:
 
     Args:
         batches: in each of which no cell comes twice.
+        size: how many cells there are.
     """
     sums: NDArray[Any] = np.zeros(size, dtype=np.int64)
     largest = 0

@@ -28,12 +28,17 @@ _REPLACE = "Drop or replace it before the release."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Values that have been read."""
+    """Values that have been read.
 
-    size: int  # how many there are
-    # from start and stop to the values in between, as integers: themselves, or on the grid
+    Attributes:
+        size: how many there are.
+        integers: from start and stop to the values in between, as integers: themselves, or on the grid.
+        shape: of what came; None for a bare number.
+    """
+
+    size: int
     integers: Callable[[int, int], Integers]
-    shape: tuple[int, ...] | None  # of what came; None for a bare number
+    shape: tuple[int, ...] | None
 
 
 def integer_cells(values: Any) -> Cells:
@@ -60,6 +65,9 @@ def real_cells(values: Any, exponent: int, snapping: Snapping = "nearest") -> Ce
     """The values for a release on the reals, as integers on the grid of width 2^-exponent.
 
     Floats, integers, Fractions and Decimals are each taken for exactly the number that they are.
+
+    Raises:
+        NotANumber: naming the place of the first value that is no finite number.
     """
     flat, shape = read_reals(values)
     return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent, snapping), shape)

@@ -33,6 +33,9 @@ def integer_column(column: Column, name: str, place: Place, *, reals: bool = Tru
     A float or Decimal that is an integer is read as that number (a dataframe keeps counts so after a join).
 
     Args:
+        column: array or sequence, shape (rows,).
+        name: the column's name, for the message.
+        place: names a row, for the message.
         reals: whether the caller has a ``numbers=`` that the message may name.
 
     Raises:
@@ -75,7 +78,11 @@ def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
 
 
 def check_distinct(column: Column, name: str, place: Place) -> None:
-    """Check that no identifier is missing or stands in two rows."""
+    """Check that no identifier is missing or stands in two rows.
+
+    Raises:
+        BadTable: at the first row whose identifier is missing or was there before.
+    """
     if _is_plainly_distinct(column):
         return
     seen: dict[Any, int] = {}

@@ -9,22 +9,30 @@ from utmost.errors import Unsupported
 
 @dataclass(frozen=True, slots=True)
 class CountAccount:
-    """What became of the events that were counted; true numbers, which are shown and never written."""
+    """What became of the events that were counted; true numbers, which are shown and never written.
+
+    Attributes:
+        events: how many were read.
+        left_out: how many of them lie outside the domain, on any axis, or have no value there, or count in nothing.
+        outside: by axis, how many have a value that is not declared; an ``other`` takes these in, and none is outside.
+            Beside the axes, the same of the columns whose distinct values are counted.
+        missing: by axis, how many have no value there; an ``other`` takes these in, too.
+        persons: how many persons have an event inside the domain.
+        moved: of how many cells of persons the sum was moved into ``per_cell``, or cut by ``in_all``, or distinct
+            values were left out.
+        dropped: how many cells of persons ``at_most`` or the choice of one part left out.
+        cut: of how many events inside the domain the amount was moved into ``each``; None where nothing was said of it.
+    """
 
     notice: ClassVar[str] = "Confidential, for the curator's eyes: true counts, which nothing that is written contains."
 
-    events: int  # how many were read
-    left_out: int  # how many of them lie outside the domain, on any axis, or have no value there, or count in nothing
-    # by axis, how many have a value that is not declared; an ``other`` takes these in, and none is outside. Beside the
-    # axes, the same of the columns whose distinct values are counted.
+    events: int
+    left_out: int
     outside: Mapping[str, int]
-    missing: Mapping[str, int]  # by axis, how many have no value there; an ``other`` takes these in, too
-    persons: int  # how many persons have an event inside the domain
-    # of how many cells of persons the sum was moved into ``per_cell``, or cut by ``in_all``, or distinct values were
-    # left out
+    missing: Mapping[str, int]
+    persons: int
     moved: int
-    dropped: int  # how many cells of persons ``at_most`` or the choice of one part left out
-    # of how many events inside the domain the amount was moved into ``each``; None where nothing was said of it
+    dropped: int
     cut: int | None = None
 
     def __reduce__(self) -> Any:

@@ -29,13 +29,21 @@ class Unlike(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CsvBlock:
-    """Whole records of a CSV file."""
+    """Whole records of a CSV file.
 
-    text: bytes  # their bytes, UTF-8; the last one is a line feed
-    content: Bytes  # the same as an array
-    starts: Places  # where each cell's text starts, shape (rows, columns); behind the quote of a quoted cell
-    lengths: Places  # how many bytes it is long, without its quotes
-    quoted: NDArray[np.bool_] | None  # which cells are quoted; None where none is
+    Attributes:
+        text: their bytes, UTF-8; the last one is a line feed.
+        content: the same as an array.
+        starts: where each cell's text starts, shape (rows, columns); behind the quote of a quoted cell.
+        lengths: how many bytes it is long, without its quotes.
+        quoted: which cells are quoted; None where none is.
+    """
+
+    text: bytes
+    content: Bytes
+    starts: Places
+    lengths: Places
+    quoted: NDArray[np.bool_] | None
 
     @property
     def rows(self) -> int:
@@ -97,7 +105,13 @@ class CsvBlock:
 
 
 def read_blocks(path: Path, width: int, delimiter: str) -> Iterator[CsvBlock]:
-    """The records behind the header, a block at a time."""
+    """The records behind the header, a block at a time.
+
+    Args:
+        path: the file.
+        width: how many cells its header has.
+        delimiter: what separates them.
+    """
     heads = 1
     with path.open("rb") as file:
         mark = file.read(len(_MARK))

@@ -29,16 +29,24 @@ _SWAPPED = str.maketrans(",.", ".,")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CsvTable:
-    """A CSV file, and the columns that a release has laid over it."""
+    """A CSV file, and the columns that a release has laid over it.
 
-    path: Path  # the file; UTF-8, its first record the header, separated by tabs where its name ends in ``.tsv``
-    header: tuple[str, ...]  # the names of the file's columns
-    rows: int  # how many records follow the header
-    laid: Mapping[str, Column] = field(default_factory=dict)  # released columns by name, each of length ``rows``
-    # for each laid column that the file lacks, the column behind which it stands
+    Attributes:
+        path: the file; UTF-8, its first record the header, separated by tabs where its name ends in ``.tsv``.
+        header: the names of the file's columns.
+        rows: how many records follow the header.
+        laid: released columns by name, each of length ``rows``.
+        after: for each laid column that the file lacks, the column behind which it stands.
+        left_out: columns of the file that are not written.
+        in_blocks: whether the file is written so plainly that `csv_blocks` reads it; what is read is the same.
+    """
+
+    path: Path
+    header: tuple[str, ...]
+    rows: int
+    laid: Mapping[str, Column] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
-    left_out: tuple[str, ...] = ()  # columns of the file that are not written
-    # whether the file is written so plainly that `csv_blocks` reads it; what is read is the same
+    left_out: tuple[str, ...] = ()
     in_blocks: bool = False
 
     @property

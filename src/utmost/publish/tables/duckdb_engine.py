@@ -68,7 +68,11 @@ class DuckRelation:
         return stream.home.from_arrow(stream)
 
     def check_mapped(self) -> None:
-        """Check that the relation can be read while another query runs."""
+        """Check that the relation can be read while another query runs.
+
+        Raises:
+            Unsupported: for a relation over a temporary table, which no other cursor can see.
+        """
         duckdb = extra("duckdb", "duckdb")
         try:
             _reader(_apart(self.native).limit(0)).read_all()

@@ -116,6 +116,10 @@ class EngineFrame(Protocol):
         """Of rows that are events what a reader keeps of all persons, added up: as `added_up`.
 
         Each person's events come to one place, however large the frame is.
+
+        Args:
+            reader: of the events.
+            schema: of the sums.
         """
 
 
@@ -174,11 +178,17 @@ def _door(native: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WithConstants:
-    """A map of batches to which columns are added that are the same in each row."""
+    """A map of batches to which columns are added that are the same in each row.
 
-    work: BatchMap  # makes the other columns
-    schema: Any  # of all columns
-    constants: Constants  # the added ones
+    Attributes:
+        work: makes the other columns.
+        schema: of all columns.
+        constants: the added ones.
+    """
+
+    work: BatchMap
+    schema: Any
+    constants: Constants
 
     def __call__(self, batch: Any) -> Any:
         """The batch that the work makes, with the constants in their places."""

@@ -28,7 +28,9 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount) -> NDAr
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
+        name: of the column, for the message.
         before: how many rows came before these.
+        amount: says the step.
 
     >>> rounded_amounts([0.125, 0.375, 2], "spent", 0, Amount("spent", "0.25")).tolist()
     [0, 2, 8]

@@ -31,13 +31,21 @@ _MANY = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Events:
-    """A table of events, to be read once."""
+    """A table of events, to be read once.
 
-    kind: str  # of what kind tables made from it are, as an adapter names it
-    rows: int  # how many rows come
-    batches: Callable[[], Iterator[Batch]]  # reads them
-    in_memory: bool = True  # whether the rows are in memory before they are read
-    folders: FolderColumns | None = None  # of a directory, the columns in the names of its folders
+    Attributes:
+        kind: of what kind tables made from it are, as an adapter names it.
+        rows: how many rows come.
+        batches: reads them.
+        in_memory: whether the rows are in memory before they are read.
+        folders: of a directory, the columns in the names of its folders.
+    """
+
+    kind: str
+    rows: int
+    batches: Callable[[], Iterator[Batch]]
+    in_memory: bool = True
+    folders: FolderColumns | None = None
 
     def watched(self, progress: Progress | None) -> Iterator[Batch]:
         """The batches; where the next one is asked for, progress is told that the one before is done."""
@@ -57,6 +65,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
         events: a dict of columns, a list of dicts, one a row, an array of NumPy with named fields, a frame of any
             library that narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files.
         wanted: the names of the columns; where there is none any column, which says how many rows there are.
+        values: those that hold amounts.
 
     Raises:
         BadTable: for what is no table, and a column that is not there.

@@ -38,6 +38,8 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
+        name: of the column, for the message.
+        axis: whose values they are, see `check_type`.
 
     >>> distinct_cells(["a", None, "a", 3], "user")
     (array([ 0, -1,  0,  1]), ['a', 3])
@@ -66,6 +68,7 @@ def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence; or the field of an Arrow schema.
+        name: of the column, for the message.
         axis: whose values they are; one of periods takes dates and times, one that lists truth values takes those.
     """
     takes_time, takes_truth = axis is not None and axis.clock is not None, axis is not None and axis.truth
@@ -115,10 +118,15 @@ def refused_cell(cell: Any, name: str) -> BadTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Persons:
-    """The persons met so far, by text; their codes say nothing but who is who, and no result depends on their order."""
+    """The persons met so far, by text; their codes say nothing but who is who, and no result depends on their order.
 
-    name: str  # of the column
-    texts: list[str] = field(default_factory=list)  # each person's text, by code
+    Attributes:
+        name: of the column.
+        texts: each person's text, by code.
+    """
+
+    name: str
+    texts: list[str] = field(default_factory=list)
     _codes: dict[str, int] = field(default_factory=dict)
 
     def codes(self, column: Any) -> NDArray[np.int64]:
@@ -152,9 +160,13 @@ class Persons:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextsInArrow(Sequence[str]):
-    """The texts of persons in Arrow, by code: as `Persons.texts`, or identifiers without a Python object for each."""
+    """The texts of persons in Arrow, by code: as `Persons.texts`, and as identifiers without a Python object for each.
 
-    column: Any  # an Arrow array of text or integers, none missing
+    Attributes:
+        column: an Arrow array of text or integers, none missing.
+    """
+
+    column: Any
 
     def __len__(self) -> int:
         return len(self.column)
@@ -192,6 +204,8 @@ def amounts_in(column: Any, name: str, before: int) -> NDArray[Any]:
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
+        name: of the column, for the message.
+        before: how many rows came before these.
     """
     if hasattr(column, "dictionary_encode"):
         import pyarrow

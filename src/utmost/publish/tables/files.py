@@ -115,6 +115,9 @@ def write(
     """Write the table into an open file that will have this name, in the format that its ending says.
 
     Args:
+        table: of any kind.
+        file: that is open for bytes.
+        path: its name.
         watch: is shown the rows as they are written.
         statement: what is said of the table, for a format that has a place for it.
 
@@ -186,7 +189,12 @@ def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
 
 
 def check_same_kind(source: Path, out: Path) -> None:
-    """Check that ``source`` can be written to ``out``: any format as any, large files as their own."""
+    """Check that what is read from ``source`` can be written to ``out``: any format as any, large files as their own.
+
+    Raises:
+        Unsupported: for an ending that no writer knows or whose package is missing, and for one of another kind than a
+            large file's.
+    """
     if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL):
         wanted = ", ".join(FORMATS.values())
         raise Unsupported("a table is written in a format that is known", came=out.name, remedy=f"End it in {wanted}.")
@@ -210,6 +218,7 @@ def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -
     """Check, before anything is drawn, that a file of this name can hold what is released.
 
     Args:
+        path: of the file.
         columns: with text, as they will stand there.
         numbers: how many columns of released values and margins come to them.
     """

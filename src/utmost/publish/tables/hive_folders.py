@@ -28,10 +28,15 @@ _INT64 = np.iinfo(np.int64)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FolderColumns:
-    """What the folders say of the files in them."""
+    """What the folders say of the files in them.
 
-    schema: Any  # the Arrow schema of the columns, integers or text, in the order of the folders
-    cells: tuple[Any, ...]  # for each column, an Arrow array with a cell for each file
+    Attributes:
+        schema: the Arrow schema of the columns, integers or text, in the order of the folders.
+        cells: for each column, an Arrow array with a cell for each file.
+    """
+
+    schema: Any
+    cells: tuple[Any, ...]
 
     @classmethod
     def of(cls, root: Path, files: Sequence[Path], names: Sequence[str]) -> "FolderColumns":
@@ -39,7 +44,12 @@ class FolderColumns:
 
         Args:
             root: the directory, or the file itself.
+            files: in it.
             names: the columns of the files. A key among them is left to the files: a cell is what its row says.
+
+        Raises:
+            BadTable: for files whose folders have other keys, or the same in another order, for a key that comes twice
+                on one way or is a column's name but for its case, and for names that are no text.
         """
         folders = [_said_by(root, file) for file in files]
         keys = list(folders[0])
@@ -76,7 +86,11 @@ class FolderColumns:
         return batch
 
     def check_labels(self, axes: Iterable[Axis]) -> None:
-        """Check that no axis lists a number that folders spell with other zeros before it, as 1 for `month=01`."""
+        """Check that no axis lists a number that folders spell with other zeros before it, as 1 for `month=01`.
+
+        Raises:
+            BadTable: where one does, since events in such a folder would be left out unseen.
+        """
         listing = [column for axis in axes if axis.edges is None for column in axis.label_columns(0).items()]
         for name, values in listing:
             if name not in self.names:

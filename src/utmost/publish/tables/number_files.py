@@ -14,6 +14,9 @@ def number_rows(path: Path) -> list[list[Fraction]]:
     """The rows of a CSV file of numbers: all of one length, without the header where there is one.
 
     The first row is a header when no cell of it is a number.
+
+    Raises:
+        BadTable: naming the place of a cell that is no number, and for rows of different lengths or no row at all.
     """
     rows: list[list[Fraction]] = []
     for at, (line, record) in enumerate(csv_table.records(path)):

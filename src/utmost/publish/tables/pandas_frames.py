@@ -27,10 +27,15 @@ _MARGIN = "_margin"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PandasShape:
-    """How the columns of a frame are called, as text."""
+    """How the columns of a frame are called, as text.
 
-    levels: tuple[str, ...]  # the levels of its index; none where it numbers the rows
-    columns: Mapping[str, Hashable]  # each column's text and its own name
+    Attributes:
+        levels: the levels of its index; none where it numbers the rows.
+        columns: each column's text and its own name.
+    """
+
+    levels: tuple[str, ...]
+    columns: Mapping[str, Hashable]
 
     @classmethod
     def of(cls, frame: Any) -> "PandasShape":

@@ -46,16 +46,28 @@ class ParquetPiece:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParquetPieces:
-    """A Parquet file, or all those in a directory, in the order of their names."""
+    """A Parquet file, or all those in a directory, in the order of their names.
 
-    path: Path  # of the file or the directory
+    Attributes:
+        path: of the file or the directory.
+        files: the files.
+        schema: of the rows: the columns that all files have, and behind them those in the names of folders.
+        folders: the columns in the names of folders.
+    """
+
+    path: Path
     files: tuple[Path, ...]
-    schema: Any  # of the rows: the columns that all files have, and behind them those in the names of folders
-    folders: FolderColumns  # the columns in the names of folders
+    schema: Any
+    folders: FolderColumns
 
     @classmethod
     def of(cls, path: Path) -> "ParquetPieces":
-        """The files at a path, found to have one schema; what engines write beside tables begins with "_" or "."."""
+        """The files at a path, found to have one schema; what engines write beside tables begins with "_" or ".".
+
+        Raises:
+            BadTable: for a directory without any, and where two of them differ in their columns or in the keys of their
+                folders.
+        """
         files = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
         if not files:
             raise BadTable("a directory must hold Parquet files", came="none", where=str(path))

@@ -55,12 +55,19 @@ def persons_of(reader: EventReader, read: Events, progress: Progress | None = No
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonsInBuckets:
-    """From batches of events in any order to what is kept of their persons, added up."""
+    """From batches of events in any order to what is kept of their persons, added up.
+
+    Attributes:
+        reader: of the events.
+        in_memory: with no more events than so many nothing is written to the disk.
+        at_once: so many events are set aside at a time.
+        largest: of more events in one bucket not even the persons are gathered, but their sums.
+    """
 
     reader: EventReader
-    in_memory: int = _IN_MEMORY  # with no more events than so many nothing is written to the disk
-    at_once: int = _AT_ONCE  # so many events are set aside at a time
-    largest: int = _LARGEST  # of more events in one bucket not even the persons are gathered, but their sums
+    in_memory: int = _IN_MEMORY
+    at_once: int = _AT_ONCE
+    largest: int = _LARGEST
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Of record batches the sums, in Arrow batches."""

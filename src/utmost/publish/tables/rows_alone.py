@@ -20,7 +20,11 @@ def rows_of(reader: EventReader, read: Events, progress: Progress | None = None)
 
 
 def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
-    """The pairs of person and cell of a batch in which each row is a person: one for each row in the domain."""
+    """The pairs of person and cell of a batch in which each row is a person: one for each row in the domain.
+
+    Args:
+        before: how many rows came before these.
+    """
     rows = len(next(iter(batch.values())))
     cells, amounts = reader.placed(batch, before)
     inside = np.flatnonzero(cells >= 0)
@@ -32,9 +36,13 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RowsAlone:
-    """From batches of rows, each a person, to what is kept of them, added up."""
+    """From batches of rows, each a person, to what is kept of them, added up.
 
-    reader: EventReader  # of the rows
+    Attributes:
+        reader: of the rows.
+    """
+
+    reader: EventReader
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The sums, in an Arrow batch for each that comes."""

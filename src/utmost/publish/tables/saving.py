@@ -21,13 +21,19 @@ Digest = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Publication:
-    """What is written: a table and its statement, or one document that holds both."""
+    """What is written: a table and its statement, or one document that holds both.
 
-    table: Any  # what goes into a file of a table; None for a rehearsal
-    said: Callable[[Digest | None], dict[str, Any]]  # from the table's digest to the statement that stands beside it
-    # the whole as one JSON document, for a file that ends in .json; None where there is none
+    Attributes:
+        table: what goes into a file of a table; None for a rehearsal.
+        said: from the table's digest to the statement that stands beside it.
+        document: the whole as one JSON document, for a file that ends in .json; None where there is none.
+        owner_only: whether nobody but the file's owner may read it.
+    """
+
+    table: Any
+    said: Callable[[Digest | None], dict[str, Any]]
     document: Callable[[], dict[str, Any]] | None = None
-    owner_only: bool = False  # whether nobody but the file's owner may read it
+    owner_only: bool = False
 
 
 class FileWords(TypedDict, total=False):
@@ -69,6 +75,7 @@ def check_destination_free(path: Path | str, *, is_document: bool = False, **fil
     """Check, before anything is drawn, that `saved` could write here.
 
     Args:
+        path, format, sign, overwrite: as for `saved`.
         is_document: whether a file that ends in .json is the whole of what is written.
     """
     provided("publication").check_destination(path, is_document=is_document, **file)

@@ -48,7 +48,11 @@ class SparkRows:
         """Any such frame can be mapped."""
 
     def batches(self) -> Batches:
-        """Refused."""
+        """Refused.
+
+        Raises:
+            Unsupported: since the rows are on other machines.
+        """
         raise Unsupported("rows of Spark are written by Spark", came="a dataframe", remedy="Call its write.parquet().")
 
     def written(self, folder: Path) -> None:

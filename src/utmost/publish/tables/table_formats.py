@@ -79,6 +79,7 @@ def read_feather(path: Path) -> Any:
 
     Raises:
         BadTable: for a file that is none, and for two columns of one name.
+        Unsupported: where pyarrow is not installed.
     """
     dataframes.register()
     arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
@@ -146,6 +147,7 @@ def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str
     Args:
         table: any table but an engine's frame.
         columns: replaced, or new; integers stay integers beside None.
+        after: behind which column each new one stands.
 
     >>> with_blanks({"n": [5, 7], "n_margin": [3, 3]}, {"n": [5, None], "mark": ["", "x"]}, {"mark": "n"})
     {'n': [5, None], 'mark': ['', 'x'], 'n_margin': [3, 3]}

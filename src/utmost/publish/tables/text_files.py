@@ -19,12 +19,19 @@ _GZIPPED = b"\x1f\x8b"
 
 
 class TextFile(type(Path())):  # type: ignore[misc]
-    """A file that is read as UTF-8 text, whatever it is on the disk."""
+    """A file that is read as UTF-8 text, whatever it is on the disk.
 
-    inner: Path  # the file on the disk, or standard input
-    separator: str | None  # what separates its cells; None where its ending says it
-    encoding: str | None  # of its text; None for UTF-8
-    decimal: str  # what stands before the decimals of a number: a point, or a comma
+    Attributes:
+        inner: the file on the disk, or standard input.
+        separator: what separates its cells; None where its ending says it.
+        encoding: of its text; None for UTF-8.
+        decimal: what stands before the decimals of a number: a point, or a comma.
+    """
+
+    inner: Path
+    separator: str | None
+    encoding: str | None
+    decimal: str
 
     @classmethod
     def of(
@@ -79,7 +86,11 @@ class TextFile(type(Path())):  # type: ignore[misc]
 
 
 class HeldFile(type(Path())):  # type: ignore[misc]
-    """A file that is in memory, and on no disk: what came through a pipe, or was brought to a page."""
+    """A file that is in memory, and on no disk: what came through a pipe, or was brought to a page.
+
+    Attributes:
+        content: its bytes.
+    """
 
     content: bytes
 
@@ -108,9 +119,13 @@ class HeldFile(type(Path())):  # type: ignore[misc]
 
 
 class FormattedFile(type(Path())):  # type: ignore[misc]
-    """A file that is written in a format that its name does not say."""
+    """A file that is written in a format that its name does not say.
 
-    ending: str | None = None  # the ending that says it
+    Attributes:
+        ending: the ending that says it.
+    """
+
+    ending: str | None = None
 
     @classmethod
     def of(cls, path: Path, ending: str | None) -> Path:

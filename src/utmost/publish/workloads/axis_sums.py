@@ -213,7 +213,12 @@ class Weighed:
 
     @classmethod
     def of(cls, axis: Axis, matrix: Any) -> "Weighed":
-        """The rows of a matrix, (rows, values)."""
+        """The rows of a matrix, (rows, values).
+
+        Raises:
+            OutOfRange: for other than a matrix of integers below 2^31 with a column for each value, for more than 10^7
+                entries, and for a row of zeros.
+        """
         where = repr(axis.levels[0])
         try:
             rows = np.array(matrix)

@@ -52,12 +52,17 @@ class MixedDirections:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixRoots:
-    """Certificate: weights of the cells, and near roots of the weighted matrices."""
+    """Certificate: weights of the cells, and near roots of the weighted matrices.
 
-    weights: tuple[int, ...]  # q, positive integers; by value of the axes whose values are not alike, (n,)
-    # for each part of the matrix, a symmetric integer matrix, (n, n); divided by 2^bits it is Z
+    Attributes:
+        weights: q, positive integers; by value of the axes whose values are not alike, (n,).
+        roots: for each part of the matrix, a symmetric integer matrix, (n, n); divided by 2^bits it is Z.
+        bits: of each part.
+    """
+
+    weights: tuple[int, ...]
     roots: tuple[Array, ...] = field(repr=False)
-    bits: tuple[int, ...] = field(repr=False)  # of each part
+    bits: tuple[int, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,11 +82,15 @@ class ErrorOfPrecisions(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """Shares low <= r <= high that keep the level: ``spent`` r <= 1; high is cut to what low leaves."""
+    """Shares low <= r <= high that keep the level: ``spent`` r <= 1; high is cut to what low leaves.
+
+    Attributes:
+        spent: for each way to change the cells, what a share 1 of each spends of the level; (ways, n).
+    """
 
     low: Floats
     high: Floats
-    spent: Floats  # for each way to change the cells, what a share 1 of each spends of the level; (ways, n)
+    spent: Floats
 
     @classmethod
     def of(cls, low: Floats, high: Floats, spent: Floats) -> "Box | None":

@@ -42,12 +42,17 @@ _PROVEN = 1e-9  # a cell's share of what duals may leave open of the least sum o
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounded:
-    """Whole cells."""
+    """Whole cells.
 
-    cells: NDArray[Any]  # integers, none negative
-    # whether the families form two chains, so that every measured sum went to the whole number below or above
+    Attributes:
+        cells: integers, none negative.
+        whole: whether the families form two chains, so that every measured sum went to the whole number below or above.
+        largest_move: the farthest that rounding moved a measured sum.
+    """
+
+    cells: NDArray[Any]
     whole: bool
-    largest_move: float  # the farthest that rounding moved a measured sum
+    largest_move: float
 
 
 def controlled_rounding(
@@ -58,6 +63,8 @@ def controlled_rounding(
     Args:
         domain: the domain, perhaps with more levels than that of the facts.
         families: whose sums should move by less than 1, those of the facts among them.
+        squares: what is rounded.
+        facts: what must hold afterwards.
 
     Raises:
         Infeasible: for facts of three-way tables that hold of some table, and of none of whole numbers.

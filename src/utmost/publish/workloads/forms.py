@@ -23,11 +23,17 @@ from utmost.publish.workloads.domain import Domain, Family, Where
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductForm:
-    """The coefficient of a cell is the product of its values' factors, divided by the denominator."""
+    """The coefficient of a cell is the product of its values' factors, divided by the denominator.
+
+    Attributes:
+        domain: the domain.
+        factors: for each axis, an integer for each of its values.
+        denominator: a positive integer.
+    """
 
     domain: Domain
-    factors: tuple[NDArray[Any], ...] = field(repr=False)  # for each axis, an integer for each of its values
-    denominator: int = 1  # a positive integer
+    factors: tuple[NDArray[Any], ...] = field(repr=False)
+    denominator: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "factors", tuple(frozen(np.array(factor, dtype=object)) for factor in self.factors))
@@ -85,6 +91,8 @@ def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = Non
     """The sum over the cells that a selection takes, each with a coefficient along some axes.
 
     Args:
+        domain: the domain.
+        where: as for `Domain.selection`.
         along: by the name of a level, a number for each of its groups, in order or by label; of bins, also the text
             "midpoints", where every group that the selection takes has one.
 
@@ -121,6 +129,7 @@ def numbers_of(axis: Axis, level: int, numbers: Any, name: str, taken: NDArray[A
     """The number that each group of a level stands for, as `selected` takes them along it.
 
     Args:
+        axis, level, name: the level, and what it is called.
         numbers: as ``along`` of `selected` has them.
         taken: for each value of the axis, whether it is selected; a group that is not needs no midpoint, and has 0.
     """

@@ -31,10 +31,14 @@ Groups = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupSums:
-    """Sums of groups of cells, and what they may be."""
+    """Sums of groups of cells, and what they may be.
 
-    groups: Sequence[Groups]  # for each family, the group (n,) of every cell
-    # lower, upper: of each the bounds of its groups' sums
+    Attributes:
+        groups: for each family, the group (n,) of every cell.
+        lower, upper: of each the bounds of its groups' sums.
+    """
+
+    groups: Sequence[Groups]
     lower: Sequence[Floats]
     upper: Sequence[Floats]
     _order: list[int] = field(init=False)
@@ -48,6 +52,7 @@ class GroupSums:
         """The optimum x, far from all bounds that are not tight, and the prices of the groups, family by family.
 
         Args:
+            cost: (n,).
             steps: after which a point that keeps to all sums will do.
 
         >>> pair = GroupSums([np.array([0, 0])], [np.array([1.0])], [np.array([1.0])])

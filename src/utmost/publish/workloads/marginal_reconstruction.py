@@ -239,13 +239,19 @@ class MarginalReconstruction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Means:
-    """What an answer has in each space: along an axis, the means of its factors over the groups of each even level."""
+    """What an answer has in each space: along an axis, the means of its factors over the groups of each even level.
 
-    form: ProductForm  # the answer
-    # of the axes on which not all factors are 1, by place of the level their sums over the groups
+    Attributes:
+        form: the answer.
+        sums: of the axes on which not all factors are 1, by place of the level their sums over the groups.
+        all_of: of these axes, the mean of all factors.
+        spaces: the spaces in which it lies.
+    """
+
+    form: ProductForm
     sums: Mapping[int, list[NDArray[Any]]]
-    all_of: Mapping[int, Fraction]  # of these axes, the mean of all factors
-    spaces: Sequence[Space]  # the spaces in which it lies
+    all_of: Mapping[int, Fraction]
+    spaces: Sequence[Space]
 
     @classmethod
     def of(cls, spaces: MarginalSpaces, form: ProductForm) -> "_Means":

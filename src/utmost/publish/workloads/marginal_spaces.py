@@ -87,15 +87,22 @@ class EvenChain:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalSpaces:
-    """Measured families, and the spaces that lie in each."""
+    """Measured families, and the spaces that lie in each.
+
+    Attributes:
+        domain: the domain.
+        families: the measured families.
+        chains: for each axis, its even levels.
+        measured_axes: for each family, its axes, each with the place of its level, or None for a difference.
+        sums: how many sums each family has.
+        covers: of each space that lies in a family, the places of these families.
+    """
 
     domain: Domain
-    families: tuple[Family, ...]  # the measured families
-    chains: tuple[EvenChain, ...] = field(repr=False)  # for each axis, its even levels
-    # for each family, its axes, each with the place of its level, or None for a difference
+    families: tuple[Family, ...]
+    chains: tuple[EvenChain, ...] = field(repr=False)
     measured_axes: tuple[tuple[tuple[int, int | None], ...], ...] = field(repr=False)
-    sums: tuple[int, ...] = field(repr=False)  # how many sums each family has
-    # of each space that lies in a family, the places of these families
+    sums: tuple[int, ...] = field(repr=False)
     covers: Mapping[Space, list[int]] = field(repr=False)
 
     @classmethod
@@ -144,17 +151,24 @@ class MarginalSpaces:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalErrors:
-    """The errors of a workload when families are measured, as numbers of spaces and families."""
+    """The errors of a workload when families are measured, as numbers of spaces and families.
 
-    spaces: MarginalSpaces  # the measured families; see `MarginalSpaces`
-    names: tuple[Space, ...] = field(repr=False)  # the spaces in which some answer lies
-    wanted: Floats = field(repr=False)  # of each of these mu_T, weighted; (spaces,)
-    # for each part of the workload, its spaces and their mu_T
+    Attributes:
+        spaces: the measured families; see `MarginalSpaces`.
+        names: the spaces in which some answer lies.
+        wanted: of each of these mu_T, weighted; (spaces,).
+        parts: for each part of the workload, its spaces and their mu_T.
+        rows, columns: pairs of a wanted space and a family that it lies in; (pairs,).
+        sizes: for each family, its sums, as floats; (families,).
+    """
+
+    spaces: MarginalSpaces
+    names: tuple[Space, ...] = field(repr=False)
+    wanted: Floats = field(repr=False)
     parts: tuple[tuple[NDArray[np.intp], Floats], ...] = field(repr=False)
-    # rows, columns: pairs of a wanted space and a family that it lies in; (pairs,)
     rows: NDArray[np.intp] = field(repr=False)
     columns: NDArray[np.intp] = field(repr=False)
-    sizes: Floats  # for each family, its sums, as floats; (families,)
+    sizes: Floats
 
     @classmethod
     def of(cls, workload: Workload, families: Iterable[Family]) -> "MarginalErrors":

@@ -35,14 +35,20 @@ _STIFF, _STIFFER = 10.0, 10.0  # what a held sum costs beside the largest curvat
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NonNegative:
-    """The least squares over x >= 0, as whole numbers and what is left, and how far they may be from the least."""
+    """The least squares over x >= 0, as whole numbers and what is left, and how far they may be from the least.
 
-    # whole, rest: the solution is their sum; the first are integers of any size, so that no digit is lost
+    Attributes:
+        whole, rest: the solution is their sum; the first are integers of any size, so that no digit is lost.
+        objective: f there, with the weights as they are.
+        gap: by how much f may be above the least: certified by the gradient, up to rounding of floats.
+        residual: the largest |x - max(x - gradient/curvature, 0)| with the least curvature: 0 at the least f alone.
+    """
+
     whole: NDArray[Any]
     rest: Floats
-    objective: float  # f there, with the weights as they are
-    gap: float  # by how much f may be above the least: certified by the gradient, up to rounding of floats
-    residual: float  # the largest |x - max(x - gradient/curvature, 0)| with the least curvature: 0 at the least f alone
+    objective: float
+    gap: float
+    residual: float
 
 
 def nonnegative_least_squares(
@@ -55,7 +61,9 @@ def nonnegative_least_squares(
 
     Args:
         reconstruction: the domain and the weights; it must determine the cells.
+        measured: for each measured family, its noisy sums.
         tolerance: of the residual, and of the sums that are public, in units of a cell.
+        facts: what is known of some sums.
 
     Raises:
         NotDetermined: where the measured sums do not determine the cells.
@@ -122,14 +130,19 @@ def _rounded_estimates(
 
 @dataclass(slots=True, eq=False)
 class _Held:
-    """One family of sums that are held in [lower, upper]: ``stiffness`` / 2 times the squared distance of B x + m."""
+    """One family of sums that are held in [lower, upper]: half of ``stiffness`` times the squared distance of B x + m.
+
+    Attributes:
+        stiffness: what a unit off costs.
+        multipliers: m, of each sum; stiffness times m is the multiplier of the constraint.
+    """
 
     domain: Domain
     family: Family
     lower: Floats
     upper: Floats
-    stiffness: float  # what a unit off costs
-    multipliers: Floats  # m, of each sum; stiffness times m is the multiplier of the constraint
+    stiffness: float
+    multipliers: Floats
     worst: float = inf
 
     def outside(self, x: Floats) -> Floats:

@@ -121,6 +121,7 @@ def ordered_axis(levels: Levels, ends: Ends, *, whole: bool | None = None, clock
         levels: each among the edges of the one before, from the first to the last.
         ends: the labels "below", "above", "other" and "missing", None where there is no such group; each is one at
             every level.
+        whole, clock: of the axis.
     """
     labels, starts = list[tuple[Label, ...]](), list[list[int]]()
     finest = _with_ends(levels[0][1], ends)
@@ -181,6 +182,9 @@ def _grouped(
 
     Args:
         below, edges: the labels and the edges of the level below.
+
+    Raises:
+        OutOfRange: for what the level below has not, or has in two groups or in none, and for groups with gaps.
     """
     place_of = {label_text(label): place for place, label in enumerate(below)}
     runs = list[tuple[int, int, str]]()

@@ -187,11 +187,17 @@ class ProductReconstruction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _AxisSquares:
-    """Estimates along one axis."""
+    """Estimates along one axis.
+
+    Attributes:
+        listed: the rows.
+        gain: R times 2^shift, (values, rows) of Python integers.
+        shift: how many binary digits R has.
+    """
 
     listed: AxisRows
-    gain: Array  # R times 2^shift, (values, rows) of Python integers
-    shift: int  # how many binary digits R has
+    gain: Array
+    shift: int
 
     @classmethod
     def of(cls, listed: AxisRows, classes: Sequence[int]) -> "_AxisSquares":
@@ -249,11 +255,17 @@ class _AxisSquares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SignedSquares:
-    """Estimates along the axis of signed rows."""
+    """Estimates along the axis of signed rows.
 
-    listed: SignedAxis  # the rows
-    gain: Array  # the estimates' matrix times the divisor, (values, rows) of Python integers
-    divisor: int  # of the estimates
+    Attributes:
+        listed: the rows.
+        gain: the estimates' matrix times the divisor, (values, rows) of Python integers.
+        divisor: of the estimates.
+    """
+
+    listed: SignedAxis
+    gain: Array
+    divisor: int
 
     def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
         """Of the rows what an answer takes, times the divisor."""

@@ -271,7 +271,12 @@ def rows_of_facts(domain: Domain, facts: Mapping[str, Any]) -> ProductRows | Non
 
 
 def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRows) -> None:
-    """Check that listed rows are of this domain, and can be measured for this unit."""
+    """Check that listed rows are of this domain, and can be measured for this unit.
+
+    Raises:
+        OutOfRange: where they are not.
+        Unsupported: beside sums and differences, and where sums and counts are noised together.
+    """
     if not rows.domain.same_as(domain):
         raise OutOfRange("listed rows must be of the strategy's domain", came="another", where="rows")
     if together != rows.together or unit.is_shared:

@@ -79,13 +79,19 @@ def product_variances(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Problem:
-    """A workload as matrices along each axis."""
+    """A workload as matrices along each axis.
 
-    workload: Workload  # the sums that are wanted
-    base: Family  # for each axis, the level whose groups are measured by themselves
-    # for each part and each axis, the sum of w w' over its rows, in groups of the base
+    Attributes:
+        workload: the sums that are wanted.
+        base: for each axis, the level whose groups are measured by themselves.
+        grams: for each part and each axis, the sum of w w' over its rows, in groups of the base.
+        signed: the axis that has signed rows, and these.
+    """
+
+    workload: Workload
+    base: Family
     grams: tuple[tuple[Floats, ...], ...]
-    signed: tuple[int, SignedAxis] | None = None  # the axis that has signed rows, and these
+    signed: tuple[int, SignedAxis] | None = None
 
     @classmethod
     def of(cls, workload: Workload, base: Family | None = None) -> "_Problem":

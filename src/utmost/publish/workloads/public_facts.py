@@ -55,13 +55,18 @@ def between(low: Number | None = None, high: Number | None = None) -> Between:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicFacts:
-    """What is known of the sums over some groups of a domain."""
+    """What is known of the sums over some groups of a domain.
+
+    Attributes:
+        domain: the domain.
+        bounds: for each family of which something is known, the bounds of its sums: integers or infinite, of shape
+            ``domain.group_shape``; of amounts in steps.
+        amount: of sums what is summed.
+    """
 
     domain: Domain
-    # for each family of which something is known, the bounds of its sums: integers or infinite, of shape
-    # ``domain.group_shape``; of amounts in steps
     bounds: Mapping[Family, Bounds] = field(repr=False)
-    amount: Amount | None = None  # of sums what is summed
+    amount: Amount | None = None
 
     @classmethod
     def of_places(

@@ -154,6 +154,7 @@ class Reconstruction:
 
         Args:
             measured: for each measured family, its sums, integers of shape ``domain.group_shape``.
+            family: which sums are asked for.
 
         >>> domain = Domain(sex=["men", "women"])
         >>> reconstruction = Reconstruction(domain, {(0,): 1, (1,): 2})

@@ -29,11 +29,17 @@ _LLOYD = 40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RealRows:
-    """Real rows of levels along an axis."""
+    """Real rows of levels along an axis.
 
-    error: float  # tr(M X^-1)
-    rows: Floats  # theta, (rows, values)
-    left: Floats  # c, what is left for each value, (values,)
+    Attributes:
+        error: tr(M X^-1).
+        rows: theta, (rows, values).
+        left: c, what is left for each value, (values,).
+    """
+
+    error: float
+    rows: Floats
+    left: Floats
 
 
 class DescentWords(TypedDict, total=False):
@@ -50,6 +56,7 @@ def real_rows(gram: Floats, count: int, level: float, *, exact: bool, **descent:
 
     Args:
         gram: M, of the wanted sums along the axis, (values, values).
+        count: of rows.
         level: E, that each value may spend.
         exact: whether the precision of a value is p(c), or c^2/2.
         steps, seed, start, inside: where the descent ends, and where it begins: so far inside, as it leaves no zero.

@@ -199,6 +199,7 @@ def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
 
     Args:
         errors: (measures, N); the row of a measure by how many parts of the level it has.
+        budget: how many parts there are, at least as many as measures.
 
     >>> _least(np.array([[9.0, 4.0, 1.5], [5.0, 2.0, 2.0]]), 4)
     (6.0, [2, 2])
@@ -230,7 +231,11 @@ def _stated(strategy: Strategy, own: Level) -> Strategy:
 
 
 def levels_of_tables(tables: Any, shared: Any, words: LevelWords) -> tuple[Level, dict[str, Level]]:
-    """The level of all together, the one that is shared where words say none; and that of each table, by its name."""
+    """The level of all together, the one that is shared where words say none; and of each table, by its measure's name.
+
+    Raises:
+        WrongKind: for what is no `SharedLevel`. OutOfRange: for other names than those of the strategies.
+    """
     if not isinstance(shared, SharedLevel):
         raise wrong_kind("shared", "a SharedLevel", shared)
     if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):

@@ -129,11 +129,17 @@ def paired_rows(pairs: int) -> tuple[Rows, tuple[Fraction, ...]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pool:
-    """Rows to choose from, no two of them the same up to sign and factor."""
+    """Rows to choose from, no two of them the same up to sign and factor.
 
-    rows: NDArray[np.int64]  # (rows, cells)
-    loads: Floats  # (changes, rows)
-    gram: Floats  # (cells, cells), the weights of what is wanted
+    Attributes:
+        rows: (rows, cells).
+        loads: (changes, rows).
+        gram: (cells, cells), the weights of what is wanted.
+    """
+
+    rows: NDArray[np.int64]
+    loads: Floats
+    gram: Floats
 
     @classmethod
     def of(cls, cells: int, gram: Floats) -> "_Pool":

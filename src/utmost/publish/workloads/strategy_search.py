@@ -27,12 +27,18 @@ class WeighedError:
     """The error of a workload as a function of shares, divided by the variance of noise at the whole level.
 
     It is the sum over eigenspaces of spectrum / eigenvalue; of several spectra, the largest such sum.
+
+    Attributes:
+        spectra: one or more, where one of them is not 0; (spectra, eigenspaces).
+        loads: for each family and eigenspace, the cells of a group where the family is nowhere coarser, else 0.
+        level: of the noise at the largest share that a family may have.
+        free: for each family, what it has beside its share; (families,).
     """
 
-    spectra: Floats  # one or more, where one of them is not 0; (spectra, eigenspaces)
-    loads: Floats  # for each family and eigenspace, the cells of a group where the family is nowhere coarser, else 0
-    level: float  # of the noise at the largest share that a family may have
-    free: Floats  # for each family, what it has beside its share; (families,)
+    spectra: Floats
+    loads: Floats
+    level: float
+    free: Floats
     _positive: tuple[tuple[NDArray[np.bool_], Floats], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -60,7 +66,11 @@ class WeighedError:
         return np.asarray(self.precisions(shares) @ self.loads)
 
     def precisions(self, shares: Floats, of: Any = slice(None)) -> Floats:
-        """Of shares, (..., families), the precisions in units of the precision at the largest share."""
+        """Of shares, (..., families), the precisions in units of the precision at the largest share.
+
+        Args:
+            of: which families these are the shares of.
+        """
         return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
 
     def values(self, precisions: Floats) -> Floats:
@@ -85,7 +95,11 @@ class WeighedError:
 
 
 def best_shares(error: WeighedError, starts: Sequence[Floats]) -> Floats:
-    """The best shares that exchanges reach from these starts: all are tried briefly, the best three to the end."""
+    """The best shares that exchanges reach from these starts: all are tried briefly, the best three to the end.
+
+    Returns:
+        Shares whose error is at most that of every start.
+    """
     values, tried = descended(error, np.array(starts), sweeps=4)
     values, descents = descended(error, tried[np.argsort(values, kind="stable")[:3]])
     return np.asarray(descents[values.argmin()])
@@ -113,7 +127,11 @@ def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tup
 
 
 def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int) -> NDArray[np.int64]:
-    """Shares in whole steps of 1/steps: rounded by largest remainder, then moved step by step while that is better."""
+    """Shares in whole steps of 1/steps: rounded by largest remainder, then moved step by step while that is better.
+
+    Returns:
+        Integers >= 0 that add up to ``steps``.
+    """
     exact_steps = shares / shares.sum() * steps
     counts: NDArray[np.int64] = np.floor(exact_steps).astype(np.int64)
     short = steps - int(counts.sum())

@@ -36,11 +36,17 @@ Shares = Mapping[Family, Fraction]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairAxis:
-    """An axis of two values, whose sums and differences are measured."""
+    """An axis of two values, whose sums and differences are measured.
 
-    domain: Domain  # that has it
-    place: int  # of the axis
-    rows: Domain  # the domain of sums, and of differences: the axis has one value left
+    Attributes:
+        domain: that has it.
+        place: of the axis.
+        rows: the domain of sums, and of differences: the axis has one value left.
+    """
+
+    domain: Domain
+    place: int
+    rows: Domain
 
     @classmethod
     @checked
@@ -64,7 +70,12 @@ class PairAxis:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "PairAxis":
-        """The axis whose two cells in a row one individual changes together."""
+        """The axis whose two cells in a row one individual changes together.
+
+        Raises:
+            OutOfRange: for a unit of an odd number of cells; as `of`.
+            Unsupported: for cells that are bounded in all: that bound is of each cell by itself.
+        """
         if unit.in_all is not None:
             remedy = "Leave together= out, or count without in_all=."
             raise Unsupported("rows that change together have no bound in all", came=f"{unit!r}", remedy=remedy)
@@ -151,7 +162,11 @@ class PairAxis:
 
 
 def least_turned(axis: PairAxis, workload: Workload, least: Callable[[Workload], Shares]) -> dict[Family, Fraction]:
-    """The shares of sums and of differences, each searched for by itself: cost and error of the two do not meet."""
+    """The shares of sums and of differences, each searched for by itself: cost and error of the two do not meet.
+
+    Args:
+        least: the shares of least error of a workload over rows.
+    """
     sums, differences = axis.sides(workload)
     return axis.joined({} if sums is None else least(sums), {} if differences is None else least(differences))
 

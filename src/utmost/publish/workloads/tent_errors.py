@@ -87,12 +87,19 @@ class TentErrors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ErrorSpace:
-    """An eigenspace of the other axes, in which some answers lie."""
+    """An eigenspace of the other axes, in which some answers lie.
 
-    axis: Axis  # of the tents
-    rows: tuple[int, ...]  # for each family, the rows that it measures along the axis; 0 where it does not enter
-    cells: Floats  # for each family, the cells of a group on the other axes
-    parts: tuple[tuple[AxisSums, float], ...]  # sums along the axis, and how much their squares count
+    Attributes:
+        axis: of the tents.
+        rows: for each family, the rows that it measures along the axis; 0 where it does not enter.
+        cells: for each family, the cells of a group on the other axes.
+        parts: sums along the axis, and how much their squares count.
+    """
+
+    axis: Axis
+    rows: tuple[int, ...]
+    cells: Floats
+    parts: tuple[tuple[AxisSums, float], ...]
 
     def problem(self, measured: NDArray[np.bool_]) -> "_Problem | None":
         """What there is to compute where these families are measured; None where they do not determine the answers."""

@@ -148,6 +148,10 @@ class TentReconstruction:
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
         """With which coefficients the measured noises enter the sums of a family along the axis of tents, as floats.
 
+        Args:
+            family: whose sums are asked for.
+            others: which group of each of the other axes.
+
         Returns:
             Measured families, coefficients (groups along the axis, terms) within 10^-12, and how often each occurs.
         """

@@ -47,6 +47,11 @@ def axes_in_order(workload: Workload) -> list[int]:
 def tent_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[dict[Family, Fraction], float]:
     """The best shares with tents that are found, and their error.
 
+    Args:
+        workload: the sums that are wanted.
+        level: of the noise at share 1, which ``room`` scales.
+        room: which shares keep the level.
+
     Raises:
         OutOfRange: where all ranges, prefixes or windows of no axis of three values are wanted.
         Unsupported: where these are so many that no tents are searched.

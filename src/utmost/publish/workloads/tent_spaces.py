@@ -20,16 +20,24 @@ _DIGITS = 56  # binary digits of C below the smallest d/w_K
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TentSpace:
-    """One eigenspace of the other axes, and least squares along the axis of tents in it."""
+    """One eigenspace of the other axes, and least squares along the axis of tents in it.
 
-    space: Family  # T, a level of each of the other axes
-    size: int  # of the axis
-    base: int  # the values in each group of the finest measured level there; 0 where none is measured
-    # of each measured family that enters, its weight times the cells of a group on the other axes
+    Attributes:
+        space: T, a level of each of the other axes.
+        size: of the axis.
+        base: the values in each group of the finest measured level there; 0 where none is measured.
+        weights: of each measured family that enters, its weight times the cells of a group on the other axes.
+        rows: for each of these, the rows that it measures along the axis, see `row_sets`.
+        project: the projection on T times the number of cells of the other axes.
+    """
+
+    space: Family
+    size: int
+    base: int
     weights: Mapping[Family, int]
-    rows: Mapping[Family, int]  # for each of these, the rows that it measures along the axis, see `row_sets`
+    rows: Mapping[Family, int]
     cells: Mapping[Family, int]
-    project: Any  # the projection on T times the number of cells of the other axes
+    project: Any
 
     @property
     def sets(self) -> list[int]:

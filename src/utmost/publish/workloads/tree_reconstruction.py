@@ -195,7 +195,11 @@ class LeastSquares(Protocol):
 def values_by(
     squares: LeastSquares, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]
 ) -> list[Fraction]:
-    """Several answers, from one estimate where that is known how."""
+    """Several answers, from one estimate where that is known how.
+
+    Raises:
+        NotDetermined: where the measured sums do not determine one of them.
+    """
     if isinstance(squares, Reconstruction):
         return squares.values(measured, forms)
     return [squares.value(measured, form) for form in forms]

@@ -193,7 +193,12 @@ class TurnedSums:
     pair: PairAxis
 
     def check(self, unit: Unit, shares: Shares) -> None:
-        """Check that the unit is of whole rows, and that both kinds spend the level."""
+        """Check that the unit is of whole rows, and that both kinds spend the level.
+
+        Raises:
+            OutOfRange: for a unit that is not, and shares that do not.
+            Unsupported: for tents, and cells that are bounded in all.
+        """
         PairAxis.changed_by(unit, self.pair.domain, self.pair.name)
         if place_of_tents(shares) is not None:
             remedy = "Leave together= out, or measure groups."

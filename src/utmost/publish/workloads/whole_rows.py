@@ -14,10 +14,15 @@ MOST_TOGETHER = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeRows:
-    """An axis of two to five values; a row has a cell for each."""
+    """An axis of two to five values; a row has a cell for each.
 
-    domain: Domain  # that has it
-    place: int  # of the axis
+    Attributes:
+        domain: that has it.
+        place: of the axis.
+    """
+
+    domain: Domain
+    place: int
 
     @classmethod
     @checked

@@ -370,6 +370,9 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
     """M, split along the axes whose values are alike, with one matrix over the values of the others.
 
     A part of zeros stays: where nothing is wanted, information that one individual limits can still be spent.
+
+    Raises:
+        Unsupported: where these have more than 2000 values together, or fewer for many eigenspaces of the others.
     """
     domain, unlike = workload.domain, _unlike_axes(workload)
     alike = [a for a in range(len(domain.axes)) if a not in unlike]
