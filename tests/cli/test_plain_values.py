@@ -82,6 +82,15 @@ def test_a_plain_word_is_what_typer_makes_of_it(word, tmp_path, monkeypatch):
         assert got == wanted, plain.name
 
 
+@pytest.mark.parametrize("word", ["1_0", "1_0.5"])
+def test_a_number_with_an_underscore_is_none(word):
+    """Python reads 10 there, and typer with it; no other door does."""
+    plain = {parameter.name: parameter for parameter in read_plainly(parameters(TyperCommand))}
+    for name in ("number", "few", "share"):
+        with pytest.raises(typer.BadParameter, match=f"'{word}' is not a valid"):
+            plain[name].get_runtime_param().coerce(word, param=plain[name], ctx=None)
+
+
 def test_a_release_loads_no_pydantic(tmp_path):
     """Its adapters, and the modules under them, took a fifth of a release's time."""
     (tmp_path / "t.csv").write_text("n\n5\n", encoding="utf-8")

@@ -11,7 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_origin
 
+import typer
+
 _INTEGER = re.compile("-?[0-9]{1,18}")
+_NUMBERS = {int: "integer", float: "float"}
 
 
 class PlainValue:
@@ -37,6 +40,9 @@ class PlainValue:
             return list(value)
         elif kind is int and type(value) is str and _INTEGER.fullmatch(value) and facts.min is facts.max is None:
             return int(value)
+        elif kind in (int, float) and type(value) is str and "_" in value:
+            # Python reads "1_0" as ten, and typer with it; see `spelled`.
+            raise typer.BadParameter(f"{value!r} is not a valid {_NUMBERS[kind]}.", ctx=ctx, param=param)
         elif kind is Path and type(value) is str and _demands_nothing(facts) and _is_readable(value):
             return Path(value)
         return self._read().coerce(value, param=param, ctx=ctx)
