@@ -11,12 +11,12 @@ from time import monotonic
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from utmost.doors.cli import options
 from utmost.doors.cli.ledger_place import check_no_password, is_server
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, screen
+from utmost.doors.cli.terminal import Text
 from utmost.errors import EntropyFailed
 from utmost.laws.exact.long_work import long_work
 from utmost.version import __version__

@@ -8,7 +8,6 @@ from typing import Annotated, Any, TextIO
 
 import numpy as np
 import typer
-from rich.text import Text
 
 from utmost.design.geometry import estimate_kernels, vertices
 from utmost.design.geometry import kernels as listed_kernels
@@ -19,6 +18,7 @@ from utmost.doors.cli import file_options, options, secret_options, table_option
 from utmost.doors.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import entry_text, facts, grid, percent, screen, tallied, told_in_logs
+from utmost.doors.cli.terminal import Text
 from utmost.doors.cli.vertices_command import draw_type
 from utmost.doors.documents.space_names import secret_names
 from utmost.errors import OutOfRange

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Group
-from rich.text import Text
 
 from utmost.doors.cli import ledger_answers, options
 from utmost.doors.cli.ledger_place import Place
 from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.screen import facts, grid, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger import Ledger

@@ -10,13 +10,12 @@ from time import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Group
-from rich.text import Text
 
 from utmost.doors.cli.ledger_place import Place
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.options import KeyFile, WitnessFile
 from utmost.doors.cli.screen import facts, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.ledger.key import FILE_VARIABLE, KEY_VARIABLE
 
