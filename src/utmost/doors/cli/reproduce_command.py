@@ -13,7 +13,7 @@ import typer
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import argument, flag, option
-from utmost.doors.cli.screen import screen
+from utmost.doors.cli.screen import grid, screen
 from utmost.doors.cli.terminal import Column, Table, Text
 from utmost.doors.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
 from utmost.errors import OutOfRange
@@ -28,7 +28,8 @@ _STYLES = {EQUAL: "green", CORRECTED: "yellow", EXTENDED: "cyan", DIFFERS: "bold
 
 def show_comparisons(comparisons: Sequence[Comparison]) -> None:
     """Print the comparisons as a table, and how many there are of each kind."""
-    titles, rows = ("where", "what", "the paper", "found", ""), []
+    titles = ("where", "what", "the paper", "found", "")
+    rows: list[tuple[str | Text, ...]] = []
     for each in comparisons:
         shown = Text(each.found).append(f"\n{each.note}" if each.note else "", "dim")
         verdict = Text(each.verdict, _STYLES[each.verdict])
@@ -125,15 +126,14 @@ def _give(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], a
 
 def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]]) -> None:
     """Print how many comparisons there are of each kind, and what has none."""
-    rows = []
+    titles = ("paper", "numbered results", *_STYLES, "without a row")
+    rows: list[tuple[str | Text, ...]] = []
     for paper in papers:
         verdicts, missing = paper.verdicts(comparisons[paper.name]), paper.missing(comparisons[paper.name])
         counts = [Text(str(verdicts[name]), style) for name, style in _STYLES.items()]
         shown = ", ".join(missing) or "nothing"
         rows.append((f"{paper.name} ({paper.year})", str(len(paper.results)), *counts, shown))
-    columns = [
-        Column(title, right=title != "paper") for title in ("paper", "numbered results", *_STYLES, "without a row")
-    ]
+    columns = [Column(title, right=title != "paper") for title in titles]
     screen().print(Table(columns, rows, has_titles=True))
 
 

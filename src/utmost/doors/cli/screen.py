@@ -54,7 +54,7 @@ def facts(rows: Mapping[str, str]) -> Table:
     return Table([Column(style="dim", wraps=False), Column()], list(rows.items()))
 
 
-def grid(titles: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> Table:
+def grid(titles: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left: int = 1) -> Table:
     """A table of texts: the first ``left`` columns to the left, wrapped where they are wide, numbers to the right."""
     columns = [Column(title, right=at >= left, wraps=at < left) for at, title in enumerate(titles)]
     return Table(columns, list(rows), has_titles=True)

@@ -16,17 +16,8 @@ from typing import Any, TextIO
 from utmost.doors.cli.control_characters import harmless
 
 _WIDTH = 80  # characters, where nobody says how many
-_STYLES = {
-    "bold": "1",
-    "dim": "2",
-    "red": "31",
-    "green": "32",
-    "yellow": "33",
-    "magenta": "35",
-    "cyan": "36",
-    "blue": "34",
-}
-_COLOURLESS = ("bold", "dim")
+_FACES = {"bold": "1", "dim": "2"}
+_COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
 _BETWEEN = 3  # characters between two columns of a table with a line below its titles; others have two
 
 
