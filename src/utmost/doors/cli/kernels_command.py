@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
+import click
 import numpy as np
-import typer
 
 from utmost.design.geometry import estimate_kernels, vertices
 from utmost.design.geometry import kernels as listed_kernels
@@ -132,7 +132,7 @@ def kernels(
     sizes = _searched(spelled, ptype, resume, None if resume is None else out)
     report = _report(spelled, ptype, sizes)
     if count:
-        return answer.give(report, lambda: typer.echo(sum(sizes.values())))
+        return answer.give(report, lambda: click.echo(sum(sizes.values())))
     written = [path for path in (plot, out, resume) if path is not None]
     answer.give(report, lambda: show_kernels(spelled, ptype, sizes, written, listed=not by_size))
 

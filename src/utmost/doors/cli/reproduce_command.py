@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
-import typer
+import click
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import argument, flag, option
@@ -94,7 +94,7 @@ def reproduce(paper: Which, *, long: Long = False, only: Only = None, plot: Draw
         raise OutOfRange("the result must be one that the paper numbers", came=only, where="--only")
     _give(papers, comparisons, answer, long)
     if any(row.verdict == DIFFERS for rows in comparisons.values() for row in rows):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _chosen(paper: "Paper", rows: list[Comparison], only: str | None) -> list[Comparison]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from utmost.doors.cli.ledger_place import Place
 from utmost.doors.cli.option_kinds import flag, option
@@ -47,10 +47,10 @@ Where = Annotated[
     ),
 ]
 Host = Annotated[str | None, option("ADDRESS", "On which address to listen.", show_default=_HOST)]
-Port = Annotated[int | None, option(None, "On which port.", min=1, max=65535, show_default="8000")]
+Port = Annotated[int | None, option("N", "On which port.", min=1, max=65535, show_default="8000")]
 Workers = Annotated[
     int | None,
-    option(None, "Processes that answer; more than one needs PostgreSQL.", min=1, max=256, show_default="1"),
+    option("N", "Processes that answer; more than one needs PostgreSQL.", min=1, max=256, show_default="1"),
 ]
 Approvals = Annotated[
     bool | None,
@@ -69,7 +69,7 @@ Proxy = Annotated[
     bool | None,
     option(None, "Believe a proxy on this machine about who asks.", "--behind-proxy", show_default=False),
 ]
-Rate = Annotated[float | None, option(None, "Requests a second for each token.", min=0.001, show_default="20")]
+Rate = Annotated[float | None, option("NUMBER", "Requests a second for each token.", min=0.001, show_default="20")]
 NewAdmin = Annotated[
     bool, flag("Make another admin's token and print it: where the last one expired.", "--new-admin-token")
 ]
@@ -253,4 +253,4 @@ def _warn_of_admins(until: int | None) -> None:
 
 def _say(line: str) -> None:
     """Print a line as it is: a token must not be broken in two."""
-    typer.echo(line, err=True)
+    click.echo(line, err=True)

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
-import typer
+import click
 
 from utmost.design.geometry import count_vertices
 from utmost.design.geometry import vertices as listed
@@ -135,7 +135,7 @@ def vertices(
 def _count(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
     with long_work(f"Counting the vertices of {spelled}"):
         count = count_vertices(ptype)
-    answer.give({"space": spelled, "vertices": count}, lambda: typer.echo(count))
+    answer.give({"space": spelled, "vertices": count}, lambda: click.echo(count))
 
 
 def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
