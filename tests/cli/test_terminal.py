@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from utmost.doors.cli.terminal import Column, Group, Screen, Table, Text, cells
 
+LONG = "longlonglonglonglonglongword"
 WORDS = st.sampled_from(
-    "a bee cedar 東京 extraordinarily x=1 12 −7 Ärger [bold] e\u0301te\u0301 (y) longlonglonglonglonglongword".split()
+    ["a", "bee", "cedar", "東京", "extraordinarily", "x=1", "12", "−7", "Ärger", "[bold]", "e\u0301te\u0301", "(y)", LONG]
 )
 SENTENCES = st.lists(WORDS, max_size=12).map(" ".join)
 WIDTHS = st.integers(30, 110)
