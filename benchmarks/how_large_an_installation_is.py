@@ -1,4 +1,4 @@
-"""What `pip install .` puts on a disk, without pip itself: of each package, with the bytecode that pip makes and without.
+"""What `pip install .` puts on a disk, without pip itself: MiB of each package, with the bytecode that pip makes.
 
 Run in an environment where it is installed: python benchmarks/how_large_an_installation_is.py
 

@@ -103,6 +103,22 @@ def test_the_command_line_needs_no_extra(tmp_path):
     assert (tmp_path / "out.csv").read_text() == "n,n_margin\n1,0\n2,0\n"
 
 
+def test_a_release_of_a_row_loads_few_modules(tmp_path):
+    """Beyond what numpy, flint, cryptography and click load themselves, which is 290 with the standard library's."""
+    (tmp_path / "t.csv").write_text("n\n5\n", encoding="utf-8")
+    words = ["release", "t.csv", "--columns", "n", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
+    unread = "numpy.ma", "zipfile", "utmost.publish.workloads.domain", "utmost.publish.tables.dataframes"
+    code = f"""if True:
+        import sys
+        from utmost.doors.cli.main import main
+        try:
+            main({[*words, "--out", "o.csv"]!r})
+        except SystemExit as ended:
+            print(ended.code, [name for name in {unread!r} if name in sys.modules], len(sys.modules) <= 420)
+    """
+    assert python("-c", code, cwd=tmp_path).stdout.split("\n")[-2] == "0 [] True"
+
+
 def test_the_names_at_the_top_are_listed_and_sorted():
     import utmost
 

@@ -13,7 +13,7 @@ from utmost.doors.cli.terminal import Column, Group, Screen, Table, Text, cells
 
 LONG = "longlonglonglonglonglongword"
 WORDS = st.sampled_from(
-    ["a", "bee", "cedar", "東京", "extraordinarily", "x=1", "12", "−7", "Ärger", "[bold]", "e\u0301te\u0301", "(y)", LONG]
+    ["a", "bee", "cedar", "東京", "extraordinarily", "x=1", "12", "−7", "Ärger", "[b]", "e\u0301te\u0301", "(y)", LONG]
 )
 SENTENCES = st.lists(WORDS, max_size=12).map(" ".join)
 WIDTHS = st.integers(30, 110)
@@ -60,6 +60,8 @@ def test_as_wide_as_it_needs_to_be_no_number_is_cut(rows):
          ["", " town       n", " ────────────", " Ash       14", " Beech   1234", ""]),
         (Table([Column("n", right=True, wraps=False)], [("123456789",)], True, "and 1 more row"), 8,
          ["", "      n", " ──────", " 12345…", " and 1 more row"]),
+        (Table([Column("town"), Column("n,\nall", right=True)], [("Ash", "14")], True), 40,
+         ["", "         n,", " town   all", " ──────────", " Ash     14", ""]),
         (Group(Text("head"), Text("\ntail\n")), 9, ["head", "", "tail", ""]),
         (Group(), 9, []),
         (Table([], []), 9, []),

@@ -194,9 +194,11 @@ class Table:
             yield Text()
         for number, row in enumerate(texts):
             shown = [
-                text.lines(each, wraps=column.wraps)
+                list(text.lines(each, wraps=column.wraps))
                 for text, each, column in zip(row, widths, self.columns, strict=True)
             ]
+            if self.has_titles and number == 0:  # titles stand on their line
+                shown = [[Text()] * (max(map(len, shown)) - len(lines)) + lines for lines in shown]
             for parts in zip_longest(*shown, fillvalue=Text()):
                 yield self._line(parts, widths)
             if self.has_titles and number == 0:

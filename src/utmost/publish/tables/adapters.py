@@ -124,14 +124,16 @@ def register(adapter: TableAdapter) -> None:
 
 @cache
 def _load_dataframes() -> None:
-    """Let dataframes in: their packages are looked for when the first table but a dict comes."""
+    """Let dataframes in: their packages are looked for when the first table comes that nobody knows."""
     provided("dataframes").register()
 
 
 def adapter_of(table: Any) -> TableAdapter:
     """The adapter of this kind of table."""
-    if not isinstance(table, Mapping):
-        _load_dataframes()
+    for adapter in _adapters:  # a dict or a file of text waits for no package of dataframes
+        if adapter.knows(table):
+            return adapter
+    _load_dataframes()
     for adapter in _adapters:
         if adapter.knows(table):
             return adapter
