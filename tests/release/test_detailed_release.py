@@ -14,6 +14,7 @@ from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases import DetailRule, release_detailed
 from utmost.publish.releases.detailed_release import DetailedSums, detailed_unit, rehearse_detailed
 from utmost.publish.statements.detailed_check import check_detailed
@@ -217,6 +218,30 @@ def test_saved_read_and_verified_and_every_forgery_is_found(run, tmp_path):
         check_detailed(lowered)
 
 
+@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(1, 2), Unit(2, 3, in_all=4), Unit(1, 2, "change-one")])
+@pytest.mark.parametrize("bounds", [DETAILS, {"sex": 5, "age sex": 100}, {"sex": 10**6}])
+def test_clean_numbers_are_nearest_to_both_stages_in_each_group(unit, bounds):
+    """By another's least squares, group by group, with the weights of the noise as it was drawn."""
+    optimize = pytest.importorskip("scipy.optimize")
+    release = release_detailed(CountedTable(DOMAIN, CELLS, unit), "county", bounds, epsilon="1/2", first="1/3")
+    clean, chosen = release.clean(), release.rule.chosen(release.first)
+    cells = clean["part"]["clean"].tolist()
+    stages = [stage for stage in (release.first, release.fine) if stage is not None]
+    laws = [noise_laws(stage.strategy, stage.level).values() for stage in stages]
+    first, *fine = (float(law.variance()) ** -0.5 for (law,) in laws)
+    for name, total in zip("ABC", release.first.raw("county")["measured"].tolist(), strict=True):
+        of_group = [cell for cell, row in zip(cells, clean["part"]["county"], strict=True) if row == name]
+        if name not in chosen:
+            assert of_group == [max(0, total)]
+            continue
+        here = release.fine.raw("part")
+        sums = [part for part, row in zip(here["measured"], here["county"], strict=True) if row == name]
+        matrix = np.vstack([np.full(len(sums), first), np.eye(len(sums)) * fine[0]])
+        nearest, _ = optimize.nnls(matrix, [total * first, *(part * fine[0] for part in sums)])
+        assert np.abs(nearest - of_group).max() < 1 + 1e-6
+        assert abs(nearest.sum() - sum(of_group)) < 1 + 1e-6
+
+
 def test_in_a_ledger_both_are_published_and_relaxed_and_their_levels_add_up(tmp_path):
     table, rule = CountedTable(DOMAIN, CELLS, Unit(1, 2)), DetailRule("county", {"sex": 5, "age sex": 100})
     coarse = Strategy(DOMAIN, table.unit, {"county": 1})
@@ -281,6 +306,16 @@ def test_the_command(run, tmp_path, monkeypatch):
     assert f"margin of sex     ± {margins['sex']}" in out
     assert run(*words, "--detail", "sex=50", "--out", "two.json")[0] == 0
     assert run("verify", "two.json")[0] == 0
+    for family in ([], ["--family", "county"], ["--family", "total"]):
+        place = f"clean{len(family)}{family[-1:]}.csv"
+        assert run("clean", "two.json", *family, "--out", place)[0] == 0
+        assert run("verify", place, "--release", "two.json")[0] == 0
+        header, row, *others = (tmp_path / place).read_text().splitlines()
+        *labels, cell = row.split(",")
+        (tmp_path / place).write_text("\n".join([header, ",".join([*labels, str(int(cell) + 1)]), *others]) + "\n")
+        assert run("verify", place, "--release", "two.json")[0] == 1
+    for word, value in (("--hold", "county"), ("--given", "county=A: 3")):
+        assert "cleaned as it is" in " ".join(run("clean", "two.json", word, value)[2].split())
     for more, message in (
         (["--detail", "sex"], "NAMES=NUMBER"),
         (["--detail", "sex=5", "--out", "two.csv"], "written as .json"),

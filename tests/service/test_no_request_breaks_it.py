@@ -170,6 +170,10 @@ def test_bad_paths_queries_and_headers(callers):
         check(curator("GET", "/v1/releases/admissions/margin", params={"epsilon": 1, "confidence": wrong}))
         check(curator("GET", "/v1/releases/admissions", params={"version": wrong}))
         check(callers["auditor"]("GET", "/v1/trail", params={"after": wrong, "most": wrong}))
+    for wrong in ("1_0", "１", "true"):
+        for path, name in (("releases/admissions", "version"), ("releases/admissions/view?epsilon=1_0", "x"),
+                           ("releases", "most"), ("releases/admissions/margin?epsilon=1/1_0", "version")):  # fmt: skip
+            check(curator("GET", f"/v1/{path}", params={name: wrong} if "?" not in path else None), 422)
     for key in ("", "\x01", "x" * 201, "\xff", "\t"):
         answer = curator("POST", "/v1/offers", json={"release": "admissions", "prices": {"1": 1}, "currency": "E"},
                          headers={"Idempotency-Key": key.encode("latin-1")})  # fmt: skip

@@ -19,6 +19,7 @@ from utmost.doors.documents.reports import print_json, reading_report
 from utmost.doors.figures import canvas
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact_integer, natural
+from utmost.laws.exact.numbers import spelled
 from utmost.laws.noise import DiscreteStaircase
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_check import reading_noise
@@ -205,7 +206,7 @@ def _largest(n: str | None, prior: str) -> int | str:
         if not is_file(prior):
             raise OutOfRange("--n must say the largest count where the prior is a name", came=prior)
         return len(prior_file(prior)) - 1
-    return natural(n, "--n") if n.lstrip("+-").isdigit() else n
+    return natural(n, "--n") if spelled(n) is not None else n
 
 
 def _show(

@@ -298,7 +298,7 @@ class WorkloadRelease(AlongAxis, Shown):
         chosen = [self.domain.family(name) for name in families] or wanted_families(self.strategy)
         widest = self._errors.widest(chosen, self._sure(confidence), together=together)
         return {
-            self.domain.family_name(family): Printing.of(self._laws(family).values(), self.unit.amount).margin(margin)
+            self.domain.family_name(family): Printing.of(self.laws(family).values(), self.unit.amount).margin(margin)
             for family, margin in widest.items()
         }
 
@@ -330,7 +330,7 @@ class WorkloadRelease(AlongAxis, Shown):
         """`withhold` by a rule, with families in any form that a release takes."""
         cells = []
         for family, narrow in (narrowed(self.domain, name) for name in families):
-            columns, law = self._estimated(family), max(self._laws(family).values(), key=lambda law: law.variance)
+            columns, law = self._estimated(family), max(self.laws(family).values(), key=lambda law: law.variance)
             cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, law, self.unit.step))
         return withheld_families(self.domain, cells, self.statement, rule)
 
@@ -352,7 +352,7 @@ class WorkloadRelease(AlongAxis, Shown):
         """
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         self.reconstruction.check_family_determined(self.domain.finest)
-        cell = max(self._laws(self.domain.finest).values(), key=lambda law: law.variance)
+        cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
         return cleaned(self, self.reconstruction, cell, self.kind, given, hold)
 
     def noise(self, form: ProductForm) -> Combination:
@@ -373,7 +373,7 @@ class WorkloadRelease(AlongAxis, Shown):
     def _errors(self) -> AnswerErrors:
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
-    def _laws(self, family: Family) -> dict[int, Combination]:
+    def laws(self, family: Family) -> dict[int, Combination]:
         """The laws of the errors of a family's sums."""
         return self._errors.of_family(family)[1]
 

@@ -169,8 +169,8 @@ def unlike(cell: Any, expected: Any) -> bool:
 
 def _is_margin(cell: Any, margin: float) -> bool:
     try:
-        return float(cell) == margin
-    except (TypeError, ValueError, OverflowError):
+        return bool(cell == margin) or float(exact(cell)) == margin
+    except (UtmostError, TypeError, ValueError, OverflowError):
         return False
 
 

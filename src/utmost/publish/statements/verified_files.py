@@ -161,7 +161,7 @@ def _of_clean(
     given = [] if clean.given is None else ["that the public facts are true"]
     guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
     line, law = (
-        promise_line(stated_level(document), document["neighbours"]),
+        promise_line(stated_level(document), document.get("first", document)["neighbours"]),
         "none of its own: a function of the release",
     )
     compared = {"table": "computed again", "made_of": str(of)}

@@ -4,7 +4,6 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable
+from utmost.laws.exact.numbers import spelled
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.tables import adapters
 from utmost.publish.tables.adapters import Column
@@ -21,9 +21,9 @@ from utmost.publish.tables.digits import Bytes, Places, digits, joined
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.text_files import TextFile
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+_INTEGER = re.compile("[+-]?[0-9]{1,4000}")
 _LARGEST = np.iinfo(np.int64).max
-_DECIMAL = re.compile(r"[+-]?([0-9]{1,4000}\.?[0-9]{0,4000}|\.[0-9]{1,4000})([eE][+-]?[0-9]{1,3})?")
+_LONGEST = 4000  # of the text of a number, and of its exponent
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -196,8 +196,9 @@ def _number(text: str, decimal: str = ".") -> Any:
     stripped = text.strip()
     if _INTEGER.fullmatch(stripped):
         return int(stripped)
-    spelled = stripped.translate(_SWAPPED) if decimal == "," else stripped
-    return Decimal(spelled) if _DECIMAL.fullmatch(spelled) else stripped or None
+    number = spelled(stripped.translate(_SWAPPED) if decimal == "," else stripped)
+    is_short = number is not None and len(stripped) <= 2 * _LONGEST and abs(number.adjusted()) <= _LONGEST
+    return number if is_short else stripped or None
 
 
 def _body(table: CsvTable) -> Iterator[list[str]]:
