@@ -16,9 +16,7 @@ from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.grid import reach
 from utmost.publish.promises.plan import CellsAt
-from utmost.publish.promises.statement_kinds import (
-    WORKLOAD_KIND,
-)
+from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
 from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
