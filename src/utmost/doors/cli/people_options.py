@@ -225,9 +225,8 @@ def _measures(path: Path) -> dict[str, Any]:
 
 def show_account(counted: "CountedTable") -> None:
     """Show the account of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
-    from rich.text import Text
-
     from utmost.doors.cli.screen import facts, screen
+    from utmost.doors.cli.terminal import Text
 
     terminal = screen(stderr=True)
     if counted.account is not None and terminal.is_terminal and sys.stderr.isatty():

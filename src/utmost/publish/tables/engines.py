@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
 from utmost.provided import provided
-from utmost.publish.tables.bounding import Pairs
 from utmost.publish.tables.extra import extra
+
+if TYPE_CHECKING:
+    from utmost.publish.tables.bounding import Pairs
 
 Batches = Iterator[Any]
 """Arrow record batches."""
@@ -57,7 +59,7 @@ class EventReader(Protocol):
         Where several things are counted of an event, all events come once for each, one time behind the other.
         """
 
-    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+    def summed(self, pairs: "Pairs", texts: Sequence[str]) -> Any:
         """What is kept of these persons, added up over them: an Arrow batch."""
 
 
