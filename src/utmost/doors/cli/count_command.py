@@ -39,7 +39,6 @@ Together = Annotated[
     ),
 ]
 
-
 Contributions = Annotated[
     str | None,
     option("BOUNDS", "To choose a bound: how many persons each leaves whole, at-most=1,2,5 or per-cell=10,100."),

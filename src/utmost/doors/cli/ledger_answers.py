@@ -16,8 +16,8 @@ from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_facts, level_of_text, level_text, level_words
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
 from utmost.publish.ledger.answer_statements import answer_publication

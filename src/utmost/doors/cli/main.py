@@ -104,7 +104,6 @@ _MANNER: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 
-
 _RENAMED = {"--per-atom": "--per-cell", "--radius": "--margin", "--relative-radius": "--relative-margin"}
 """Options of earlier versions (docs/decisions/0034-names.csv), and what they are called now."""
 

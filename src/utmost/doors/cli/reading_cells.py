@@ -19,9 +19,9 @@ from utmost.doors.documents.reports import print_json
 from utmost.doors.figures import canvas
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, exact, level
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.noise import RatioBar
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable

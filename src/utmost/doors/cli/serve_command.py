@@ -35,8 +35,7 @@ BackUp = Annotated[
     Path | None, option("FOLDER", "Copy ledger and records into a new folder, rehearse the way back, and end.")
 ]
 PutBack = Annotated[
-    Path | None,
-    option("FOLDER", "Make ledger and records of a backup, and end.", exists=True, file_okay=False),
+    Path | None, option("FOLDER", "Make ledger and records of a backup, and end.", exists=True, file_okay=False)
 ]
 Where = Annotated[
     str | None,
@@ -50,8 +49,7 @@ Where = Annotated[
 Host = Annotated[str | None, option("ADDRESS", "On which address to listen.", show_default=_HOST)]
 Port = Annotated[int | None, option(None, "On which port.", min=1, max=65535, show_default="8000")]
 Workers = Annotated[
-    int | None,
-    option(None, "Processes that answer; more than one needs PostgreSQL.", min=1, max=256, show_default="1"),
+    int | None, option(None, "Processes that answer; more than one needs PostgreSQL.", min=1, max=256, show_default="1")
 ]
 Approvals = Annotated[
     bool | None,
@@ -67,8 +65,7 @@ Demo = Annotated[
     option(None, "Whether a new ledger gets an example of public data.", "--demo/--no-demo", show_default="demo"),
 ]
 Proxy = Annotated[
-    bool | None,
-    option(None, "Believe a proxy on this machine about who asks.", "--behind-proxy", show_default=False),
+    bool | None, option(None, "Believe a proxy on this machine about who asks.", "--behind-proxy", show_default=False)
 ]
 Rate = Annotated[float | None, option(None, "Requests a second for each token.", min=0.001, show_default="20")]
 NewAdmin = Annotated[

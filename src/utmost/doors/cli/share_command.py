@@ -25,8 +25,7 @@ Plans = Annotated[
     argument("PLAN...", "What utmost plan wrote, a file for each measure.", parser=file_options.readable),
 ]
 Weight = Annotated[
-    list[str] | None,
-    option("NAME=NUMBER", "How much the error of a plan counts, by its file's name; 1.", "--weight"),
+    list[str] | None, option("NAME=NUMBER", "How much the error of a plan counts, by its file's name; 1.", "--weight")
 ]
 Publish = Annotated[
     Path | None,

@@ -19,7 +19,6 @@ PublicKey = Annotated[
     option("FILE", "The curator's Ed25519 public key: check the signature, too.", exists=True, dir_okay=False),
 ]
 
-
 Of = Annotated[
     Path | None,
     option(

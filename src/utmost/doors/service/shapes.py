@@ -114,7 +114,6 @@ Columns = Annotated[
     ),
 ]
 
-
 Names = Annotated[list[Word], Field(max_length=10_000), FailFast()]
 
 
@@ -177,8 +176,7 @@ class TermsShape(Asked):
     dataset: Word | None = None
     independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
     strategy: Annotated[
-        str | None,
-        Field(max_length=LONGEST_TERMS, description="a strategy as JSON text, instead of columns and unit"),
+        str | None, Field(max_length=LONGEST_TERMS, description="a strategy as JSON text, instead of columns and unit")
     ] = None
     part: Annotated[
         Annotated[list[Word], Field(min_length=2, max_length=2)] | None,

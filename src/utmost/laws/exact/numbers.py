@@ -151,3 +151,20 @@ def _refusal(value: object, name: str) -> NotANumber:
         came=value,
         remedy='Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.',
     )
+
+
+def between_0_and_1(value: object, name: str, where: str | None = None, *, strictly: bool = True) -> Fraction:
+    """A part of 1, read exactly: not 0 and not 1, where these are left out.
+
+    >>> between_0_and_1("1/4", "share"), between_0_and_1(1, "p", strictly=False)
+    (Fraction(1, 4), Fraction(1, 1))
+    """
+    number = exact(value, name)
+    if not (0 < number < 1 if strictly else 0 <= number <= 1):
+        raise OutOfRange(f"{name} must lie {'strictly ' * strictly}between 0 and 1", came=value, where=where)
+    return number
+
+
+def read_confidence(confidence: Number) -> Fraction:
+    """A confidence, strictly between 0 and 1, read exactly."""
+    return between_0_and_1(confidence, "confidence")

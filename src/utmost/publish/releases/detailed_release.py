@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, level
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import between_0_and_1, read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
 from utmost.laws.sampling.random_bits import Randomness
@@ -386,9 +386,7 @@ def rehearse_detailed(
     Raises:
         OutOfRange, Unsupported: as `release_detailed`.
     """
-    share, sure = exact(first, "first"), read_confidence(confidence)
-    if not 0 < share < 1:
-        raise OutOfRange("first must lie strictly between 0 and 1", came=first)
+    share, sure = between_0_and_1(first, "first"), read_confidence(confidence)
     unit, coarse = detailed_unit(table.unit), Strategy(table.domain, table.unit, {rule.group: 1})
     groups = _texts(table.domain.group_labels(table.domain.family(rule.group))[rule.group])
     (law,) = noise_laws(coarse, whole.scaled(share)).values()

@@ -25,13 +25,7 @@ from utmost.publish.promises.declared_columns import (
 )
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import CellsAt, warn_of_rows
-from utmost.publish.releases.item_columns import (
-    Answering,
-    ItemNoiseMap,
-    check_none_twice,
-    released_type,
-    responses_of,
-)
+from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.table import ReleasedOnce
 from utmost.publish.tables.adapters import check_there

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, RatioBar
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.ratio_bars import FiellerSet
 from utmost.laws.privacy import Unit
 from utmost.publish.promises.sum_noise import noise_laws
@@ -127,11 +127,7 @@ class WorkloadRelease(AlongAxis, Shown):
 
     @checked
     def save(
-        self,
-        path: PathLike | str,
-        *,
-        family: Families | None = None,
-        **file: Unpack[FileWords],
+        self, path: PathLike | str, *, family: Families | None = None, **file: Unpack[FileWords]
     ) -> dict[str, Any]:
         """Write the whole release as one .json document, or one family's table with the release beside it.
 

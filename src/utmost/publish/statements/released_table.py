@@ -14,9 +14,9 @@ from typing import Any
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kind
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import RatioBar
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.promises.older_words import margin_word
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND

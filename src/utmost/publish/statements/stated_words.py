@@ -18,9 +18,7 @@ from utmost.laws.sampling.grid import reach
 from utmost.publish.promises.places_statements import places_line
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.promises.statement_kinds import (
-    WORKLOAD_KIND,
-)
+from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
 from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_places

@@ -7,13 +7,7 @@ from typing import Any
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact.written_levels import stated_level
 from utmost.publish.promises.older_words import margin_word
-from utmost.publish.promises.statement_kinds import (
-    CLEAN_KIND,
-    DETAILED_KIND,
-    KEYS_KIND,
-    WITHHELD_KIND,
-    WORKLOAD_KIND,
-)
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.release_facts import Facts

@@ -153,7 +153,7 @@ def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
 
 
 def _least_float(edge: Fraction) -> float:
-    nearest = float(edge)
+    nearest = float(edge)  # the nearest float may lie on either side: stepped to the first that is not below
     while exact(nearest) >= edge:
         nearest = float(np.nextafter(nearest, -np.inf))
     while exact(nearest) < edge:

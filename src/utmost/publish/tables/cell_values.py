@@ -20,17 +20,9 @@ from utmost.laws.sampling.grid import Snapping, snapped
 from utmost.laws.sampling.integers import Integers, narrowed
 
 _NO_INTEGER = "a release on the integers takes integers"
-
-
 _NO_NUMBER = "a value must be a finite number"
-
-
 _USE_REALS = 'For real values declare numbers="reals", or use Laplace or Staircase where a law is given.'
-
-
 _EXACT = 2.0**62
-
-
 _REPLACE = "Drop or replace it before the release."
 
 

@@ -15,7 +15,7 @@ from utmost.errors import BadTable
 from utmost.laws.exact.numbers import spelled
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.tables import adapters
-from utmost.publish.tables.adapters import Column
+from utmost.publish.tables.adapters import Column, distinct_names
 from utmost.publish.tables.csv_blocks import CsvBlock, Unlike, read_blocks
 from utmost.publish.tables.digits import Bytes, Places, digits, joined
 from utmost.publish.tables.extra import extra
@@ -357,16 +357,10 @@ def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path
 def _check_header(header: list[str], path: Path) -> None:
     if not header:
         raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
-    places: dict[str, int] = {}
-    for at, name in enumerate(header):
+    for at, name in enumerate(header, 1):
         if not name.strip():
-            raise BadTable("every column must have a name", came=f"none for column {at + 1}", where=f"{path}, line 1")
-        if places.setdefault(name, at) != at:
-            raise BadTable(
-                "column names must be distinct",
-                came=f"columns {places[name] + 1} and {at + 1}",
-                where=f"{path}, line 1",
-            )
+            raise BadTable("every column must have a name", came=f"none for column {at}", where=f"{path}, line 1")
+    distinct_names(header, f"{path}, line 1")
 
 
 def _place(row: int, line: int) -> str:

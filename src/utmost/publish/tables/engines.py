@@ -50,18 +50,15 @@ class EventReader(Protocol):
     @property
     def person(self) -> str:
         """The column that says whose event it is."""
-        ...
 
     def placed(self, batch: Mapping[str, Any], before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
         """For each event of a batch, its cell, -1 outside the domain, and its amount; None where each counts as one.
 
         Where several things are counted of an event, all events come once for each, one time behind the other.
         """
-        ...
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
         """What is kept of these persons, added up over them: an Arrow batch."""
-        ...
 
 
 class EngineFrame(Protocol):
@@ -74,11 +71,9 @@ class EngineFrame(Protocol):
 
     def schema(self) -> Any:
         """The Arrow schema of the rows; nothing is evaluated."""
-        ...
 
     def select(self, names: Sequence[str]) -> "EngineFrame":
         """The frame with these columns alone."""
-        ...
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The engine's own frame of this Arrow schema; not evaluated yet.
@@ -88,19 +83,15 @@ class EngineFrame(Protocol):
             schema: of all columns.
             constants: columns that are the same in each row.
         """
-        ...
 
     def check_mapped(self) -> None:
         """Check that rows can be mapped, before a level is spent for the frame that is made."""
-        ...
 
     def batches(self) -> Batches:
         """All rows, in their order where they have one, a batch at a time."""
-        ...
 
     def written(self, folder: Path) -> None:
         """Write the rows as Parquet files into a folder that is there, and empty."""
-        ...
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
         """What ``work`` makes of the rows, in any parts and any order, added up: batches of few rows.
@@ -109,7 +100,6 @@ class EngineFrame(Protocol):
             schema: of what is made: in its first column the keys, none twice in a batch, and sums in the others.
                 Sums of one key that come in two batches are still to be added up.
         """
-        ...
 
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches | None:
         """As `added_up`, of rows on many machines, with a second work: what the first made of all rows meets in it.
@@ -122,7 +112,6 @@ class EngineFrame(Protocol):
         Returns:
             None where all rows pass by in one place: there nothing needs to meet.
         """
-        ...
 
     def kept(self, reader: EventReader, schema: Any) -> Batches:
         """Of rows that are events what a reader keeps of all persons, added up: as `added_up`.
@@ -133,7 +122,6 @@ class EngineFrame(Protocol):
             reader: of the events.
             schema: of the sums.
         """
-        ...
 
 
 def is_engine_frame(table: Any) -> bool:

@@ -140,7 +140,7 @@ def _write(table: Any, file: BinaryIO, path: Path, watch: Watch | None, statemen
     elif isinstance(table, WrittenByPieces):
         written = table.written(file)
         _write_pieces(written if watch is None else watch(written, table.rows), file)
-    elif is_engine_frame(table) and ending in PARQUET:
+    elif ending in PARQUET and is_engine_frame(table):
         frame = engine_frame(table)
         parquet.write_batches(frame.schema(), frame.batches(), file)
     elif ending in PARQUET:

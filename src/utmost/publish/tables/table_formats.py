@@ -11,7 +11,7 @@ import numpy as np
 
 from utmost.errors import BadTable
 from utmost.publish.tables import csv_table, dataframes
-from utmost.publish.tables.adapters import adapter_of, in_order
+from utmost.publish.tables.adapters import adapter_of, distinct_names, in_order
 from utmost.publish.tables.csv_table import CsvTable
 from utmost.publish.tables.extra import extra
 
@@ -99,8 +99,7 @@ def read_feather(path: Path) -> Any:
         if isinstance(error, BadTable):
             raise
         raise BadTable("a Feather file must be well formed", came="what Arrow cannot read", where=str(path)) from None
-    if len(set(whole.column_names)) < len(whole.column_names):
-        raise BadTable("column names must be distinct", came="one name twice", where=str(path))
+    distinct_names(whole.column_names, str(path))
     return whole
 
 
