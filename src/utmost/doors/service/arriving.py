@@ -1,7 +1,7 @@
-"""How a request is read: who sends it is known before its body is, and its JSON has no number that is none, and no name twice.
+"""How a request is read: who sends it is known before its body is, and its JSON has no wrong number, no name twice.
 
-The JSON of Python takes NaN and infinities, the last of columns of one name, integers of any length, and nests until the stack ends. Here each of these
-is a request of the wrong shape, like text that is no JSON at all.
+The JSON of Python takes NaN and infinities, the last of columns of one name, integers of any length, and nests until the
+stack ends. Here each of these is a request of the wrong shape, like text that is no JSON at all.
 """
 
 import json
@@ -75,7 +75,10 @@ def strict_json(body: bytes) -> Any:
         parsed = json.loads(body, parse_constant=_refused, object_pairs_hook=members_once)
     except json.JSONDecodeError as error:
         raise json.JSONDecodeError("no JSON", "", error.pos) from None
-    except (ValueError, RecursionError):  # a name twice, numbers of thousands of digits, bytes that are no text, endless nests
+    except (
+        ValueError,
+        RecursionError,
+    ):  # names twice, numbers of thousands of digits, bytes that are no text, endless nests
         raise json.JSONDecodeError("no JSON", "", 0) from None
     if isinstance(parsed, dict) and len(parsed) > _MOST_MEMBERS:
         raise json.JSONDecodeError("too many members", "", 0)
