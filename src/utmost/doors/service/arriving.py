@@ -1,7 +1,7 @@
 """How a request is read: who sends it is known before its body is, and its JSON has no wrong number, no name twice.
 
-The JSON of Python takes NaN and infinities, the last of columns of one name, integers of any length, and nests until the
-stack ends. Here each of these is a request of the wrong shape, like text that is no JSON at all.
+The JSON of Python takes NaN and infinities, the last of columns of one name, integers of any length, and nests until
+the stack ends. Here each of these is a request of the wrong shape, like text that is no JSON at all.
 """
 
 import json
@@ -78,7 +78,7 @@ def strict_json(body: bytes) -> Any:
     except (
         ValueError,
         RecursionError,
-    ):  # names twice, numbers of thousands of digits, bytes that are no text, endless nests
+    ):  # names twice, thousands of digits, bytes that are no text, endless nests
         raise json.JSONDecodeError("no JSON", "", 0) from None
     if isinstance(parsed, dict) and len(parsed) > _MOST_MEMBERS:
         raise json.JSONDecodeError("too many members", "", 0)
