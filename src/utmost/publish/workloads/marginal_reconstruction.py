@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Floats
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.marginal_spaces import MarginalSpaces, Space
@@ -99,11 +98,6 @@ class MarginalReconstruction:
                     spread = np.repeat(spread, shape[at] // self._groups(axis, levels[axis]), axis=at)
             total += spread
         return self._regrouped(total, axes, family).ravel(), math.prod(shape) << _BITS
-
-    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
-        """The same in float64."""
-        sums, divisor = self.estimates(measured, family)
-        return np.asarray((sums / divisor).astype(np.float64))
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
         """Least squares of one answer."""

@@ -101,11 +101,6 @@ class ProductReconstruction:
             divisor *= squares.divisor
         return estimates, divisor
 
-    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
-        """The same in float64."""
-        sums, divisor = self.estimates(measured, family)
-        return np.asarray((sums / divisor).astype(np.float64))
-
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
         """Least squares of one answer."""
         self.check_determined(form)

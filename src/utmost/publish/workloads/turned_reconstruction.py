@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Floats
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.reconstruction import Reconstruction, not_determined
@@ -62,11 +61,6 @@ class TurnedReconstruction:
         kind = object if any(_largest(sums) * common >= 1 << 61 for sums, _ in halves) else np.int64
         total, apart = (sums.astype(kind) * (common // (2 * divisor)) for sums, divisor in halves)
         return np.concatenate([total + apart, total - apart], axis=self.pair.place), common
-
-    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
-        """The same in float64."""
-        sums, divisor = self.estimates(measured, family)
-        return np.asarray(sums.astype(np.float64) / divisor)
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
         """Least squares of one answer."""
