@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.laws.exact.arrays import roomy
 from utmost.publish.counting.numbered_cells import NumberedCells
 from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
 
@@ -91,8 +92,5 @@ class AddedCells:
         order = np.argsort(cells, kind="stable")
         cells, sums = cells[order], sums[order]
         starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]][: len(cells)])
-        largest = max(int(sums.max(initial=0)), -int(sums.min(initial=0)))
-        # A cell occurs once in each part at most.
-        if sums.dtype != object and largest * (len(parts) + 1) >= _FITS:
-            sums = sums.astype(object)
+        sums = roomy(sums, len(parts) + 1)  # a cell occurs once in each part at most
         return AddedCells(cells[starts], np.add.reduceat(sums, starts) if len(starts) else sums)

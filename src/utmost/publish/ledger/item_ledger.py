@@ -92,15 +92,11 @@ class LedgerItems:
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(page: Page) -> CommitmentKey:
-            versions = page.state.versions(name)
-            at = max(versions, default=1) if wanted is None else wanted
-            if fresh is None or at in versions:
+            if fresh is None or page.state.version_meant(name, wanted) is not None:
                 release = page.state.release(name, wanted)
                 _check_by_item(release)
                 return _commitment_key(page, name, release.version, release.columns, release.noise.by_item())
-            if at != len(versions) + 1:
-                raise OutOfRange("versions must follow one another", came=at, where=repr(name))
-            return _commitment_key(page, name, at, *fresh())
+            return _commitment_key(page, name, len(page.state.versions(name)) + 1, *fresh())
 
         return self._book.read(look)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.laws.exact.arrays import largest_size
 from utmost.laws.sampling.item_words import Identifiers, Tags, compound_tags, item_tags
 from utmost.publish.tables.event_codes import TextsInArrow
 
@@ -97,15 +98,11 @@ def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArr
         return Pairs(distinct >> bits, distinct & ((1 << bits) - 1), np.diff(starts, append=len(keys)))
     order = np.argsort(keys)
     keys, amounts = keys[order], amounts[order]
-    if amounts.dtype != object and _largest(amounts) * len(amounts) >= _FITS:
+    if amounts.dtype != object and largest_size(amounts) * len(amounts) >= _FITS:
         amounts = amounts.astype(object)
     starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
     distinct = keys[starts]
     return Pairs(distinct >> bits, distinct & ((1 << bits) - 1), np.add.reduceat(amounts, starts))
-
-
-def _largest(amounts: NDArray[Any]) -> int:
-    return max(-int(amounts.min(initial=0)), int(amounts.max(initial=0)))
 
 
 def least_hashed(
@@ -226,7 +223,7 @@ def added_by_cell(pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """The cells that have pairs, ascending, and the sum of each over all persons, exactly."""
     cells, sums = pairs.cells, pairs.sums
     width = int(cells.max(initial=-1)) + 1
-    if sums.dtype != object and width <= _DENSE * len(cells) and _largest(sums) * len(cells) < _FITS:
+    if sums.dtype != object and width <= _DENSE * len(cells) and largest_size(sums) * len(cells) < _FITS:
         there, totals = np.flatnonzero(np.bincount(cells, minlength=width)), np.zeros(width, dtype=np.int64)
         np.add.at(totals, cells, sums)
         return there, totals[there]

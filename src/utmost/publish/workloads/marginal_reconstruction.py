@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
+from utmost.laws.exact.arrays import largest_size
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.marginal_spaces import MarginalSpaces, Space
@@ -176,18 +177,18 @@ class MarginalReconstruction:
             self._measured[0] = measured
             self._common.clear()
         if space in self._common:
-            return self._common[space], _largest(self._common[space])
+            return self._common[space], largest_size(self._common[space])
         part = self._collected(measured, space)
         if len(self._spaces.covers[space]) > 1:
             self._common[space] = part
-        return part, _largest(part)
+        return part, largest_size(part)
 
     def _collected(self, measured: Mapping[Family, NDArray[Any]], space: Space) -> NDArray[Any]:
         sides: dict[tuple[int, ...], NDArray[Any]] = {}
         for place, share in self._shares(space).items():
             shown, differing = self._shown(measured, place, dict(space))
             # a part is at most 2^axes times the product of ratios times the sums
-            bound = _largest(shown) << (_BITS + 1)
+            bound = largest_size(shown) << (_BITS + 1)
             for axis, level in space:
                 bound *= 2 * self._groups(axis, level) // self._groups(axis, level + 1)
             weighted = shown.astype(np.int64 if bound < _FITS else object) * share
@@ -346,7 +347,3 @@ def _centred(values: NDArray[Any], at: int, groups: int, coarser: int) -> NDArra
     blocks = values.reshape(shape)
     centred: NDArray[Any] = blocks * ratio - blocks.sum(axis=at + 1, keepdims=True)
     return centred.reshape(values.shape)
-
-
-def _largest(sums: NDArray[Any]) -> int:
-    return max(abs(int(sums.max(initial=0))), abs(int(sums.min(initial=0))))
