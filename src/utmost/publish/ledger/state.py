@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
-from utmost.errors import LedgerDamaged, NotPublished, Unsupported
+from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_of_text
