@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotAMetric, NotANumber, OutOfRange
+from utmost.errors import NotAMetric, OutOfRange
 from utmost.laws.exact import (
     Array,
     Surd,
@@ -26,6 +26,7 @@ from utmost.laws.exact import (
     to_floats,
 )
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.numbers import refused_as
 from utmost.laws.exact.shown import Shown
 
 
@@ -244,11 +245,9 @@ def distance_table(distances: object) -> Array:
     """
     if isinstance(distances, np.ndarray) and _are_short(distances):
         return distances.astype(np.int64)
-    try:
+    with refused_as(NotAMetric):
         surds = _surd_table(distances)
         array = as_array(distances, "distance matrix", ndim=2) if surds is None else surds
-    except NotANumber as error:
-        raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
     if (array > _LARGEST).any():
         raise NotAMetric("a distance must be at most 10^300", came="more", remedy="Count distances in a larger unit.")
     if surds is None and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
