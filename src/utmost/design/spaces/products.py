@@ -84,14 +84,9 @@ def _tuples(spaces: Sequence[Space]) -> list[Hashable]:
 
 def _tables(first: Metric, second: Metric) -> tuple[Array, Array]:
     """The distances of both factors, each over all pairs of secrets of the product."""
-    a, b = (_table(metric) for metric in (first, second))
+    a, b = (metric.length_table() for metric in (first, second))
     n, m = len(a), len(b)
     return _one_kind(np.repeat(np.repeat(a, m, axis=0), m, axis=1), np.tile(b, (n, n)))
-
-
-def _table(metric: Metric) -> Array:
-    secrets = np.arange(metric.size)
-    return np.asarray(metric.lengths(secrets[:, None], secrets[None, :]))
 
 
 def _largest(first: Metric, second: Metric) -> TableMetric:

@@ -55,6 +55,11 @@ class Metric(ABC):
         """d(x, y), elementwise, with `Surd` in the place of irrational distances that are known exactly."""
         return self.distance(x, y)
 
+    def length_table(self, among: NDArray[np.intp] | None = None) -> Array:
+        """The `lengths` between all secrets, or some of them; (n, n)."""
+        secrets = np.arange(self.size) if among is None else among
+        return np.asarray(self.lengths(secrets[:, None], secrets[None, :]))
+
     def length(self, x: int, y: int) -> Fraction | Surd:
         """d(x, y) as an exact number; a float64 distance is the rational that the float is."""
         value = self.lengths(x, y)
@@ -380,8 +385,7 @@ class Space(Shown, Rebuilt):
             raise OutOfRange("a restriction needs a list of distinct secrets", came=secrets, where="restrict")
         if rows.min() < 0 or rows.max() >= self.size:
             raise OutOfRange(f"secrets must lie in 0..{self.size - 1}", came=secrets, where="restrict")
-        values = np.asarray(self.metric.lengths(rows[:, None], rows[None, :]))
-        return Space(TableMetric.trusted(values), [self.labels[x] for x in rows.tolist()])
+        return Space(TableMetric.trusted(self.metric.length_table(rows)), [self.labels[x] for x in rows.tolist()])
 
     @checked
     def same_as(self, other: "Space") -> bool:
