@@ -14,6 +14,7 @@ Source: docs/theory/marginals.md; [nelder1965].
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -320,10 +321,7 @@ def _classes(spaces: MarginalSpaces, means: Sequence[_Means], axis: int, level: 
             steps = [[fine - coarse for fine, coarse in zip(*pair, strict=True)] for pair in pairwise(spread)]
             nothing = [[Fraction(0)] * groups] * level
             rows.append(list(zip(*nothing, *steps, spread[-1], strict=True)))
-    counted: dict[_Key, int] = {}
-    for key in zip(*rows, strict=True):
-        counted[key] = counted.get(key, 0) + 1
-    return counted
+    return Counter(zip(*rows, strict=True))
 
 
 def _tells_apart(sums: Sequence[NDArray[Any]], at: int) -> bool:

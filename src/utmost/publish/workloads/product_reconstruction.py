@@ -11,6 +11,7 @@ the sum over the families that take it. Of one axis it is least squares itself.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -280,7 +281,4 @@ class _SignedSquares:
 
 def _counted(columns: Sequence[NDArray[Any]]) -> dict[tuple[int, ...], int]:
     """How often each tuple of coefficients occurs."""
-    counted: dict[tuple[int, ...], int] = {}
-    for key in zip(*(column.tolist() for column in columns), strict=True):
-        counted[key] = counted.get(key, 0) + 1
-    return counted
+    return Counter(zip(*(column.tolist() for column in columns), strict=True))

@@ -12,6 +12,7 @@ which is averages over axes and nothing else. For any positive weights the estim
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -355,9 +356,7 @@ class Reconstruction:
                 sums = form.group_sums(axis, max(coarse, self._canonical(axis, level)))
                 spread = self._along(sums, axis, max(coarse, self._canonical(axis, level)), level, 0)
                 rows.append((spread * min(self._block(axis, coarse), self._block(axis, level))).tolist())
-        counted: dict[Any, int] = {}
-        for column in zip(*rows, strict=True):
-            counted[column] = counted.get(column, 0) + 1
+        counted = Counter(zip(*rows, strict=True))
         many = len(self._chains[axis])
         return [
             (tuple(column[i * many : (i + 1) * many] for i in range(len(forms))), count)
