@@ -74,8 +74,8 @@ class FewPeriods:
         """
         if self._sign(0.5) == 0:
             return 0.5, 0.5
-        one = int(np.float64(1.0).view(np.int64))  # floats in their order, as the integers of their bits
-        first = first_integer(0, one, lambda bits: self._sign(_float(bits)) >= 0)
+        last = int(np.float64(1.0).view(np.int64))  # floats in their order, as the integers of their bits
+        first = first_integer(0, last, lambda bits: self._sign(_float(bits)) >= 0)
         self._check_digits(_float(first - 1), _float(first))
         return _float(first - 1), _float(first)
 
