@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.publish.tables.engines import UNDECLARED, Batches, BatchMap, Constants, WithConstants
+from utmost.publish.tables.engines import UNDECLARED, Batches, BatchMap, Constants, WithConstants, check_no_pattern
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.frames_here import FrameHere
 from utmost.publish.tables.hive_folders import FolderColumns
@@ -29,6 +29,7 @@ class DuckRelation(FrameHere):
     native: Any
     engine: str = "duckdb"
     kind: str = "dataframe:pyarrow"
+    folds_case: bool = True
 
     def __post_init__(self) -> None:
         version = extra("duckdb", "duckdb").__version__
@@ -48,6 +49,7 @@ class DuckRelation(FrameHere):
 
     def select(self, names: Sequence[str]) -> "DuckRelation":
         """The relation with these columns alone; text compares by its bytes, whatever collation it has."""
+        check_no_pattern(names)
         kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
         return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.publish.tables.engines import Batches, BatchMap, Constants, WithConstants
+from utmost.publish.tables.engines import Batches, BatchMap, Constants, WithConstants, check_no_pattern
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.frames_here import FrameHere
 
@@ -20,6 +20,7 @@ class LazyPolars(FrameHere):
     native: Any
     engine: str = "polars"
     kind: str = "dataframe:polars"
+    folds_case: bool = False
 
     def __post_init__(self) -> None:
         version = extra("polars", "tables").__version__
@@ -45,6 +46,7 @@ class LazyPolars(FrameHere):
 
     def select(self, names: Sequence[str]) -> "LazyPolars":
         """The frame with these columns alone; categories become text."""
+        check_no_pattern(names)
         polars = extra("polars", "tables")
         kinds = self.native.collect_schema()
         coded = (polars.Categorical, polars.Enum)  # they are ordered by their codes
