@@ -106,10 +106,30 @@ class Forest:
         for part in (self.parents, self.kinds, self.roots, self.rays):
             part[takers] = part[donors]
 
-    def adopt(self, others: "Forest", rays: Floats, which: Places) -> None:
-        """Begin at trees of another forest on these places: for each action the one in ``which``, with their rays."""
-        self.parents, self.kinds = others.parents[which].copy(), others.kinds[which].copy()
-        self.roots, self.rays = others.roots[which].copy(), rays[which].copy()
+    def adopt(self, others: "Forest", which: Places) -> None:
+        """Begin at trees of another forest on these places: for each action the one in ``which``."""
+        for name in ("parents", "kinds", "roots", "rays"):
+            setattr(self, name, getattr(others, name)[which].copy())
+
+    def grown(self, others: "Forest", at: Places) -> "Forest":
+        """These trees with the factors and weights of others, and their further places, each as high as it may be.
+
+        Args:
+            others: on all places.
+            at: (n,) where these places are among all, in order.
+        """
+        k, n = self.parents.shape[0], len(others.weights)
+        new = np.setdiff1d(np.arange(n), at)
+        rays, parents = np.empty((k, n)), np.empty((k, n), dtype=np.int32)
+        kinds = np.full((k, n), -1, dtype=np.int8)
+        rays[:, at], parents[:, at], kinds[:, at] = self.rays, at[self.parents], self.kinds
+        for place in new:
+            high = self.rays / others.factors[place, at]
+            least = high.argmin(axis=1)
+            rays[:, place], parents[:, place] = high[np.arange(k), least], at[least]
+        rays /= (rays @ others.weights)[:, None]
+        roots = at[self.roots].astype(np.int32)
+        return Forest(others.factors, others.weights, parents, kinds, roots, rays, np.zeros(k), np.full(k, -np.inf))
 
     def copied(self) -> "Forest":
         """The same, to be kept."""
