@@ -10,7 +10,7 @@ then no private channel loses less than sum_x mu_x. All is exact for exact consu
 two bounds are floats rounded outward: the loss of an exactly private channel, and a proven lower bound.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nextafter
@@ -18,6 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from flint import fmpq
 from numpy.typing import NDArray
 
 from utmost.design.optima.checker_on_counts import dual_bound, remap_loss
@@ -46,19 +47,21 @@ from utmost.laws.exact.linear_algebra import by_integers
 from utmost.laws.exact.shown import Shown
 
 # What is fixed by a type is kept as long as the type is: powers, from below and from above, by length and by pair.
-_Ends = tuple[Fraction, Fraction, float, float]  # a power from below and above, and floats farther out still
-_kept: WeakKeyDictionary[PrivacyType, dict[Length, _Ends]] = WeakKeyDictionary()
+# A power from below and above, and floats farther out still. Floats stay floats: a Fraction takes longer to form than
+# the power, and few are looked at.
+_Ends = tuple[Fraction | float, Fraction | float, float, float]
+_kept: WeakKeyDictionary[PrivacyType, dict[Length | float, _Ends]] = WeakKeyDictionary()
 _kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, _Ends]] = WeakKeyDictionary()
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
     """alpha^d(i, j) or a float just above it: whatever keeps this factor is private."""
-    return _between(ptype, ptype.space.length(i, j))[1]
+    return Fraction(_between(ptype, ptype.space.length(i, j))[1])
 
 
 def alpha_below(ptype: PrivacyType, i: int, j: int) -> Fraction:
     """alpha^d(i, j) or a float just below it: whatever is private keeps this factor."""
-    return _between(ptype, ptype.space.length(i, j))[0]
+    return Fraction(_between(ptype, ptype.space.length(i, j))[0])
 
 
 def alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
@@ -75,12 +78,12 @@ def largest_alpha(ptype: PrivacyType) -> Fraction:
     """The largest `alpha_above` of an edge; 0 without one."""
     ends, _ = _ends_of_pairs(ptype, ptype.space.edges)
     most = max((end[3] for end in ends), default=0.0)
-    return max((end[1] for end in ends if end[3] == most), default=Fraction(0))
+    return Fraction(max((end[1] for end in ends if end[3] == most), default=0))
 
 
 def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
     ends, where = _ends_of_pairs(ptype, pairs)
-    return np.asarray(objects(end[side] for end in ends)[where])
+    return np.asarray(objects(Fraction(end[side]) for end in ends)[where])
 
 
 def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_Ends], NDArray[np.intp]]:
@@ -90,8 +93,8 @@ def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_E
     codes = each.tolist()
     new = [code for code in codes if code not in known]
     if new:
+        # Floats are looked up as such: one that equals a Fraction is found under the same key.
         lengths = np.asarray(ptype.space.metric.lengths(*np.divmod(np.array(new), n))).tolist()
-        lengths = [d if isinstance(d, Surd) else Fraction(d) for d in lengths]
         # Of one length for many pairs: on a grid of 400 places there are some hundred, and 80 000 pairs.
         powers = _powers(ptype, lengths)
         known.update((code, powers[d]) for code, d in zip(new, lengths, strict=True))
@@ -104,11 +107,17 @@ def _near_alphas(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Floa
     return np.array([end[2 + side] for end in ends], dtype=np.float64)[where]
 
 
+def near_alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Floats:
+    """`alphas_above` as the nearest floats."""
+    ends, where = _ends_of_pairs(ptype, pairs)
+    return np.array([float(end[1]) for end in ends], dtype=np.float64)[where]
+
+
 def _between(ptype: PrivacyType, length: Length) -> _Ends:
     return _powers(ptype, [length])[length]
 
 
-def _powers(ptype: PrivacyType, lengths: Sequence[Length]) -> dict[Length, _Ends]:
+def _powers(ptype: PrivacyType, lengths: Sequence[Length | float]) -> dict[Length | float, _Ends]:
     """What is known of the powers of the type's alpha, those of the lengths among it."""
     powers = _kept.setdefault(ptype, {})
     new = [length for length in dict.fromkeys(lengths) if length not in powers]
@@ -116,20 +125,19 @@ def _powers(ptype: PrivacyType, lengths: Sequence[Length]) -> dict[Length, _Ends
     return powers
 
 
-def _enclosed(level: Level, lengths: Sequence[Length]) -> list[_Ends]:
+def _enclosed(level: Level, lengths: Sequence[Length | float]) -> list[_Ends]:
     """alpha^length twice where it is rational, else the floats around it."""
     if level.base is not None or any(isinstance(length, Surd) or length == 0 for length in lengths):
         return [_enclosed_by_itself(level, length) for length in lengths]
-    floats = exp_floats(-level.power * length for length in lengths if not isinstance(length, Surd))
+    power = -fmpq(*level.power.as_integer_ratio())
+    floats = exp_floats(power * fmpq(*length.as_integer_ratio()) for length in lengths if not isinstance(length, Surd))
     pairs = zip(lengths, floats, strict=True)
-    return [
-        (Fraction(ends[0]), Fraction(ends[1]), *ends) if ends else _enclosed_by_itself(level, length)
-        for length, ends in pairs
-    ]
+    return [(*ends, *ends) if ends else _enclosed_by_itself(level, length) for length, ends in pairs]
 
 
-def _enclosed_by_itself(level: Level, length: Length) -> _Ends:
+def _enclosed_by_itself(level: Level, length: Length | float) -> _Ends:
     """By as many bits as it takes until the floats around an irrational power are neighbours."""
+    length = length if isinstance(length, Surd) else Fraction(length)
     if level.base is not None and not isinstance(length, Surd) and level.scaled(length).is_rational:
         alpha = level.scaled(length).alpha_fraction()
         return alpha, alpha, round_down(alpha), round_up(alpha)
@@ -138,7 +146,7 @@ def _enclosed_by_itself(level: Level, length: Length) -> _Ends:
         around = power_interval(level, length, bits)
         low, high = round_down(around), round_up(around)
         if nextafter(low, inf) == high:
-            return Fraction(low), Fraction(high), low, high
+            return low, high, low, high
         bits *= 2
 
 
@@ -150,20 +158,22 @@ _LEAST = 1e-280
 _BLOCK = 1 << 20
 
 
-def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, int, int, Fraction]]:
+def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: int = 1) -> Iterator[tuple[int, int, int, Fraction]]:
     """(x, y, r, alpha^d(x, y)) for all essential edges in both directions where X[x, r] >= alpha^d X[y, r] is not sure.
 
     Where X[y, r] is 0 it is: nothing is asked of X[x, r].
 
     Args:
         ptype: space and level.
-        matrix: (n, k) Fractions, not negative.
+        matrix: (n, k) Fractions, or integers, not negative.
+        scale: what they are divided by, a power of two.
 
     Cost: O(edges k) float operations, and one exact number for each doubt.
     """
-    near, empty = matrix.astype(np.float64), matrix == 0
+    near, empty = matrix.astype(np.float64) / scale, matrix == 0
     edges = ptype.space.edges
-    factors, above = alphas_above(ptype, edges), _near_alphas(ptype, edges, 1)
+    ends, where = _ends_of_pairs(ptype, edges)
+    above = np.array([end[3] for end in ends], dtype=np.float64)[where]
     step = max(1, _BLOCK // max(1, matrix.shape[1]))
     for start in range(0, len(edges), step):
         block = edges[start : start + step]
@@ -173,7 +183,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, in
             # A float decides where it is past every rounding; the rest, a few ties, is multiplied out in Fractions.
             doubt = ~empty[y] & ((here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST)))
             for e, r in np.argwhere(doubt).tolist():
-                yield int(x[e]), int(y[e]), r, factors[start + e]
+                yield int(x[e]), int(y[e]), r, Fraction(ends[where[start + e]][1])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -335,7 +345,7 @@ def matrix_loss(consumer: Consumer, matrix: Array, exactly: bool) -> Any:
     (losses, units), (chances, scale) = (by_integers(numbers) for numbers in (consumer.loss, matrix))
     tops, below = (losses * chances).sum(axis=1).tolist(), (units * scale).ravel().tolist()
     rows = zip(consumer.prior.tolist(), tops, below, strict=True)
-    total = sum((Fraction(p) * Fraction(top, bottom) for p, top, bottom in rows if p), Fraction(0))
+    total = _sum(fmpq(*p.as_integer_ratio()) * fmpq(top, bottom) for p, top, bottom in rows if p)
     return total if exactly else round_up(total)
 
 
@@ -353,8 +363,13 @@ def edge_bound(
     # Not `slack < 0`, which NaN is not.
     for x, r in np.argwhere(~(slack >= 0))[:1]:
         raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=float(slack[x, r]))
-    total = sum(map(Fraction, dual.tolist()), Fraction(0))
+    total = _sum(fmpq(*price.as_integer_ratio()) for price in dual.tolist())
     return total if exactly else round_down(total)
+
+
+def _sum(numbers: Iterable[fmpq]) -> Fraction:
+    total = sum(numbers, fmpq(0))
+    return Fraction(int(total.p), int(total.q))
 
 
 def edge_slacks(

@@ -39,6 +39,7 @@ _SMOOTH = 0.5  # of the best prices so far, and the rest of the latest
 _PATIENCE = 5  # rounds without a better bound; then the latest prices are taken as they are
 _FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant one
 _EARLY = 12  # rounds in which a tree need not be priced to its end
+_FEW_STEPS = 5  # of a tree: where there are fewer, trees are priced at the latest prices of a round, too
 _MOST_PIVOTS_EARLY, _MOST_PIVOTS = 150, 3000
 _WAVES = (0.04, 0.15, 0.4)  # of the actions: who comes later begins at the trees of who came first
 _COLUMNS = 8  # kept for each place
@@ -47,7 +48,7 @@ _NEAR = 2.0  # times the level: what is found at levels farther away misleads
 _SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)  # of the actions, from the worst: levels that are tried for the bound
 _STALLED = 150  # rounds without a better bound
 _LEAST_SLACK = 1e-11
-_ROUGH = 1e-2  # the gap from which prices say which places without mass count
+_ROUGH = (1e-2, 1e-4)  # gaps at which prices say which places without mass count
 
 
 @checked
@@ -114,7 +115,7 @@ def searched(
         whole = True
         try:
             # Prices that are nearly right say which places without mass count, and the right ones whether all do.
-            for aim in [_ROUGH, _AIM * gap] if len(places) < len(prior) else [_AIM * gap]:
+            for aim in [*_ROUGH, _AIM * gap] if len(places) < len(prior) else [_AIM * gap]:
                 search.run(aim, progress)
                 while len(short := search.short_places()):
                     search = search.wider(short)
@@ -190,6 +191,7 @@ class _Search:
     shares: Shares | None = None
     begun_at: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the last shares of the rays at hand
     best_rays: tuple[Floats, Floats] | None = None  # rays and their costs, of the least upper bound
+    new: list[Floats] = field(default_factory=list)  # rays (m, n) that the last round found
     rounds: int = 0
     fruitless: int = 0
     idle: bool = False  # the last round found no ray that was not there
@@ -337,29 +339,38 @@ class _Search:
         self.upper = min(self.upper, total_cost)
 
     def _price(self) -> None:
-        """Find each action's best ray at smoothed prices, and what the trees prove."""
+        """Find each action's best ray at smoothed prices, and what the trees prove; at the latest prices, too, where
+        trees have little to walk."""
         assert self.shares is not None
-        prices = self.shares.prices
+        prices, self.new = self.shares.prices, []
         # The best prices so far may be wild ones of an early round, beside which no others prove anything.
         if self.best is not None and not self.idle and (self.fruitless + 1) % _PATIENCE:
-            prices = _SMOOTH * self.best.prices + (1 - _SMOOTH) * prices
+            smooth = _SMOOTH * self.best.prices + (1 - _SMOOTH) * prices
+            if self._price_at(smooth) > _FEW_STEPS * len(self.costs):
+                return
         elif self.best is None and self.guess is not None:
             prices = self.guess
+        self._price_at(prices)
+
+    def _price_at(self, prices: Floats) -> int:
+        """The same at these prices: how many steps it took."""
         early = self.rounds < self.early
         # A tree needs no more digits than the gap has: early rounds end their walks after a few pivots.
         slack = max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
-        steps = len(self.costs)
+        steps = 0
         for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
             at = self.costs[which] - prices
             self.forest.take_over(at, which)
             steps += self.forest.price(at, which, _MOST_PIVOTS_EARLY if early else _MOST_PIVOTS, slack)
-        prepare(len(prices), steps * len(prices))
+        prepare(len(prices), (len(self.costs) + steps) * len(prices))
+        self.new.append(self.forest.rays[self.forest.ratios < 0])
         level, value = self._proven(prices)
         if self.best is None or value > self.best.value:
             self.best = _Bound(prices, level, self.forest.copied(), value)
             self.fruitless = 0
         else:
             self.fruitless += 1
+        return steps
 
     def _proven(self, prices: Floats) -> tuple[float, float]:
         """A level, and the bound that it gives where prices are lowered in the places for which trees do not prove it.
@@ -381,7 +392,7 @@ class _Search:
     def _add(self) -> None:
         """New rays of negative ratio, each once and for its cheapest action; the least active old ones go."""
         assert self.shares is not None
-        new = self.forest.rays[self.forest.ratios < 0]
+        new = np.concatenate(self.new)
         marks, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
         # A ray that is there already would share the activity with itself, and its copies push others out.
         first = first[~np.isin(marks, np.round(self.marks @ self.rays, 12))]
