@@ -91,10 +91,10 @@ class Forest:
 
     def lacks(self, prices: Floats, level: float) -> Floats:
         """(n,) by how much each place's price must be lowered at most so that the trees prove a level of all rays."""
-        from utmost.design.optima.tree_pricing import most_lacked
+        from utmost.design.optima.tree_pricing import serve_trees
 
         lacks = np.zeros(len(self.weights))
-        most_lacked(self._arrays(self.factors), np.ascontiguousarray(prices), level, lacks)
+        serve_trees(self._arrays(self.factors), np.ascontiguousarray(prices), level, lacks, np.empty((0, 0)))
         return lacks
 
     def take_over(self, prices: Floats, which: Places) -> None:
@@ -153,12 +153,11 @@ class Forest:
 
         Returns: at most n - 1 for each action.
         """
-        from utmost.design.optima.tree_pricing import flows_of_trees
+        from utmost.design.optima.tree_pricing import serve_trees
 
         k, n = self.parents.shape
         values = np.zeros((k, n))
-        anything = np.full(n, np.inf)
-        flows_of_trees(self._arrays(factors), np.ascontiguousarray(prices), anything, values)
+        serve_trees(self._arrays(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)
         action, place = np.nonzero(values)
         above, is_sink = self.parents[action, place], self.kinds[action, place] > 0
         return Multipliers(
