@@ -52,6 +52,7 @@ from utmost.laws.exact.shown import Shown
 _Ends = tuple[Fraction | float, Fraction | float, float, float]
 _kept: WeakKeyDictionary[PrivacyType, dict[Length | float, _Ends]] = WeakKeyDictionary()
 _kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, _Ends]] = WeakKeyDictionary()
+_kept_edges: WeakKeyDictionary[PrivacyType, tuple[list[_Ends], NDArray[np.intp]]] = WeakKeyDictionary()
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
@@ -88,6 +89,10 @@ def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
 
 def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_Ends], NDArray[np.intp]]:
     """What is known of different pairs, and which of them each pair is."""
+    # A design asks for its edges half a dozen times.
+    are_edges, kept = pairs is ptype.space.edges, _kept_edges.get(ptype)
+    if are_edges and kept is not None:
+        return kept
     known, n = _kept_pairs.setdefault(ptype, {}), ptype.space.size
     each, where = np.unique(pairs.min(axis=1) * n + pairs.max(axis=1), return_inverse=True)
     codes = each.tolist()
@@ -98,7 +103,10 @@ def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_E
         # Of one length for many pairs: on a grid of 400 places there are some hundred, and 80 000 pairs.
         powers = _powers(ptype, lengths)
         known.update((code, powers[d]) for code, d in zip(new, lengths, strict=True))
-    return [known[code] for code in codes], where
+    ends = [known[code] for code in codes]
+    if are_edges:
+        _kept_edges[ptype] = ends, where
+    return ends, where
 
 
 def _near_alphas(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Floats:
@@ -158,19 +166,19 @@ _LEAST = 1e-280
 _BLOCK = 1 << 20
 
 
-def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: int = 1) -> Iterator[tuple[int, int, int, Fraction]]:
+def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Iterator[tuple[int, int, int, Fraction]]:
     """(x, y, r, alpha^d(x, y)) for all essential edges in both directions where X[x, r] >= alpha^d X[y, r] is not sure.
 
     Where X[y, r] is 0 it is: nothing is asked of X[x, r].
 
     Args:
         ptype: space and level.
-        matrix: (n, k) Fractions, or integers, not negative.
-        scale: what they are divided by, a power of two.
+        matrix: (n, k) Fractions, not negative; or integers over a ``scale``, one for all or for each row (n, 1).
 
     Cost: O(edges k) float operations, and one exact number for each doubt.
     """
-    near, empty = matrix.astype(np.float64) / scale, matrix == 0
+    # Python rounds a quotient of integers to the nearest float, as it does a Fraction, in a tenth of the time.
+    near, empty = (matrix if scale is None else matrix / scale).astype(np.float64), matrix == 0
     edges = ptype.space.edges
     ends, where = _ends_of_pairs(ptype, edges)
     above = np.array([end[3] for end in ends], dtype=np.float64)[where]
@@ -288,8 +296,10 @@ def certified_bounds(
         upper = remap_loss(ptype.level, consumer, actions, exactly)
     else:
         assert matrix is not None, "a certificate has a remap or a matrix"
-        check_private(ptype, matrix)
-        upper = matrix_loss(consumer, matrix, exactly)
+        check_array(matrix, "channel", 2)
+        integers = by_integers(as_rationals(matrix))
+        _check_private(ptype, matrix, *integers)
+        upper = _loss(consumer, *integers, exactly)
     return Bounds(lower, upper)
 
 
@@ -328,12 +338,15 @@ def check_private(ptype: PrivacyType, matrix: Array) -> None:
     """Raise PromiseBroken unless a matrix of Fractions is a channel that keeps the level along every edge, exactly."""
     check_array(matrix, "channel", 2)
     # Sums of integers over one denominator for each row: a sum of Fractions would find a common divisor at each step.
-    whole, scale = by_integers(as_rationals(matrix))
+    _check_private(ptype, matrix, *by_integers(as_rationals(matrix)))
+
+
+def _check_private(ptype: PrivacyType, matrix: Array, whole: Array, scale: Array) -> None:
     for x in np.flatnonzero(whole.sum(axis=1) != scale[:, 0])[:1]:
         raise PromiseBroken(f"row {x} of the channel must sum to 1", came=matrix[x].sum())
     for x, r in np.argwhere(whole < 0)[:1]:
         raise PromiseBroken(f"entry [{x}, {r}] of the channel must not be negative", came=matrix[x, r])
-    for x, y, r, factor in doubtful_ratios(ptype, matrix):
+    for x, y, r, factor in doubtful_ratios(ptype, whole, scale):
         if not at_most(factor, matrix[y, r], matrix[x, r]):
             raise PromiseBroken(
                 f"secrets {x} and {y} must keep the level in column {r}", came=(matrix[x, r], matrix[y, r])
@@ -342,7 +355,11 @@ def check_private(ptype: PrivacyType, matrix: Array) -> None:
 
 def matrix_loss(consumer: Consumer, matrix: Array, exactly: bool) -> Any:
     """sum_x p_x sum_r X[x, r] l(x, r) of a matrix of Fractions, every float read as the rational that it is."""
-    (losses, units), (chances, scale) = (by_integers(numbers) for numbers in (consumer.loss, matrix))
+    return _loss(consumer, *by_integers(matrix), exactly)
+
+
+def _loss(consumer: Consumer, chances: Array, scale: Array, exactly: bool) -> Any:
+    losses, units = by_integers(consumer.loss)
     tops, below = (losses * chances).sum(axis=1).tolist(), (units * scale).ravel().tolist()
     rows = zip(consumer.prior.tolist(), tops, below, strict=True)
     total = _sum(fmpq(*p.as_integer_ratio()) * fmpq(top, bottom) for p, top, bottom in rows if p)
@@ -383,8 +400,8 @@ def edge_slacks(
     number_kind = object if exactly else np.float64
     prior, loss = (np.asarray(a, dtype=number_kind) for a in (consumer.prior, consumer.loss))
     mu, cost = np.asarray(dual, dtype=number_kind)[:, None], prior[:, None] * loss
-    listed = multipliers if isinstance(multipliers, Multipliers) else _listed(ptype, multipliers)
-    factors = _factors(ptype, listed, exactly)
+    listed = as_list(ptype, multipliers)
+    factors = alphas_below(ptype, listed.pairs) if exactly else _near_alphas(ptype, listed.pairs, 0)
     minus, plus = listed.total(1, cost.shape), listed.total(factors, cost.shape, at_high=True)
     slack = cost - mu - minus + plus
     if exactly:
@@ -394,13 +411,10 @@ def edge_slacks(
     return np.asarray(slack - roundings * 2.0**-52 * (cost + abs(mu) + minus + plus) - 1e-300)
 
 
-def _listed(ptype: PrivacyType, multipliers: Array) -> Multipliers:
-    """The multipliers (edges, 2, actions) that are not zero."""
+def as_list(ptype: PrivacyType, multipliers: Array | Multipliers) -> Multipliers:
+    """A list as it is, and of a table (edges, 2, actions) what is not zero."""
+    if isinstance(multipliers, Multipliers):
+        return multipliers
     e, side, action = np.nonzero(multipliers)
     ends = ptype.space.edges
     return Multipliers(ends[e, side], ends[e, 1 - side], action, multipliers[e, side, action])
-
-
-def _factors(ptype: PrivacyType, listed: Multipliers, exactly: bool) -> Array:
-    """alpha^d of each pair in the list, or a float below it."""
-    return alphas_below(ptype, listed.pairs) if exactly else _near_alphas(ptype, listed.pairs, 0)

@@ -40,7 +40,7 @@ _PATIENCE = 5  # rounds without a better bound; then the latest prices are taken
 _FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant one
 _EARLY = 12  # rounds in which a tree need not be priced to its end
 _FEW_STEPS = 5  # of a tree: where there are fewer, trees are priced at the latest prices of a round, too
-_MOST_PIVOTS_EARLY, _MOST_PIVOTS = 150, 3000
+_FEW_PIVOTS, _MOST_PIVOTS = 150, 3000  # of a tree in a round
 _WAVES = (0.04, 0.15, 0.4)  # of the actions: who comes later begins at the trees of who came first
 _COLUMNS = 8  # kept for each place
 _LEFT = 2  # rays for each place that the next search begins with
@@ -355,13 +355,15 @@ class _Search:
     def _price_at(self, prices: Floats) -> int:
         """The same at these prices: how many steps it took."""
         early = self.rounds < self.early
+        # Near the end a tree that has far to walk stands at prices that lead astray; the next round finds it again.
+        most = _FEW_PIVOTS if early or self.gap <= self.aim(_ROUGH[0]) else _MOST_PIVOTS
         # A tree needs no more digits than the gap has: early rounds end their walks after a few pivots.
         slack = max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
         steps = 0
         for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
             at = self.costs[which] - prices
             self.forest.take_over(at, which)
-            steps += self.forest.price(at, which, _MOST_PIVOTS_EARLY if early else _MOST_PIVOTS, slack)
+            steps += self.forest.price(at, which, most, slack)
         prepare(len(prices), (len(self.costs) + steps) * len(prices))
         self.new.append(self.forest.rays[self.forest.ratios < 0])
         level, value = self._proven(prices)

@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.design.channels import Channel
 from utmost.design.channels.channel import Labels, stochastic
-from utmost.design.optima.checker import Multipliers, doubtful_ratios, edge_slacks, largest_alpha
+from utmost.design.optima.checker import Multipliers, as_list, doubtful_ratios, edge_slacks, largest_alpha
 from utmost.design.spaces import Consumer
 from utmost.design.types import PrivacyType
 from utmost.design.types.privacy_type import at_most
@@ -122,9 +122,9 @@ def feasible_dual(
 ) -> tuple[Array, Array | Multipliers]:
     """The dual with negative multipliers raised to 0, and mu lowered until it is certainly feasible."""
     nonnegative = multipliers if isinstance(multipliers, Multipliers) else np.maximum(multipliers, 0.0)
-    mu = np.array(dual)
+    mu, listed = np.array(dual), as_list(ptype, nonnegative)
     for _ in range(20):
-        slack = edge_slacks(ptype, consumer, mu, nonnegative, exactly=False).min(axis=1)
+        slack = edge_slacks(ptype, consumer, mu, listed, exactly=False).min(axis=1)
         if (slack >= 0).all():
             break
         # Twice what is missing, for the sum that is compared is rounded once more with each change.
@@ -132,7 +132,7 @@ def feasible_dual(
     return mu, nonnegative
 
 
-def _breaks(ptype: PrivacyType, matrix: Array, scale: int = 1) -> tuple[list[Fraction], Fraction]:
+def _breaks(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> tuple[list[Fraction], Fraction]:
     """By how much each column breaks privacy at most, and the largest factor of an edge."""
     breaks = [Fraction(0)] * matrix.shape[1]
     for x, y, r, factor in doubtful_ratios(ptype, matrix, scale):
