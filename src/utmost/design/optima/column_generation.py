@@ -62,7 +62,8 @@ def certificate_of_rays(
         consumer: a prior over the space's secrets, and a loss.
         gap: how far above the optimum the loss may be, relative to it, or to 1e-12 of the largest expected loss of an
             action where that is more.
-        progress: is told after each round how many there were, and the relative gap so far.
+        progress: is told after each round how many there were, and the relative gap so far: of the places that count
+            so far, where some have no mass.
 
     Returns: what was reached, with the bounds that it proves: where rounding stops the search before the gap is small
         enough, and when it is interrupted from the keyboard, these are farther apart.
@@ -71,7 +72,7 @@ def certificate_of_rays(
         SolverFailed: when no bound was found at all.
 
     Cost: 20 to 200 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree with s sources; 400
-        places take from 5 seconds to 2 minutes. Memory: O(n (n + k)) floats for k actions.
+        places take from 5 to 40 seconds, and longer where they are far apart by their level. Memory: O(n (n + k)) floats for k actions.
 
     Source: column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
         `docs/theory/large-designs.md`.

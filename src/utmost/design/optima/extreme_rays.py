@@ -111,7 +111,7 @@ class Forest:
         for name in ("parents", "kinds", "roots", "rays"):
             setattr(self, name, getattr(others, name)[which].copy())
 
-    def grown(self, others: "Forest", at: Places) -> "Forest":
+    def grown(self, others: "Forest", at: NDArray[np.intp]) -> "Forest":
         """These trees with the factors and weights of others, and their further places, each as high as it may be.
 
         Args:
