@@ -84,6 +84,7 @@ def test_trust_gives_levels_by_distance_and_writes_views_for_the_owner_alone(run
     assert report["unreached"] == ["x", "y"]
     assert report["coalitions"]["checked"]
     listed = told(run, "trust", network, "--owner", "ann", "--at", "1=ln2", "--at", "2=1/4")
+    assert run("trust", network, "--owner", "ann", "--at", "²=ln2")[0] == 2
     assert [one["epsilon"] for one in listed["recipients"]] == ["-log(1/2)", "1/4"]
     secret, out = file("198419841984\n", "secret"), tmp_path / "views.json"
     code, shown, err = run(

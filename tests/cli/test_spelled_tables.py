@@ -1,6 +1,7 @@
 """Tables in any spelling and format, wherever a command reads or writes one; and files that are nothing of the kind."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -110,6 +111,39 @@ def test_files_that_are_nothing_of_the_kind_are_refused_in_words(run, tmp_path, 
     assert name in err
     for word in ("Traceback", "codec", "recursion", "99999", "No such file"):
         assert word not in err
+
+
+@pytest.mark.parametrize("word", ["1_0", "１２", "٣", "0x10", "nan", "inf", "1,5", "1 0", "−5"])
+def test_what_spells_no_number_is_none_at_any_door(run, tmp_path, word):
+    """In a cell, an option and a document of JSON: by type, and a cell by its row; nothing is drawn or spent."""
+    table, promise = tmp_path / "t.csv", tmp_path / "p.json"
+    table.write_text(f'ward,n\nA,7\nB,"{word}"\n', encoding="utf-8")
+    code, out, err = run("release", table, *ASKED)
+    assert (code, out, "row 2 (line 3), column 'n'" in err, "Traceback" in err) == (1, "", True, False), err
+    table.write_text("ward,n\nA,7\nB,+9\nC, 1e1 \n", encoding="utf-8")
+    for option in ("--epsilon", "--sensitivity", "--cells"):
+        words = [word if before == option else there for before, there in pairwise(["", *ASKED])]
+        code, out, err = run("release", table, *words)
+        assert (code, out, "Traceback" in err) == (2, "", False), (option, err)
+        assert option in err or option[2:] in err
+    assert run("release", table, *ASKED)[0] == 0
+    code, *_ = run("promise", *ASKED[:-2], "--out", promise)
+    assert code == 0
+    promise.write_text(promise.read_text().replace('"sensitivity": "1"', f'"sensitivity": {json.dumps(word)}'))
+    assert word in json.loads(promise.read_text()).__repr__()
+    assert run("release", table, "--promise", promise, "--epsilon", "1")[0] in (1, 2)
+
+
+def test_a_column_is_named_as_it_is_written(run, tmp_path):
+    """With a comma or a blank it is quoted; what differs in case or in how letters are composed is named."""
+    table, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    table.write_text('ward,n ,"a,b",N,e\u0301\nA,1,2,3,4\n', encoding="utf-8")
+    words = ["release", table, "--public", "ward", "--sensitivity", 1, "--cells", 4, "--epsilon", 1]
+    assert run(*words, "--columns", '"n ", "a,b"', "--columns", "N,e\u0301", "--out", out)[0] == 0
+    assert out.read_text().startswith('ward,n ,n _margin,"a,b","a,b_margin",N,N_margin,e\u0301,')
+    assert run("verify", out)[0] == 0
+    for column, hint in (("n", "'n '? On the command line, in quotes"), ("WARD", "'ward'?"), ("\xe9", "'e\\u0301'?")):
+        assert f"Did you mean {hint}" in " ".join(run(*words, "--columns", column)[2].split())
 
 
 def test_half_of_a_character_is_refused_before_anything_is_drawn(run, tmp_path):

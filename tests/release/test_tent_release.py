@@ -207,7 +207,7 @@ def test_a_near_law_bounds_a_sum_of_its_own():
     """P(|T + D| > r) is never above what the law says, by an exact sum of both."""
     reference = Combination([1, "1/2"], [1, 2])
     released = seeded_workload_release(COUNTS, CHOSEN, 7)
-    assert all(isinstance(law, Combination) for law in released._laws((0,)).values())
+    assert all(isinstance(law, Combination) for law in released.laws((0,)).values())
     other = Combination(["1.05", "0.53"], [1, 2])
     (spread,) = spreads(np.array([[0.05, 0.03]]), np.array([1.0, 2.0]), np.ones(2))
     law = NearLaw(reference, spread)

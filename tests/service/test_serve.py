@@ -18,7 +18,7 @@ import pytest
 
 from running import PLAIN, called
 from utmost.doors.service import connect
-from utmost.errors import NotAuthenticated, UtmostError
+from utmost.errors import NotAuthenticated, OutOfRange, UtmostError
 from utmost.publish.ledger import Ledger
 
 ADMISSIONS = "admissions-1973"
@@ -147,6 +147,11 @@ def test_settings_of_a_file_the_environment_and_the_options(tmp_path):
     read = Settings.of_environment({"UTMOST_SERVE_PORT": "8002", "UTMOST_SERVE_BURST": "7"}, file=config, port=None)
     assert (read.ledger, read.port, read.rate, read.burst, read.approvals) == ("kept.db", 8002, 5.0, 7, False)
     assert Settings.of_environment({"UTMOST_SERVE_PORT": "8002"}, file=config, port=8003).port == 8003
+    for name, wrong in {"PORT": "8_002", "BURST": "٧", "RATE": "1_0", "PATIENCE": "１"}.items():
+        with pytest.raises(OutOfRange, match=f"{name.lower()} must be a"):
+            Settings.of_environment({f"UTMOST_SERVE_{name}": wrong})
+    with pytest.raises(OutOfRange, match="smtp must be"):
+        Settings(mail_to="a@example", mail_from="b@example", smtp="mail.example:٢٥")
     assert Settings.of_environment(every) == Settings(rate=5.0, port=8001)
     checked = called("serve", "--check", "--config", str(config), "--port", "8004", cwd=tmp_path)
     assert checked.returncode == 0
@@ -176,13 +181,7 @@ def test_an_address_that_is_taken_is_refused_in_words(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = subprocess.run(
-            [sys.executable, "-c", "from utmost.doors.cli.main import main; main()", "serve", "--port", str(port)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
+        done = called("serve", "--port", port, cwd=tmp_path)
     assert done.returncode == 2
     assert f"utmost: 127.0.0.1:{port}: the service must start" in done.stderr
     assert "Traceback" not in done.stderr

@@ -122,6 +122,15 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
         folder.keep("visits", loose, epsilon=4)
     with pytest.raises(NotPublished):
         folder.keep("others", loose, epsilon=1)
+    other = ledger.publish("visits of others", table(con), **SAY, epsilon=3, independent=True)
+    ledger.relax("visits", table(con), epsilon=3)
+    with pytest.raises(DataChanged):
+        folder.keep("visits", other, epsilon=3)
+    with pytest.raises(NeedsTable, match="answered"):
+        folder.keep("visits", other, epsilon=4)
+    assert folder.keep("visits of others", other, epsilon=3).is_dir()
+    with pytest.raises(Unsupported, match="by the engine"):
+        folder.keep("visits", ledger["visits"], epsilon=3)
     ledger.publish("kept", {"id": ["a", "b"], "n": [1, 2]}, **SAY, noise="items", epsilon=1, independent=True)
     with pytest.raises(Unsupported, match="itself"):
         folder.keep("kept", loose, epsilon=1)

@@ -75,7 +75,7 @@ def test_flights_are_planned_and_released():
     assert plan.value <= equal.value * (1 + 1e-12)
     released = release_workload(np.zeros(domain.shape, dtype=int), plan, epsilon=1)
     for family, states in (("airport", 105), ("state", 46)):
-        variances = [noise.variance for noise in released._laws(domain.family(family)).values()]
+        variances = [noise.variance for noise in released.laws(domain.family(family)).values()]
         counts = np.unique(released.reconstruction.kinds(domain.family(family)), return_counts=True)[1]
         assert sum(counts) == states
         assert float(np.average([float(v) for v in variances], weights=counts)) == pytest.approx(

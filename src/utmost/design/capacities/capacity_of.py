@@ -124,6 +124,7 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
     if exactly and is_exact(gains):
         mechanism, slack = Channel(matrix), 0
     else:
+        # Each of the n terms of a product is off by four units at most; never 0.
         rounding = 2.0**-50 * n * float(np.abs(gains).max(initial=0.0)) + 1e-300
         slack = max(0.0, float((gains - dual.astype(np.float64) @ columns.astype(np.float64)).max())) + rounding
         mechanism = Channel(matrix if exactly else matrix / matrix.sum(axis=1, keepdims=True))

@@ -229,8 +229,6 @@ class ProductMechanism(ImplicitMechanism):
 
 
 Mechanism = Channel | ImplicitMechanism
-
-
 _BLOCK = 1 << 22
 
 

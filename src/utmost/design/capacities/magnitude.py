@@ -81,6 +81,7 @@ def sandwich(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, A
 
 def raised(weights: Array, least: Fraction) -> Array:
     """w / L, rounded up: a dual of the multiplicative capacity, where L <= E w."""
+    # Up by less than a unit; a zero stays zero.
     return objects([Fraction(int(w / least * _UNIT) + 1 if w else 0, _UNIT) for w in weights.tolist()])
 
 

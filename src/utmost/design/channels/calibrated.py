@@ -18,6 +18,7 @@ from utmost.design.spaces import Space, discrete
 from utmost.design.spaces.losses import loss_matrix
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 from utmost.laws.exact import Array, Level, Number, as_array, as_rationals, checked, exact, frozen, is_exact, level
+from utmost.laws.exact.numbers import between_0_and_1
 
 Tails = tuple[Number | None, Number | None]
 """By how much each further outcome before the first and after the last one costs more; None or 0 where there is none.
@@ -126,11 +127,7 @@ def _period(rise: Fraction, integer_steps: bool) -> int:
 
 @checked
 def exponential_mechanism(
-    costs: object,
-    epsilon: Number | Level | None = None,
-    *,
-    alpha: Number | None = None,
-    **words: Unpack[RangeWords],
+    costs: object, epsilon: Number | Level | None = None, *, alpha: Number | None = None, **words: Unpack[RangeWords]
 ) -> Channel:
     """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), or to the root of that power where row sums may differ.
 
@@ -206,9 +203,8 @@ def abstract_staircase(
     [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
     """
     cost, where = _read_costs(costs, words.get("space"))
-    weights, turn = _read_base(words.get("base"), cost.shape[1]), exact(gamma, "gamma")
-    if not 0 <= turn <= 1:
-        raise OutOfRange("gamma must lie between 0 and 1", came=gamma, where="abstract_staircase")
+    weights = _read_base(words.get("base"), cost.shape[1])
+    turn = between_0_and_1(gamma, "gamma", "abstract_staircase", strictly=False)
     if where.distances.dtype != np.int64:
         raise Unsupported("an abstract staircase needs integer distances", came=repr(where))
     steps = np.frompyfunc(lambda t: Fraction(floor(t) + (t - floor(t) >= turn)), 1, 1)

@@ -16,7 +16,6 @@ from utmost.laws.exact import (
     as_array,
     check_array,
     checked,
-    exact,
     frozen,
     is_exact,
     matrix_product,
@@ -27,6 +26,7 @@ from utmost.laws.exact import (
     to_floats,
 )
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.numbers import between_0_and_1
 from utmost.laws.exact.shown import Shown
 from utmost.provided import provided
 
@@ -311,9 +311,7 @@ def _keep(channel: Channel, matrix: Array, secrets: Labels, outcomes: Labels) ->
 
 
 def _weighted(mine: Array, theirs: Array, p: Number) -> tuple[Array, Array]:
-    weight = exact(p, "p")
-    if not 0 <= weight <= 1:
-        raise OutOfRange("p must lie between 0 and 1", came=p)
+    weight = between_0_and_1(p, "p", strictly=False)
     mine, theirs = same_numbers(mine, theirs)
     if is_exact(mine):
         return weight * mine, (1 - weight) * theirs

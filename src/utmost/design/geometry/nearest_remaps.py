@@ -189,7 +189,7 @@ def remap_candidates(B: Floats, A: Floats) -> Iterator[RemapCandidate]:
     back, rank = _pseudoinverse(B)
     at = _affine(B, A, back, np.full((B.shape[1], A.shape[1]), 1 / A.shape[1]))
     missed = B @ at - A
-    if abs(missed).max() > 1e-9:
+    if abs(missed).max() > 1e-9:  # what is far off even so is missed for good: the loss that shows it
         yield RemapCandidate(None, missed)
     if rank == B.shape[1]:
         yield from _of_the_only(at, back)
@@ -204,7 +204,7 @@ def _pseudoinverse(B: Floats) -> tuple[Floats, int]:
     tall = B.shape[0] >= B.shape[1]
     Q, R = np.linalg.qr(B if tall else B.T)
     sizes = abs(np.diag(R))
-    if sizes.min() > 1e-10 * sizes.max():
+    if sizes.min() > 1e-10 * sizes.max():  # far from dependent: ten digits of the inverse are lost at most
         back = np.linalg.solve(R, Q.T)
         return np.asarray(back if tall else back.T), len(R)
     return np.asarray(np.linalg.pinv(B)), int(np.linalg.matrix_rank(B))
@@ -262,6 +262,7 @@ def _refuting(B: Floats, A: Floats, remap: Floats) -> RemapCandidate | None:
     """What is missed by a remap, as a loss, where it distinguishes the two."""
     missed = B @ remap - A
     margin = (B.T @ missed).min(axis=1).sum() - (A * missed).sum()
+    # Beyond rounding, and not of a remap that is near enough anyway.
     return RemapCandidate(None, missed) if margin > 1e-3 * (missed**2).sum() > 1e-22 else None
 
 

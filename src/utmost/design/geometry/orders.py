@@ -196,7 +196,7 @@ def _largest_ratio(first: Array, second: Array, near_first: Array, near_second: 
         logs = np.where(smaller > 1e-300, np.log(larger) - np.log(smaller), np.inf)
     most = logs[smaller > 1e-300].max(initial=0.0)
     ratio: Any = Fraction(1)
-    for y in np.flatnonzero(logs >= most - 1e-9).tolist():
+    for y in np.flatnonzero(logs >= most - 1e-9).tolist():  # all that may be the largest once rounding is taken off
         p, q = sorted((Fraction(first[y]), Fraction(second[y])))
         if q:
             ratio = max(ratio, q / p if p else float("inf"))

@@ -49,8 +49,6 @@ _RATIONAL = (int, Fraction, np.int64)
 _MOST_KEPT = 1 << 12
 
 Terms = dict[tuple[int, ...], int]
-
-
 _images_decide: ContextVar[bool] = ContextVar("images decide", default=False)
 
 

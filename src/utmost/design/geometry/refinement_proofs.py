@@ -59,7 +59,7 @@ def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance:
     remapped = matrix_product(better.matrix, remap.matrix)
     if is_exact(remapped) and worse.is_exact:
         return bool((remapped == worse.matrix).all())
-    rounding = (better.shape[1] + 2) * 2.0**-52
+    rounding = (better.shape[1] + 2) * 2.0**-52  # of a product: taken off, so that what passes is within it
     return bool((abs(remapped.astype(np.float64) - worse.matrix.astype(np.float64)) <= tolerance - rounding).all())
 
 

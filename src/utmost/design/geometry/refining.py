@@ -51,11 +51,7 @@ class RefinementVerdict(Verdict):
 
 @overload
 def refines(
-    *,
-    better: Channel | object,
-    worse: Channel | object,
-    order: Literal["refinement"] = ...,
-    tolerance: float = ...,
+    *, better: Channel | object, worse: Channel | object, order: Literal["refinement"] = ..., tolerance: float = ...
 ) -> RefinementVerdict: ...
 @overload
 def refines(

@@ -49,7 +49,7 @@ def preferring_consumer(
 def _seems_to_prefer(joint: Floats, B: Floats, A: Floats) -> bool:
     """Whether floats see a preference beyond their rounding: what they do not see is left to exact losses."""
     mine, theirs = ((C.T @ joint).min(axis=1).sum() for C in (A, B))
-    return bool(theirs - mine > 1e-13 * abs(joint).sum())
+    return bool(theirs - mine > 1e-13 * abs(joint).sum())  # beyond what rounds in the sums
 
 
 def _consumer(integers: Array, exactly: bool) -> Consumer:

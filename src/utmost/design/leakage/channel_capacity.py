@@ -53,11 +53,9 @@ class Leaks(Protocol):
 
     def multiplicative_leakage(self, channel: object, prior: object = None) -> Any:
         """By what factor the outcome improves what is measured."""
-        ...
 
     def additive_leakage(self, channel: object, prior: object = None) -> Any:
         """By how much."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -114,7 +114,7 @@ def _information(rows: Floats, prior: Floats) -> float:
 
 def _polished(rows: Floats, prior: Floats) -> Floats:
     """Newton steps among the secrets in use: one that runs out is left out, one that promises most comes in."""
-    p = np.where(prior > 1e-9 * prior.max(), prior, 0.0)
+    p = np.where(prior > 1e-9 * prior.max(), prior, 0.0)  # shares of next to nothing may come in again
     p = p / p.sum()
     for _ in range(20 + 5 * len(p)):
         moved = _stepped(rows, p)

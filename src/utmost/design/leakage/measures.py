@@ -172,7 +172,6 @@ class Rule(Protocol):
 
     def matrix(self, secrets: int, /) -> Array:
         """The (n, k) payments for n secrets."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

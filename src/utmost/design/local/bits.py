@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from utmost.design.channels import Channel
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import Interval, Level, Number, checked, exact, level, natural, plain_array, wrong_kind
+from utmost.laws.exact.numbers import between_0_and_1
 from utmost.laws.sampling.categorical import Categorical
 from utmost.laws.sampling.draw import CHUNK
 from utmost.laws.sampling.random_bits import Randomness, secure
@@ -134,9 +135,7 @@ class BitResponse:
         >>> BitResponse.permanent("1/2")
         BitResponse(one=Fraction(3, 4), zero=Fraction(1, 4))
         """
-        share = exact(a, "a")
-        if not 0 < share < 1:
-            raise OutOfRange("a must lie strictly between 0 and 1", came=a, where="BitResponse.permanent")
+        share = between_0_and_1(a, "a", "BitResponse.permanent")
         return cls(1 - share / 2, share / 2)
 
     @classmethod

@@ -296,6 +296,7 @@ def _is_far(table: Floats, wanted: Floats) -> bool:
     """Whether balance is too many deviations from the mean of the bases to be a mixture of them: only saves time."""
     middle = table.mean(axis=1)
     spread, offset = (table - middle[:, None]) / np.sqrt(table.shape[1]), wanted - middle
+    # Directions in which the bases differ by rounding alone do not count.
     steps = np.linalg.lstsq(spread, offset, rcond=1e-9)[0]
     return bool(steps @ steps > _FAR**2)
 
@@ -313,7 +314,7 @@ def _weights(table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction)
         primal = solve(program).primal
     except (Infeasible, SolverFailed):
         return None
-    chosen = np.flatnonzero(primal > 1e-9)
+    chosen = np.flatnonzero(primal > 1e-9)  # the support alone is taken from floats: its weights are solved for exactly
     equations = objects(Fraction(int(v)) for v in table[:, chosen].ravel()).reshape(-1, len(chosen))
     right = as_array([each * int(size) for size in sizes]).reshape(-1, 1)
     independent_rows, independent_columns = independent(equations)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from utmost.design.local.bits import BitResponse
 from utmost.design.local.words import Bloom, Tally
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.laws.exact import Floats, Number, as_array, checked, exact
+from utmost.laws.exact import Floats, Number, as_array, checked
+from utmost.laws.exact.numbers import between_0_and_1, read_confidence
 from utmost.laws.exact.shown import Shown
 
 # So many exchanges of all places at once may pass without progress before single exchanges take over.
@@ -124,10 +125,7 @@ class Found(Shown):
         >>> [round(end) for end in Found("mary", 1000.0, 50.0, 0.0).interval()]
         [902, 1098]
         """
-        sure = exact(confidence, "confidence")
-        if not 0 < sure < 1:
-            raise OutOfRange("a confidence must lie strictly between 0 and 1", came=confidence)
-        reach = NormalDist().inv_cdf((1 + float(sure)) / 2) * self.error
+        reach = NormalDist().inv_cdf((1 + float(read_confidence(confidence))) / 2) * self.error
         return max(0.0, self.count - reach), self.count + reach
 
 
@@ -178,9 +176,7 @@ def decode(
 
     Cost: a microsecond or two for each candidate and cohort, then the regression: seconds for thousands of candidates.
     """
-    share = exact(significance, "significance")
-    if not 0 < share < 1:
-        raise OutOfRange("the significance must lie strictly between 0 and 1", came=significance, where="decode")
+    share = between_0_and_1(significance, "the significance", "decode")
     if len(set(candidates)) != len(candidates):
         raise OutOfRange("the candidates must be different words", came=f"{len(candidates)} of them", where="decode")
     if tally.ones.shape != (bloom.cohorts, bloom.bits) or not tally.clients.any():
@@ -279,7 +275,7 @@ class _Fit:
     @property
     def p_values(self) -> Floats:
         """One-sided, of each word."""
-        z = self.counts[:-1] / np.maximum(self.errors[:-1], 1e-300)
+        z = self.counts[:-1] / np.maximum(self.errors[:-1], 1e-300)  # never divided by 0
         return np.array([0.5 * erfc(each / sqrt(2)) for each in z])
 
     def decoding(self, words: list[str]) -> Decoding:

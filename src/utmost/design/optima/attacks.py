@@ -120,7 +120,7 @@ def attack(
         channel, consumer, belief = channel.to_floats(), consumer.to_floats(), as_array(to_floats(belief))
     by = l_uncertainty(consumer if loss is None else loss)
     matrix, weights = same_numbers(channel.matrix, belief)
-    slack = (n + m + _OF_POWERS) * 2.0**-52
+    slack = (n + m + _OF_POWERS) * 2.0**-52  # a unit for each term of a sum, and for what powers were off before
     return Attack(
         mechanism,
         known,

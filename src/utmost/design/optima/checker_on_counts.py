@@ -250,7 +250,7 @@ def _powers_up(top: float, n: int) -> Array:
     """Upper bounds of alpha^0, ..., alpha^n."""
     powers = np.ones(n + 1)
     for k in range(1, n + 1):
-        powers[k] = math.nextafter(powers[k - 1] * top, math.inf)
+        powers[k] = math.nextafter(powers[k - 1] * top, math.inf)  # each product is off by half a unit: one up is above
     return powers
 
 
@@ -258,4 +258,4 @@ def _sum_up(terms: Array) -> float:
     """An upper bound of a sum of products of three nonnegative floats."""
     size = math.isqrt(len(terms)) + 1
     total = float(np.add.reduceat(terms, np.arange(0, len(terms), size)).sum())
-    return total * (1 + (2 * size + 8) * 2.0**-52) + _UNDERFLOW
+    return total * (1 + (2 * size + 8) * 2.0**-52) + _UNDERFLOW  # two levels of sums, each of ``size`` terms

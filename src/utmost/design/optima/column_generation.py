@@ -415,6 +415,7 @@ class _Search:
     def columns(self) -> Floats:
         """(n, k): the best channel that the rays at hand make."""
         weights, (rays, spent) = self.forest.weights, self.best_rays or (self.rays, self.spent)
+        # A hundredth of the gap is left to the middle of the face.
         near = central_shares(rays, spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
         shares = exact_sums(rays, weights, near.shares)
         channel = np.zeros((len(rays), len(self.costs)))

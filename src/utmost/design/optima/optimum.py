@@ -303,6 +303,7 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
             certificate = Certificate(ptype, consumer, dual, remap=remap)
         except PromiseBroken:
             continue
+        # A wider gap is no closed form's rounding: a program is asked.
         return certificate if exactly or is_sure or certificate.gap <= 1e-9 * certificate.upper else None
     if is_sure:
         raise PromiseBroken("the theorem's dual must be feasible", where="optimal_mechanism")

@@ -23,7 +23,6 @@ from utmost.laws.exact import (
     Number,
     as_array,
     checked,
-    exact,
     exact_integer,
     frozen,
     is_exact,
@@ -31,6 +30,7 @@ from utmost.laws.exact import (
     same_numbers,
     to_floats,
 )
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import IntegerLaw, Law, costs
 
@@ -162,12 +162,11 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
     >>> reading.action, reading.ties, reading.posterior.tolist()[0], reading.loss
     (0, (0, 1, 2), Fraction(4, 13), Fraction(9, 13))
     """
-    share = exact(confidence, "confidence")
-    if not 0 < share < 1:
-        raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence)
+    share = read_confidence(confidence)
     belief = _posterior(noise, consumer.prior, exact_integer(response, "response"))
     scores = _product(belief, consumer.loss)
     least = scores.min()
+    # Actions that rounding alone tells apart are ties.
     equal = np.flatnonzero(scores <= (least if is_exact(scores) else least * (1 + 2.0**-44)))
     first, last, mass = _shortest(belief, share)
     ties = tuple(int(r) for r in equal) if len(equal) > 1 else ()

@@ -37,8 +37,6 @@ _SHORT = 0.1  # of the slack: by how much a place may fall short, times its q v
 _ROUNDING = 1e-14  # of what is summed
 _LIGHT = 1e-2  # of the heaviest place: what a root weighs at least
 _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
-
-
 _WAYS_IN = ("price_trees", "serve_trees")  # what `Forest` calls; the rest is called by these
 _fast: list[Callable[..., Any]] = []
 _worked, _has_looked = 0, False
@@ -229,7 +227,7 @@ def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floa
         if flow < -_ROUNDING * size[i]:
             side = mass[i] if kind[i] > 0 else 1.0 - mass[i]
             if flow < relative * side:
-                relative = flow / max(side, 1e-300)
+                relative = flow / max(side, 1e-300)  # a side of no mass has no flow to speak of
                 tiny = i
         sub[parent[i]] += sub[i]
         mass[parent[i]] += mass[i]

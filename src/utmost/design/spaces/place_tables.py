@@ -13,11 +13,7 @@ from utmost.laws.exact import exact
 from utmost.provided import provided
 
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
-_ALSO = {
-    "name": ("id", "label", "place"),
-    "latitude": ("lat",),
-    "longitude": ("lon", "lng", "long"),
-}
+_ALSO = {"name": ("id", "label", "place"), "latitude": ("lat",), "longitude": ("lon", "lng", "long")}
 """What else people call a column, which is looked for where there is none of the name asked for."""
 _METRES = {"name": _ALSO["name"], "latitude": ("northing", "north", "y"), "longitude": ("easting", "east", "x")}
 """The same where coordinates are declared to be metres."""

@@ -146,8 +146,6 @@ def _one_kind(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 _simplified = np.frompyfunc(lambda d: d.simplified() if isinstance(d, Surd) else d, 1, 1)
-
-
 Place = Any
 """A point as the function of a metric receives it: what stood in the list of points."""
 

@@ -4,21 +4,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from rich.console import Group
-from rich.padding import Padding
-from rich.text import Text
 
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, number, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.cli.total_command import ReleaseFile
 from utmost.doors.documents.reports import print_json
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.clean_release import CleanTable
+from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
-from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.tables import files
 from utmost.publish.workloads import between
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
@@ -53,13 +52,16 @@ def clean(
     """
     out = table_options.output(out, form)
     check_free(Path("table.csv"), out)
-    read = read_workload(release)
-    words = read.domain.level_names(read.domain.finest) if family is None else read_family(read.domain, _total(family))
+    released = read_release(release)
+    if not isinstance(released, WorkloadRelease | DetailedSums):
+        raise Unsupported("clean tables are of a release by a plan, or in two stages", came="another kind")
+    domain = released.domain if isinstance(released, WorkloadRelease) else released.together.domain
+    words = domain.level_names(domain.finest) if family is None else read_family(domain, _total(family))
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange("a clean table is of whole levels", came=repr(family), where="--family")
     with long_work("Making whole numbers"):
-        whole = read.clean(None if given is None else _facts(given), hold=hold)
-    table, report = _table(read, whole, list(words)), whole.said(None, list(words))
+        whole = _cleaned(released, None if given is None else _facts(given), hold)
+    table, report = _table(released, whole, list(words)), whole.said(None, list(words))
     if out is not None:
         report = publish(table, lambda digest: whole.said(digest, list(words)), out)
     if as_json:
@@ -67,6 +69,14 @@ def clean(
     if out is None:
         table_options.give_table(table, form)
     _show(report, out)
+
+
+def _cleaned(released: WorkloadRelease | DetailedSums, public: dict[str, Any] | None, hold: str | None) -> CleanTable:
+    if isinstance(released, WorkloadRelease):
+        return released.clean(public, hold=hold)
+    if public is not None or hold is not None:
+        raise Unsupported("a release in two stages is cleaned as it is", came="--given or --hold")
+    return released.clean()
 
 
 def _facts(texts: list[str]) -> dict[str, Any]:
@@ -89,10 +99,10 @@ def _total(family: str) -> str:
     return "" if family.strip() == TOTAL else family
 
 
-def _table(read: WorkloadRelease, whole: CleanTable, words: list[str]) -> dict[str, Any]:
-    """The estimates and their error bars as they were released, and the whole numbers beside them."""
-    columns = files.columns(read[words])
-    columns["clean"] = files.columns(whole[words])["clean"]
+def _table(released: WorkloadRelease | DetailedSums, whole: CleanTable, words: list[str]) -> dict[str, Any]:
+    """The whole numbers; behind the estimates and their error bars as they were released, where one stage has them."""
+    columns = files.columns(released[words]) if isinstance(released, WorkloadRelease) else {}
+    columns |= files.columns(whole[words])
     return {name: np.array(column, dtype=object) for name, column in columns.items()}
 
 
@@ -108,5 +118,5 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
     headline = Text("Clean, for display and for programs that need counts.", style="bold")
-    shown = Group(headline, Padding(Text(report["words"]), (0, 0, 1, 0)), facts(rows))
+    shown = Group(headline, Text(f"{report['words']}\n"), facts(rows))
     screen(stderr=out is None).print(shown)

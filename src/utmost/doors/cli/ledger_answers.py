@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Group
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.release_options import ReleaseMemory
 from utmost.doors.cli.screen import facts, screen, shown_facts, watched
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.cli.workload_screens import check_document, give_workload, with_confidence
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_facts, level_of_text, level_text, level_words
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
 from utmost.publish.ledger.answer_statements import answer_publication

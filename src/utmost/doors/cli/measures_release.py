@@ -12,7 +12,7 @@ from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.noise.law import read_confidence
+from utmost.laws.exact.numbers import read_confidence
 from utmost.publish.counting import CountedTable
 from utmost.publish.releases import release_shared
 from utmost.publish.releases.noised_workloads import counted_for

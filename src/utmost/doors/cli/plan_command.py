@@ -4,19 +4,17 @@ from math import ceil, isfinite, prod, sqrt
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Group
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, number, percent, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.cli.workload_screens import promised_bars
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact, exact_integer
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_text
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.promises.sum_noise import check_level_names
 from utmost.publish.statements.codec import read_json
@@ -68,8 +66,7 @@ Tents = Annotated[
 ]
 
 Rows = Annotated[
-    bool,
-    flag("Search integer rows along every axis, too, and take their products where better.", "--rows"),
+    bool, flag("Search integer rows along every axis, too, and take their products where better.", "--rows")
 ]
 
 _FEW, _MOST_BOXES = 4, 2_000

@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.promise_options import Promised, Protected
 from utmost.doors.cli.screen import facts, percent, screen
+from utmost.doors.cli.terminal import Text
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.promises import Promise
 from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.counted_files import measured_table

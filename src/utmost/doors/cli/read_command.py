@@ -5,8 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.design.optima import read as reading_of
 from utmost.design.optima.reading import Reading, equivalent_response
 from utmost.design.spaces import Consumer, counts
@@ -14,12 +12,14 @@ from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.reading_cells import Cells, CellsAsked, read_cells
 from utmost.doors.cli.screen import facts, number, percent, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.consumer_files import consumer_of, prior_file, with_readings
 from utmost.doors.documents.cost_files import is_file
 from utmost.doors.documents.reports import print_json, reading_report
 from utmost.doors.figures import canvas
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact_integer, natural
+from utmost.laws.exact.numbers import spelled
 from utmost.laws.noise import DiscreteStaircase
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_check import reading_noise
@@ -206,7 +206,7 @@ def _largest(n: str | None, prior: str) -> int | str:
         if not is_file(prior):
             raise OutOfRange("--n must say the largest count where the prior is a name", came=prior)
         return len(prior_file(prior)) - 1
-    return natural(n, "--n") if n.lstrip("+-").isdigit() else n
+    return natural(n, "--n") if spelled(n) is not None else n
 
 
 def _show(

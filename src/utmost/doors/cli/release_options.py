@@ -24,8 +24,7 @@ class Once:
         bool, flag("One individual changes the released cells of one row, and no other: less noise for them.")
     ] = False
     nonnegative: Annotated[
-        bool,
-        flag("With --together: one individual lowers no cell, as in counts. Less noise for three and more."),
+        bool, flag("With --together: one individual lowers no cell, as in counts. Less noise for three and more.")
     ] = False
     tables: Annotated[Path | None, option("DIR", "With --plan: a CSV file of each wanted table, with error bars.")] = (
         None

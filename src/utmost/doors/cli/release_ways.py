@@ -14,7 +14,7 @@ from utmost.doors.cli.table_options import TableAnswer, check_fits
 from utmost.doors.documents.cost_files import cost_of
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.noise.law import read_confidence
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.privacy.unit import read_unit
 from utmost.publish.promises import Promise
 from utmost.publish.releases import release_table

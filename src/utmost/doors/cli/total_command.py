@@ -6,15 +6,15 @@ from math import isfinite
 from typing import Annotated, Any
 
 import numpy as np
-from rich.text import Text
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.screen import facts, grid, number, percent, screen
+from utmost.doors.cli.terminal import Text
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import exact
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise import RatioBar
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases import Answer, SumsAndCounts, WorkloadRelease
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.quantiles import QuantileBar
@@ -45,17 +45,12 @@ Sums = Annotated[
     file_options.file_option("FILE", "The mean of what this other release sums, by the counts of this one."),
 ]
 Values = Annotated[str | None, option("NUMBERS", "With --mean: a number for each label, with commas between.")]
-
-
 Median = Annotated[str | None, option("LEVEL", "Which bins of a level can hold the median.")]
 Events = Annotated[bool, flag("How many events, of a table that was counted with --most-events.")]
 Quantile = Annotated[str | None, option("LEVEL=Q", "Which bins of a level can hold a quantile: age=1/4, age=0.9.")]
-
-
 Spread = Annotated[str | None, option("LEVEL", "The standard deviation of a level whose labels are numbers.")]
 Variance = Annotated[str | None, option("LEVEL", "The variance of a level whose labels are numbers.")]
 Cumulative = Annotated[str | None, option("LEVEL", "All sums up to each bin of a level, within their bars at once.")]
-
 
 Since = Annotated[
     list[file_options.File] | None,

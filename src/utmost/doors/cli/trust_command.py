@@ -6,16 +6,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, grid, number, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.reports import print_json
 from utmost.doors.documents.space_names import edges_file
 from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.laws.exact import Level, exact
 from utmost.laws.exact import level as level_of
+from utmost.laws.exact.numbers import spelled
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.releases import TrustRelease, check_coalitions, levels_by_distance
 from utmost.publish.statements.codec import write
@@ -130,9 +130,10 @@ def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], 
     listed: dict[int, Level] = {}
     for text in at:
         distance, _, epsilon = text.partition("=")
-        if not distance.strip().isdigit() or int(distance) < 1 or int(distance) in listed:
+        far = spelled(distance)
+        if far is None or far < 1 or far % 1 or int(far) in listed:
             raise OutOfRange("a level at a distance is said as 1=ln2 or 2=1/4, each distance once", came=text)
-        listed[int(distance)] = level_of(alpha="1/2") if epsilon.strip() == "ln2" else level_of(epsilon)
+        listed[int(far)] = level_of(alpha="1/2") if epsilon.strip() == "ln2" else level_of(epsilon)
     if 1 not in listed:
         raise OutOfRange("the level at distance 1 must be named", came=", ".join(at), where="--at")
     return lambda d: listed[max(below for below in listed if below <= d)]

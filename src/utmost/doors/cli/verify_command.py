@@ -3,13 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Group
-from rich.padding import Padding
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.errors import OutOfRange
 from utmost.publish.statements.verified_files import verified, verified_in_words
 
@@ -18,7 +15,6 @@ PublicKey = Annotated[
     Path | None,
     option("FILE", "The curator's Ed25519 public key: check the signature, too.", exists=True, dir_okay=False),
 ]
-
 
 Of = Annotated[
     Path | None,
@@ -57,5 +53,5 @@ def verify(
 def _show(report: dict[str, Any]) -> None:
     """Print what was computed again and compared, and what could not be."""
     headline = Text(f"{report['release']} is what its statement says.", style="bold")
-    promise = Padding(Text(report["promise"]), (0, 0, 1, 0))
+    promise = Text(f"{report['promise']}\n")
     screen().print(Group(headline, promise, facts(verified_in_words(report))))

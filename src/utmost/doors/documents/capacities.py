@@ -28,7 +28,7 @@ from utmost.design.channels import Channel
 from utmost.design.types import PrivacyType
 from utmost.doors.documents.space_names import stated_type, type_facts
 from utmost.errors import BadTable
-from utmost.laws.exact import Array, exact, objects
+from utmost.laws.exact import Array, exact, exact_integer, objects
 from utmost.publish.statements.codec import Form, plain
 
 KIND = "utmost capacity"
@@ -103,9 +103,11 @@ def _read_mechanism(ptype: PrivacyType, facts: dict[str, Any]) -> Any:
         case "similarity" | "uniform" if facts["sign"] not in (1, -1):
             raise BadTable("the sign of a similarity must be 1 or -1", came=facts["sign"])
         case "similarity":
-            return SimilarityMechanism(ptype, _fractions(facts["weights"]), int(facts["sign"]), bool(facts["has_rest"]))
+            return SimilarityMechanism(
+                ptype, _fractions(facts["weights"]), exact_integer(facts["sign"]), bool(facts["has_rest"])
+            )
         case "uniform":
-            return UniformMechanism(ptype, int(facts["sign"]))
+            return UniformMechanism(ptype, exact_integer(facts["sign"]))
         case "lattice":
             return LatticeMechanism(ptype)
         case "envelope":

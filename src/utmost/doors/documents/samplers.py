@@ -25,7 +25,7 @@ from utmost.doors.documents.answer_words import answers_guarantee
 from utmost.doors.documents.answers import SavedMechanism
 from utmost.doors.documents.space_names import secret_names
 from utmost.errors import BadTable, PromiseBroken, Unsupported
-from utmost.laws.exact import Array
+from utmost.laws.exact import Array, exact_integer
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts, stated_level
 from utmost.publish.statements.codec import Form
@@ -178,8 +178,8 @@ def _sampler(facts: Mapping[str, Any]) -> Sampler:
     return Sampler(
         tuple(facts["secrets"]),
         tuple(facts["answers"]),
-        int(facts["bits"]),
-        tuple(tuple(int(last or "0", 16) for last in row) for row in facts["lasts"]),
+        exact_integer(facts["bits"], "bits"),
+        tuple(tuple(int.from_bytes(bytes.fromhex(last)) for last in row) for row in facts["lasts"]),
         {**level, "unit": facts["unit"], "mechanism": about},
         None if positions is None else tuple((float(north), float(east)) for north, east in positions),
     )

@@ -186,7 +186,7 @@ def _edges(path: Path) -> list[tuple[Any, ...]]:
             )
     if not rows:
         raise BadTable("the file must hold edges", came="none", where=str(path))
-    whole = all(end.isdigit() for _, row in rows for end in row[:2])
+    whole = all(end.isascii() and end.isdigit() for _, row in rows for end in row[:2])
     return [(*(map(int, row[:2]) if whole else row[:2]), *row[2:]) for _, row in rows]
 
 

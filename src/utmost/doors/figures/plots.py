@@ -106,7 +106,7 @@ def _law(law: Any, *, confidence: Any = "0.95", width: Any = "0.999") -> Any:
 
 
 def _share(confidence: Any) -> Any:
-    from utmost.laws.noise.law import read_confidence
+    from utmost.laws.exact.numbers import read_confidence
 
     return read_confidence(confidence)
 

@@ -83,10 +83,7 @@ ROWS = (
 )
 # Where the print is wrong: the right number, and why.
 CORRECTED = {
-    "grid 2x2, vertices": (
-        4346,
-        "a guess why: rounded distances split vertices where many promises are tight",
-    ),
+    "grid 2x2, vertices": (4346, "a guess why: rounded distances split vertices where many promises are tight"),
     "3 bits, kernels": (29213, "lrs, ppl and cdd in rationals find 29213 too; alpha = 1/2 is a degenerate level"),
 }
 

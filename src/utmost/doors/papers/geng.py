@@ -43,11 +43,7 @@ def figure_2() -> Iterator[Comparison]:
         shown=("about 15-fold", rounded(amplitude, 9)),
     )
     yield equal(
-        "Figure 2",
-        "gain in E X^2 at epsilon = 10",
-        "23",
-        str(int(power)),
-        shown=("23-fold", rounded(power, 8)),
+        "Figure 2", "gain in E X^2 at epsilon = 10", "23", str(int(power)), shown=("23-fold", rounded(power, 8))
     )
 
 

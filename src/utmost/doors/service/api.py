@@ -18,7 +18,8 @@ from utmost.doors.service.market import Offer, Order
 from utmost.doors.service.problems import LINES_TYPE
 from utmost.doors.service.service import Service
 from utmost.doors.service.shapes import (
-    MOST_VERSIONS,
+    SPELLED,
+    DataVersion,
     Decided,
     NamedRelaxation,
     NewLimit,
@@ -194,10 +195,10 @@ Key = Annotated[
 At = Annotated[str, Query(max_length=200, description='the level, exactly: "1/4"', examples=["1/4"])]
 Confidence = Annotated[str, Query(max_length=200, description="the chance that the bar holds", examples=["0.95"])]
 Dataset = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
-Version = Annotated[int | None, Query(ge=1, le=MOST_VERSIONS)]
+Version = Annotated[DataVersion | None, Query()]
 After = Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])]
 Following = Annotated[str, Query(max_length=300, description='"next" of the page before', examples=[""])]
-Most = Annotated[int, Query(ge=1, le=MOST, description="how many")]
+Most = Annotated[int, Query(ge=1, le=MOST, description="how many"), SPELLED]
 TableOrSums = answers.TableFound | answers.StrategyFound
 Viewed = answers.TableViewed | answers.StrategyViewed
 _VIEWED: TypeAdapter[Viewed] = TypeAdapter(Viewed)

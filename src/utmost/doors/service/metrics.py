@@ -7,8 +7,6 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.multiprocess import MultiProcessCollector
 
 _METHODS = frozenset({"GET", "POST", "PUT", "HEAD", "OPTIONS", "DELETE", "PATCH"})
-
-
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """Where workers of one service lay their counts, so that each answers for all; of one worker alone, nowhere."""
 

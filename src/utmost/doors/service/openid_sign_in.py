@@ -122,12 +122,7 @@ class SignIn:
         """The signed statement for a code."""
         import httpx
 
-        form = {
-            "grant_type": "authorization_code",
-            "code": code,
-            "redirect_uri": self.back,
-            "code_verifier": verifier,
-        }
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.back, "code_verifier": verifier}
         place, headers = self.openid.place("token_endpoint"), {"Accept": "application/json"}
         try:
             answer = httpx.post(place, **self._signed(form), headers=headers, timeout=_PATIENCE)

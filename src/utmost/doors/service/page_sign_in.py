@@ -9,15 +9,7 @@ from starlette.exceptions import HTTPException
 from utmost.doors.service.api import Served, presented_to
 from utmost.doors.service.openid_sign_in import WAY_BACK, SignIn
 from utmost.doors.service.page_rendering import render, see
-from utmost.doors.service.page_session import (
-    Sent,
-    end_way,
-    fresh_guest,
-    put_session,
-    put_way,
-    session,
-    way,
-)
+from utmost.doors.service.page_session import Sent, end_way, fresh_guest, put_session, put_way, session, way
 from utmost.doors.service.problems import status_of
 from utmost.doors.service.sessions import SESSION
 from utmost.errors import UtmostError

@@ -31,6 +31,7 @@ from utmost.doors.service.page_tables import file_statement
 from utmost.doors.service.page_tools import tools
 from utmost.doors.service.response_models import columns, paged
 from utmost.doors.service.service import Service
+from utmost.doors.service.shapes import SPELLED
 from utmost.doors.service.tokens import ALLOWED, ROLES, Token
 from utmost.doors.service.waiting import DECISION, ORDER, TABLE
 from utmost.laws.exact import Level
@@ -245,7 +246,7 @@ def verify_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 @pages.get("/history")
 def history_page(
-    request: Request, service: Served, viewer: Viewer, before: Annotated[int | None, Query(ge=1)] = None
+    request: Request, service: Served, viewer: Viewer, before: Annotated[int | None, Query(ge=1), SPELLED] = None
 ) -> Response:
     """The events of the ledger, newest first."""
     if viewer.may("history"):

@@ -40,11 +40,9 @@ class Table(Protocol):
 
     def ask(self, query: str, values: Any = ()) -> list[Any]:
         """All rows of a query."""
-        ...
 
     def run(self, statement: str, values: Any = ()) -> None:
         """Run a statement."""
-        ...
 
 
 def nobody(about: str) -> None:
@@ -207,8 +205,5 @@ class Records:
         if self._path is None:
             return self._store.transact(work, write=write)
         return in_transaction(
-            self._path,
-            lambda connection: work(Rows(connection.execute, set, "BLOB")),
-            self._timeout,
-            write=write,
+            self._path, lambda connection: work(Rows(connection.execute, set, "BLOB")), self._timeout, write=write
         )

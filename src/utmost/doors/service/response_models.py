@@ -27,8 +27,8 @@ from utmost.doors.service.written import (
 )
 from utmost.errors import UnknownRecord
 from utmost.laws.exact import Level
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_facts, level_text
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.ledger import Budget, Published
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.table_statements import Stated, cells_digest

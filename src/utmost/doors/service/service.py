@@ -52,12 +52,7 @@ class Service:
 
     @checked
     def __init__(
-        self,
-        ledger: Ledger,
-        *,
-        approvals: bool = True,
-        most_levels: int = 64,
-        clock: Callable[[], float] = time.time,
+        self, ledger: Ledger, *, approvals: bool = True, most_levels: int = 64, clock: Callable[[], float] = time.time
     ) -> None:
         records = Records(*ledger.beside(PURPOSE))
         records.write(index_orders)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import OutOfRange
+from utmost.laws.exact import exact, exact_integer
 
 _PREFIX = "UTMOST_SERVE_"
 
@@ -97,7 +98,8 @@ class Settings:
             raise OutOfRange("a notice by mail needs a sender and a server", where="mail_to", remedy=remedy)
         if any(mark in self.mail_to + self.mail_from for mark in "\r\n"):
             raise OutOfRange("addresses of mail must be in one line", where="mail_to")
-        if self.smtp.partition(":")[2] and not self.smtp.partition(":")[2].isdecimal():
+        port = self.smtp.partition(":")[2]
+        if port and not (port.isascii() and port.isdecimal()):
             raise OutOfRange("smtp must be HOST or HOST:PORT", where="smtp")
         if bool(self.smtp_user) != bool(self.smtp_password_file):
             raise OutOfRange("a sign-in at the mail server needs a user and a password file", where="smtp_user")
@@ -152,7 +154,9 @@ def _read(text: str, kind: Any, name: str) -> Any:
     try:
         if kind is bool:
             return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
-        return kind(text)
-    except (KeyError, ValueError):
+        if kind is str or text == str(inf):
+            return kind(text)
+        return exact_integer(text, name) if kind is int else float(exact(text, name))
+    except (KeyError, ValueError, OverflowError):
         remedy = f"Set {_PREFIX}{name.upper()} to a {kind.__name__}."
         raise OutOfRange(f"{name} must be a {kind.__name__}", came="something else", remedy=remedy) from None

@@ -10,6 +10,7 @@ from pydantic import (
     AfterValidator,
     AllowInfNan,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     FailFast,
     Field,
@@ -23,6 +24,7 @@ from utmost.doors.service.approvals import Verb
 from utmost.doors.service.terms import LONGEST_TERMS
 from utmost.doors.service.tokens import Role
 from utmost.doors.service.written import RECORD_EXAMPLE, Record
+from utmost.laws.exact.numbers import spelled
 
 MOST_VERSIONS = 1_000_000_000
 MOST_MEASURES = 10
@@ -33,6 +35,17 @@ Exact = Annotated[
     _Text | StrictInt | Annotated[StrictFloat, AllowInfNan(False)],
     Field(description='an exact number: 1, 0.25 or "1/4"', examples=["1/4"]),
 ]
+
+
+def _spelled_whole(number: Any) -> Any:
+    """A whole number as every door reads it: pydantic takes "1_0" for ten, and a truth value for one."""
+    if isinstance(number, bool) or (isinstance(number, str) and spelled(number) is None):
+        raise PydanticCustomError("whole", "a whole number must be written in digits")
+    return number
+
+
+SPELLED = BeforeValidator(_spelled_whole)
+DataVersion = Annotated[int, Field(ge=1, le=MOST_VERSIONS), SPELLED]
 Word = Annotated[str, Field(max_length=1000)]
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 
@@ -101,7 +114,6 @@ Columns = Annotated[
     ),
 ]
 
-
 Names = Annotated[list[Word], Field(max_length=10_000), FailFast()]
 
 
@@ -136,7 +148,9 @@ class AmountShape(Asked):
 
     name: Word
     step: Exact
-    distinct: Annotated[int | None, Field(ge=1, description="of so many declared values the distinct ones")] = None
+    distinct: Annotated[
+        int | None, Field(ge=1, description="of so many declared values the distinct ones"), SPELLED
+    ] = None
 
 
 class TermsShape(Asked):
@@ -162,8 +176,7 @@ class TermsShape(Asked):
     dataset: Word | None = None
     independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
     strategy: Annotated[
-        str | None,
-        Field(max_length=LONGEST_TERMS, description="a strategy as JSON text, instead of columns and unit"),
+        str | None, Field(max_length=LONGEST_TERMS, description="a strategy as JSON text, instead of columns and unit")
     ] = None
     part: Annotated[
         Annotated[list[Word], Field(min_length=2, max_length=2)] | None,
@@ -177,7 +190,7 @@ class Proposed(Asked):
     verb: Verb
     release: Name
     epsilon: Exact
-    version: Annotated[int, Field(ge=1, le=MOST_VERSIONS)] = 1
+    version: DataVersion = 1
     terms: Annotated[TermsShape | None, Field(examples=[{"columns": ["admitted"], "sensitivity": 1, "cells": 1}])] = (
         None
     )
@@ -205,7 +218,7 @@ class Publication(Asked):
     terms: TermsShape
     table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a strategy")] = None
-    version: Annotated[int | None, Field(ge=1, le=MOST_VERSIONS)] = None
+    version: DataVersion | None = None
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 
@@ -215,7 +228,7 @@ class Relaxation(Asked):
     epsilon: Exact
     table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: dict[str, Any] | None = None
-    version: Annotated[int | None, Field(ge=1, le=MOST_VERSIONS)] = None
+    version: DataVersion | None = None
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 
@@ -243,7 +256,7 @@ class NewOffer(Asked):
     release: Name
     prices: Annotated[dict[str, Exact], Field(min_length=1, max_length=100, examples=[{"1/4": 10, "1": 35}])]
     currency: Annotated[str, Field(min_length=1, max_length=20, examples=["EUR"])]
-    version: Annotated[int | None, Field(ge=1, le=MOST_VERSIONS)] = None
+    version: DataVersion | None = None
 
 
 class NewOrder(Asked):

@@ -12,17 +12,7 @@ from utmost.doors.service.desk import Desk
 from utmost.doors.service.market import Order
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.tokens import Token
-from utmost.doors.service.written import (
-    HIDDEN,
-    Count,
-    LevelText,
-    Person,
-    Record,
-    ReleaseName,
-    Seconds,
-    Written,
-    one_of,
-)
+from utmost.doors.service.written import HIDDEN, Count, LevelText, Person, Record, ReleaseName, Seconds, Written, one_of
 from utmost.laws.exact.written_levels import level_of_text
 
 _KIND, _INDEX = "waiting", "waiting index"

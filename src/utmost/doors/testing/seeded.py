@@ -52,12 +52,7 @@ class SeededRandomness(KeyedRandomness):
 
 
 def seeded_release(
-    values: Any,
-    law: Law,
-    seed: int | str | bytes,
-    *,
-    method: Method | None = None,
-    grid: Number | None = None,
+    values: Any, law: Law, seed: int | str | bytes, *, method: Method | None = None, grid: Number | None = None
 ) -> Any:
     """What `publish.releases.add_noise` does, with bits from a seed. It is not private: the seed takes the noise off.
 

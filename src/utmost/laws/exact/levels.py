@@ -15,8 +15,6 @@ from utmost.laws.exact.numbers import Number, exact, precision
 # Python prints integers of up to 4300 digits, and a level must be printed wherever it is stated.
 _DIGITS = 4000
 _TOO_LONG = 10**_DIGITS
-
-
 _BY_NAME = "Call level(epsilon), or level(alpha=...)."
 
 

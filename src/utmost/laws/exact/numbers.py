@@ -1,5 +1,6 @@
 """Reading a number exactly: what the user wrote is what is computed with."""
 
+import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -11,6 +12,8 @@ from utmost.errors import NotANumber, OutOfRange
 
 Number = int | Fraction | Decimal | str | float
 """What a user may pass where a number is wanted: a float is read as the decimal it prints."""
+
+_SPELLED = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 # 1e9999 is nobody's parameter; a larger exponent would only let a short string fill the memory.
 _LARGEST_EXPONENT = 9_999
@@ -48,6 +51,22 @@ def exact(value: object, name: str = "value") -> Fraction:
         if below != 0:
             return _from_decimal(numerator, name) / below
     raise _refusal(value, name)
+
+
+def spelled(text: str) -> Decimal | None:
+    """The number that text spells, as every door reads it: digits 0 to 9 with a sign, a point or an exponent.
+
+    Blanks around it do not count. Python reads more than people write, "1_0" and digits of other scripts; what one door
+    took for ten, another would take for a name, and a third refuse.
+
+    >>> spelled(" +5"), spelled("1e-3"), [spelled(text) for text in ("1_0", "１２", "0x10", "nan", "1/2", "")]
+    (Decimal('5'), Decimal('0.001'), [None, None, None, None, None, None])
+    """
+    plain = text.strip()
+    try:
+        return Decimal(plain) if _SPELLED.fullmatch(plain) else None
+    except InvalidOperation:  # an exponent beyond all that Decimal holds
+        return None
 
 
 def exact_integer(value: object, name: str = "value") -> int:
@@ -118,10 +137,10 @@ def precision(bits: object) -> int:
 
 def _from_decimal(value: object, name: str) -> Fraction:
     try:
-        number = Decimal(str(value).strip())
+        number = spelled(value) if isinstance(value, str) else Decimal(str(value))
     except (InvalidOperation, ValueError):  # ValueError: a number of a kind of ours or NumPy's that cannot be printed
         raise _refusal(value, name) from None
-    if not number.is_finite() or abs(number.adjusted()) > _LARGEST_EXPONENT:
+    if number is None or not number.is_finite() or abs(number.adjusted()) > _LARGEST_EXPONENT:
         raise _refusal(value, name)
     return Fraction(number)
 
@@ -130,5 +149,22 @@ def _refusal(value: object, name: str) -> NotANumber:
     return NotANumber(
         f"{name} must be a finite number",
         came=value,
-        remedy='Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5".',
+        remedy='Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.',
     )
+
+
+def between_0_and_1(value: object, name: str, where: str | None = None, *, strictly: bool = True) -> Fraction:
+    """A part of 1, read exactly: not 0 and not 1, where these are left out.
+
+    >>> between_0_and_1("1/4", "share"), between_0_and_1(1, "p", strictly=False)
+    (Fraction(1, 4), Fraction(1, 1))
+    """
+    number = exact(value, name)
+    if not (0 < number < 1 if strictly else 0 <= number <= 1):
+        raise OutOfRange(f"{name} must lie {'strictly ' * strictly}between 0 and 1", came=value, where=where)
+    return number
+
+
+def read_confidence(confidence: Number) -> Fraction:
+    """A confidence, strictly between 0 and 1, read exactly."""
+    return between_0_and_1(confidence, "confidence")

@@ -13,14 +13,8 @@ from utmost.laws.exact import Level, exact, level, round_down, round_up, settled
 from utmost.laws.exact.shown import number_words
 
 _FEW = 40  # below exp(40) the fraction itself is rounded up
-
-
 _LARGEST_SHOWN = 10**6  # beyond exp of it nobody reads the digits, only how many there are
-
-
 _LOG10_OF_E = Fraction(4_342_944_820, 10**10)  # rounded up
-
-
 _LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
 
 

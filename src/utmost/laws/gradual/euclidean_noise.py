@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import Interval, Level, Number, checked, checked_parts, exp_interval, natural, round_up
-from utmost.laws.noise.law import read_confidence
+from utmost.laws.exact.numbers import read_confidence
 
 MOST_DIMENSIONS = 1000
 """More coordinates than anybody's points have; each costs time."""

@@ -384,7 +384,7 @@ def _larger_characteristic(strict: Series, loose: Series) -> LargerCharacteristi
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.nan_to_num(np.abs(strict.characteristic(angles)) / np.abs(loose.characteristic(angles)))
     place = int(np.argmax(ratios))
-    if ratios[place] < 1 + 1e-9:
+    if ratios[place] < 1 + 1e-9:  # above 1 by rounding alone is no witness
         return None
     # By half the tangent the point is rational and on the circle exactly.
     t = Fraction(math.tan(angles[place] / 2)).limit_denominator(1 << 24)

@@ -13,10 +13,11 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Interval, Level, Number, exact, natural, round_down, round_up, settled, wrong_kind
+from utmost.laws.exact.numbers import between_0_and_1, read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.geometric import Geometric
 from utmost.laws.noise.inversion import Chernoff, Groups, OnIntegers, Smoothed, not_zero
-from utmost.laws.noise.law import law_level, read_confidence
+from utmost.laws.noise.law import law_level
 
 # Coefficients beyond these sizes are nobody's; within them no float overflows.
 _LARGEST_SIZE = 10**100
@@ -179,7 +180,7 @@ class Combination(Shown):
     def tail(self, margin: Number) -> float:
         """At least P(|S| > margin): a certified upper bound.
 
-            Below some 1e-13 it is Chernoff's bound, which is too large: by 200 times at 1e-20, for one geometric.
+        Below some 1e-13 it is Chernoff's bound, which is too large: by 200 times at 1e-20, for one geometric.
 
         >>> Combination([1], "0.1", counts=[2]).tail(1000) < 1e-38
         True
@@ -189,7 +190,7 @@ class Combination(Shown):
 
     def is_kept(self, margin: Number, miss: Number) -> bool:
         """Whether P(|S| > margin) <= miss is certified: `tail` at one look instead of a few."""
-        chance, r = round_down(_chance(miss)), exact(margin, "margin")
+        chance, r = round_down(between_0_and_1(miss, "miss", "Combination")), exact(margin, "margin")
         return r >= 0 and self._exceeded(r, chance) <= chance
 
     def leaves_out(self, value: Number, miss: Number) -> bool:
@@ -228,14 +229,14 @@ class Combination(Shown):
 
     def reach(self, miss: Number) -> float:
         """A margin of about the right size, and not too small, without an inversion; 0 where S is hardly ever not 0."""
-        chance = _chance(miss)
+        chance = between_0_and_1(miss, "miss", "Combination")
         if not self.counts or self._not_zero <= chance:
             return 0.0
         return self._chernoff.margin(_log(chance)) * float(self._unit)
 
     def margin_missed(self, miss: Number) -> int | float:
         """The least r that is certified to have P(|S| > r) <= miss, a rational: 10^-40 is one, 1 - 10^-40 no float."""
-        miss = _chance(miss)
+        miss = between_0_and_1(miss, "miss", "Combination")
         if len(self.counts) > _FEW_GROUPS:
             return self._least_margin(miss)
         terms = self.coefficients, self.levels, self.counts, miss  # the bars of a table are asked for again and again
@@ -483,15 +484,9 @@ def _missed(law: Geometric, margin: int) -> Fraction | Interval:
     return settled(around)
 
 
-def _chance(miss: Number) -> Fraction:
-    value = exact(miss, "miss")
-    if not 0 < value < 1:
-        raise OutOfRange("miss must lie strictly between 0 and 1", came=miss, where="Combination")
-    return value
-
-
 def _log(miss: Fraction) -> float:
     """log(miss), rounded down, also where miss is no float."""
+    # Two logarithms and their difference, each within a few units.
     return (math.log(miss.numerator) - math.log(miss.denominator)) * (1 + 1e-14) - 1e-14
 
 

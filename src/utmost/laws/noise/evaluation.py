@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotANumber, OutOfRange, Unsupported
-from utmost.laws.exact import Interval, exact, nearest, objects, plain_array
+from utmost.errors import NotANumber, Unsupported
+from utmost.laws.exact import Interval, nearest, objects, plain_array
+from utmost.laws.exact.numbers import between_0_and_1
 from utmost.laws.noise.powers import FloatPowers
 from utmost.laws.noise.profiles import Profile
 
@@ -178,10 +179,7 @@ def integer_quantiles(profile: Profile, p: Any, *, mirrored: bool) -> Any:
 
 def read_probability(value: Any) -> Fraction:
     """A probability, read exactly."""
-    p = exact(value, "probability")
-    if not 0 <= p <= 1:
-        raise OutOfRange("a probability must lie between 0 and 1", came=value)
-    return p
+    return between_0_and_1(value, "a probability", strictly=False)
 
 
 def _upper(p: Any, mirrored: bool) -> Fraction:

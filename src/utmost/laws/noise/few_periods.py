@@ -138,7 +138,7 @@ class FewPeriods:
         if before or after:
             x = math.nextafter(x, 0.0 if before else math.inf)
         elif x < exact:
-            x = math.nextafter(x, math.inf)
+            x = math.nextafter(x, math.inf)  # the float below the point may still be before the jump
         return float(self.cost(np.array([x]))[0])
 
     def _mean(self, k: int, start: float, end: float, here: float | None = None) -> float:

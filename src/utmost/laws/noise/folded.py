@@ -102,6 +102,7 @@ class Folded:
 
         M is not asked for at the ends, where it may jump, but at the floats beside them.
         """
+        # A jump at an end belongs to the next piece.
         first, last = math.nextafter(low * self.period, math.inf), math.nextafter(high * self.period, 0.0)
         if not first < last:
             return 0.0
@@ -149,7 +150,7 @@ def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> in
             remedy="Use a cost that grows more slowly.",
         )
     beyond = np.append(np.cumsum(parts[::-1])[::-1], 0.0)
-    return int(k[np.argmax(beyond <= 1e-17 * least)])
+    return int(k[np.argmax(beyond <= 1e-17 * least)])  # what is left out is below half a unit of the sum
 
 
 def _settles(before: float, last: float, least: float) -> bool:

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from utmost.laws.exact import Interval, Number, checked, exact_integer, precision
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise.costs import Cost, Moment
 from utmost.laws.noise.evaluation import Points, integer_quantiles, refined
 from utmost.laws.noise.integer_periods import IntegerPeriods, folded_integers
-from utmost.laws.noise.law import Law, read_confidence
+from utmost.laws.noise.law import Law
 from utmost.laws.noise.powers import ExactPowers, FloatPowers, IntervalPowers, cleared_bits
 from utmost.laws.noise.profiles import Profile
 

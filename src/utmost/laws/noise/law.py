@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.laws.exact import Level, Number, checked, exact, exact_integer, level
+from utmost.laws.exact import Level, Number, checked, exact_integer, level
 from utmost.laws.exact.levels import fraction_text, level_argument
-from utmost.laws.exact.numbers import written_number
+from utmost.laws.exact.numbers import read_confidence, written_number
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.costs import Cost, Moment, absolute, moment, squared
 from utmost.provided import provided
@@ -232,14 +232,6 @@ class Law(Shown, ABC):
     def to_dp_event(self, cells: int = 1) -> Any:
         """The level as an event of dp-accounting, see `utmost.doors.interop.dp_event`."""
         return _door().dp_event(self, cells)
-
-
-def read_confidence(confidence: Number) -> Fraction:
-    """A confidence, strictly between 0 and 1, read exactly."""
-    value = exact(confidence, "confidence")
-    if not 0 < value < 1:
-        raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence)
-    return value
 
 
 def _door() -> Any:

@@ -73,7 +73,7 @@ def reaches(squares: Floats, heights: Floats, edges: Floats, miss: Fraction) -> 
     array([5.87])
     """
     steepest = float((2 * edges * np.sqrt(heights)).min()) / _GROWN
-    least = np.sqrt(np.maximum(squares * _GROWN, 1e-300))
+    least = np.sqrt(np.maximum(squares * _GROWN, 1e-300))  # never 0, by which slopes are divided
     return np.array([Spread(float(side * side), steepest / float(side)).reach(miss) for side in least])
 
 
@@ -107,7 +107,7 @@ class NearLaw(Combination):
 
     def tail(self, margin: Number) -> float:
         """At least P(|S| > margin) for each of the sums, for chances above one in a million."""
-        small = 1e-6
+        small = 1e-6  # given up to the reach, and added again below
         inner = exact(margin, "margin") - Fraction(self.spread.reach(small))
         return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)
 

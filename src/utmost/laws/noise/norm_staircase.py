@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats, Interval, Level, Number, checked, exact_integer, natural, nearest, settled
 from utmost.laws.exact.kinds import one_of
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
-from utmost.laws.noise.law import law_level, law_text, positive_integer, read_confidence
+from utmost.laws.noise.law import law_level, law_text, positive_integer
 from utmost.laws.noise.polynomials import eulerian
 from utmost.laws.noise.powers import cleared_bits
 

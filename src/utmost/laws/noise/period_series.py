@@ -122,6 +122,7 @@ class Rests:
         if (k, base) not in self.known:
             n = np.arange(math.ceil(_WIDEST / self.epsilon) + 2, dtype=np.float64)
             sizes = (k + 2 + n) * self.period
+            # Just past the point, where a cost that jumps there has jumped.
             rises = self.cost(sizes if self.cost.integers else np.nextafter(sizes, math.inf)) - base
             rises = rises[np.isfinite(rises)]
             with np.errstate(divide="ignore"):

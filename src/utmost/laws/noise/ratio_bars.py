@@ -12,9 +12,10 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats, Level, Number, exact, round_down, round_up
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise.combination import Combination
 from utmost.laws.noise.inversion import Chernoff, Groups, Smoothed, not_zero
-from utmost.laws.noise.law import law_level, read_confidence
+from utmost.laws.noise.law import law_level
 
 # An end is found to this part of its distance from the estimate.
 _STEPS = 1 << 14
@@ -162,6 +163,7 @@ class FiellerSet:
         def depth(ratio: Fraction) -> float:
             """How far a ratio seems to be from the edge: positive inside, about linear where noise is about normal."""
             guess = self.noises.guess(ratio, float(abs(self.top - ratio * self.bottom)), chance)
+            # A guess that underflowed is as far inside as floats can say.
             return math.sqrt(-math.log(chance)) - math.sqrt(-math.log(min(1.0, max(guess, 5e-324))))
 
         single = len(self.noises.u) == 1  # its law is exact, and no dearer than a guess

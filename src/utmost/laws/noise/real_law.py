@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Interval, Number, checked, exact, nearest, plain_array, precision
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise.costs import Cost, Moment
 from utmost.laws.noise.evaluation import finite_numbers, read_probability, refined
-from utmost.laws.noise.law import Law, read_confidence
+from utmost.laws.noise.law import Law
 
 
 class RealLaw(Law):
@@ -82,7 +83,7 @@ class RealLaw(Law):
         """
         value = read_confidence(confidence)
         t = self._near_margin(value)
-        while not self._covers(t, value):
+        while not self._covers(t, value):  # exactly: a first guess may lie on either side
             t = math.nextafter(t, math.inf)
         while self._covers(below := math.nextafter(t, 0.0), value):
             t = below

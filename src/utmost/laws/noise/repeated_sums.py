@@ -10,10 +10,10 @@ from typing import Any
 from flint import fmpz_poly
 
 from utmost.laws.exact import Number, checked, natural, round_up
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.geometric import Geometric
 from utmost.laws.noise.integer_law import IntegerLaw
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.powers import IntervalPowers
 
 # Probabilities are rounded down to multiples of 2^-_BITS; sums of more copies than _MOST_COPIES have Chernoff's bound.
@@ -93,6 +93,7 @@ class RepeatedSum(Shown):
         """
         half, given_up = self._bin // 2, miss / _GIVEN_UP
         log = math.log(2 * given_up.denominator) - math.log(given_up.numerator)
+        # Up: Hoeffding's bound must not be rounded below itself.
         mostly = math.ceil(half * math.sqrt(2 * self.count * log) * (1 + 1e-9))
         return (mostly, given_up) if mostly < self.count * half else (self.count * half, Fraction(0))
 
@@ -145,6 +146,7 @@ class RepeatedSum(Shown):
         """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X)."""
         shape = self.law.profile
         steepest = shape.level.epsilon_float / shape.period
+        # Down, by more than both logarithms are off.
         log_miss = math.log(miss.numerator) - math.log(miss.denominator) - 1e-9
         least = math.inf
         for k in range(1, _SLOPES):
@@ -193,7 +195,7 @@ def _log_moment(shape: Any, s: float) -> float:
 
     normaliser = (2 * r - 1) + b * (2 * (D - r) + 1)
     moment = (half(s) + half(-s) - 1) * -math.expm1(-epsilon) / normaliser
-    return max(0.0, math.log(moment)) * (1 + 1e-9) + 1e-12
+    return max(0.0, math.log(moment)) * (1 + 1e-9) + 1e-12  # up: a moment must not be below the true one
 
 
 def repeated(law: IntegerLaw, count: int) -> Any:

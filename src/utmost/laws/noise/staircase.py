@@ -202,7 +202,7 @@ def _searched(folded: Folded, bracket: Enclosure) -> float:
 
 
 def _trial(low: float, high: float, share: float | None) -> float | None:
-    if high - low <= 1e-13 * high:
+    if high - low <= 1e-13 * high:  # as near as the excess itself is known
         return None
     if share is not None:
         return min(max(low + share * (high - low), math.nextafter(low, 1.0)), math.nextafter(high, 0.0))

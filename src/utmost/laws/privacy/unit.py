@@ -127,12 +127,7 @@ class Unit(Rebuilt):
         amount |= {"nonnegative": True} if self.nonnegative else {}
         amount |= {} if self.in_all is None else {"in_all": str(self.in_all)}
         amount |= {"exactly": True} if self.exactly else {}
-        return {
-            "sensitivity": str(self.sensitivity),
-            "cells": self.cells,
-            "neighbours": self.neighbours,
-            **amount,
-        }
+        return {"sensitivity": str(self.sensitivity), "cells": self.cells, "neighbours": self.neighbours, **amount}
 
     @property
     def step(self) -> Fraction:

@@ -139,11 +139,7 @@ class BasicSolution:
         _, n = program.shape
         value = sum((c * x for c, x in zip(self.cost, self.values, strict=True)), Fraction(0))
         return LinearSolution(
-            value,
-            objects(self.values[:n]),
-            objects(self.duals),
-            objects(self.reduced[:n]),
-            self.basis(program),
+            value, objects(self.values[:n]), objects(self.duals), objects(self.reduced[:n]), self.basis(program)
         )
 
     def _settled(self, j: int, place: int) -> int:

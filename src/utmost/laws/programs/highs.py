@@ -117,6 +117,7 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
         solution = highs.getSolution()
         primal = np.array(solution.row_dual) / -_UNIT
         sums = program.product(primal)
+        # The dual was scaled, and with it what the solver grants.
         broken = (sums < program.lower - TOLERANCE / _UNIT) | (sums > program.upper + TOLERANCE / _UNIT)
         added = np.flatnonzero(broken & ~is_in)
         if added.size == 0:
@@ -244,7 +245,7 @@ def solve_whole(program: LinearProgram, most_nodes: int = 10_000) -> Vector:
     """
     import highspy
 
-    highs = _loaded(program, {"solver": "choose", "presolve": "on"}, 1e-9)
+    highs = _loaded(program, {"solver": "choose", "presolve": "on"}, 1e-9)  # a whole number needs no ten digits
     highs.setOptionValue("mip_max_nodes", most_nodes)
     variables = np.arange(program.shape[1], dtype=np.int32)
     highs.changeColsIntegrality(variables.size, variables, np.ones(variables.size, dtype=np.uint8))

@@ -92,6 +92,7 @@ class _Differences:
 
     @classmethod
     def of(cls, columns: Floats, weights: Floats) -> "_Differences":
+        # A row without differences is divided by next to nothing, and stays 0.
         return cls(weights, np.maximum(abs(columns - 1).max(axis=1), 1e-300), int(weights.argmax()))
 
     @property
@@ -237,7 +238,7 @@ class _Normal:
         solution = self._roughly(right)
         left = right - self.A @ (self.d * (self.A.T @ solution))
         best, least = solution, float(np.linalg.norm(left * self.scale))
-        goal = 1e-13 * float(np.linalg.norm(right * self.scale))
+        goal = 1e-13 * float(np.linalg.norm(right * self.scale))  # beyond it steps only move rounding about
         z = self._roughly(left)
         along, size = z, float(left @ z)
         # Conjugate gradients of the matrix itself, behind the factor of the ridged one.

@@ -123,14 +123,7 @@ _SHOWN = 1 << 25
 class Mechanism(Protocol):
     """What answers a secret: a channel, the geometric mechanism on counts, a design."""
 
-    def draw(
-        self,
-        secrets: Any,
-        shape: Any = (),
-        *,
-        randomness: Any = None,
-        method: Method | None = None,
-    ) -> Any:
+    def draw(self, secrets: Any, shape: Any = (), *, randomness: Any = None, method: Method | None = None) -> Any:
         """Independent outcomes, one for each secret that is asked about."""
 
 

@@ -45,11 +45,9 @@ class OwnWords(Protocol):
 
     def first(self, slot: int, some: Some | None = None) -> NDArray[Any]:
         """The first word of a slot, of every item or of some."""
-        ...
 
     def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
         """Further bits of one item's number, and how many they are."""
-        ...
 
 
 class Inversion:

@@ -142,21 +142,17 @@ class Randomness(Protocol):
     @property
     def is_secure(self) -> bool:
         """Whether nobody can predict the words. A release refuses a source that is not secure."""
-        ...
 
     @property
     def word(self) -> Word:
         """Single words of 64 bits, for one draw."""
-        ...
 
     @property
     def ahead(self) -> dict[Any, Any]:
         """Room for draws made ahead of their use. It must end where the stream ends: at a fork, and in a copy."""
-        ...
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """``count`` words of ``bits`` = 8, 16, 32 or 64 bits, in an array of its own."""
-        ...
 
 
 class _Own(threading.local):

@@ -95,13 +95,7 @@ def count_table(
 
 @checked
 @long_work("Counting events")
-def count_table(
-    events: Any,
-    *,
-    part: Any = None,
-    measures: Any = None,
-    **words: Unpack[CountWords],
-) -> Any:
+def count_table(events: Any, *, part: Any = None, measures: Any = None, **words: Unpack[CountWords]) -> Any:
     """Count the events of persons over a declared domain, so that one person changes no more than is said.
 
     Of each person and cell the events are counted, or their values summed, and the sum is moved into ``per_cell``; of a

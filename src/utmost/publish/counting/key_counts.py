@@ -79,13 +79,7 @@ class KeyWords(TypedDict, total=False):
 @checked
 @long_work("Counting keys")
 def count_keys(
-    events: Any,
-    *,
-    person: str,
-    column: str,
-    at_most: int,
-    progress: Progress | None = None,
-    **words: Unpack[KeyWords],
+    events: Any, *, person: str, column: str, at_most: int, progress: Progress | None = None, **words: Unpack[KeyWords]
 ) -> dict[str, Any]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
 

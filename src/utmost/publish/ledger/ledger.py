@@ -13,8 +13,8 @@ from utmost.laws.exact import Level, Number, level, possible_path
 from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.levels import level_in
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.answer_statements import answer_publication

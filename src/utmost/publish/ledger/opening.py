@@ -25,8 +25,6 @@ from utmost.publish.ledger.witness import Witness
 from utmost.publish.promises.drawing import BLOCK
 
 _LONGEST_WAIT = 10**6
-
-
 Place = str | Path
 
 _POSTGRES = ("postgresql://", "postgres://")

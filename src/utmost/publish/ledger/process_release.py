@@ -6,7 +6,7 @@ from utmost.errors import Unsupported
 from utmost.laws.exact import Number
 from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.levels import LevelWords
-from utmost.laws.noise.law import read_confidence
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book
@@ -32,11 +32,7 @@ NAME = "release"
 
 @spelled
 def release(
-    table: Any,
-    promise: Promise | None = None,
-    *,
-    randomness: Randomness | None = None,
-    **words: Unpack[ReleaseWords],
+    table: Any, promise: Promise | None = None, *, randomness: Randomness | None = None, **words: Unpack[ReleaseWords]
 ) -> Release:
     """Release a table at a level, and later at any other: cells, sums of a strategy, or points, as promised.
 
@@ -70,11 +66,7 @@ def release(
 
 @spelled
 def rehearse(
-    table: Any,
-    promise: Promise | None = None,
-    *,
-    confidence: Number = "0.95",
-    **words: Unpack[ReleaseWords],
+    table: Any, promise: Promise | None = None, *, confidence: Number = "0.95", **words: Unpack[ReleaseWords]
 ) -> dict[str, Any]:
     """Everything that `release` and `Ledger.publish` do up to the first draw: the statement that there would be.
 

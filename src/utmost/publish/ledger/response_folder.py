@@ -21,6 +21,7 @@ from utmost.laws.exact.disk import force
 from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.levels import level_in
 from utmost.laws.exact.written_levels import level_text
+from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.requests import AtWords
 from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
@@ -83,7 +84,7 @@ class ResponseFolder:
     >>> promise = {"columns": "n", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     kept = ResponseFolder(ledger, f"{here}/responses")
-    ...     _ = kept.keep("visits", ledger.publish("visits", table, **promise, epsilon=1).table, epsilon=1)
+    ...     _ = kept.keep("visits", ledger.publish("visits", table, **promise, epsilon=1), epsilon=1)
     ...     strict = pl.scan_parquet(kept.files("visits", epsilon=1))
     ...     loose = ledger.relax("visits", strict, table_at=1, epsilon=2)
     ...     kept.missing(), kept.verify()
@@ -108,7 +109,7 @@ class ResponseFolder:
 
         Args:
             name, version: of the release; the newest version if left out.
-            frame: as `publish`, `relax` or `view` of the ledger has answered.
+            frame: as `publish`, `relax` or `view` of the ledger has answered; a `Release` is asked for its answer.
             epsilon, alpha: at which level, one of the two.
 
         Returns:
@@ -124,6 +125,7 @@ class ResponseFolder:
         release, at = self._answered(name, level_in(words), words.get("version"))
         place = self._place(release, at)
         if self._manifest(release, at) is None:
+            frame = frame.at(at) if isinstance(frame, Release) else frame
             place.parent.mkdir(parents=True, exist_ok=True)
             aside = Path(mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=place.parent))
             try:

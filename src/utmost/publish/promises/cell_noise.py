@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact.kinds import one_of
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise.costs import Cost
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.grid import Snapping, unsnapped
 from utmost.publish.promises.declared_columns import read_numbers
@@ -134,8 +134,9 @@ class LatticeNoise(Noise):
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
         """The values of a column, in steps of the lattice."""
-        read = integer_column if self.grid is None else real_column
-        return self.lattice.steps(self.lattice.read(read(column, name, place)))
+        if self.grid is None:
+            return integer_column(column, name, place)  # a row of its own: it is already in steps
+        return self.lattice.steps(self.lattice.read(real_column(column, name, place)))
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""

@@ -57,13 +57,7 @@ class _ListedKeys(Shown):
         return keys_statement(*promise, self.keys, column, digest, self._divided()) | self._counted()
 
     @checked
-    def save(
-        self,
-        path: Path | str,
-        *,
-        column: str = "key",
-        **file: Unpack[FileWords],
-    ) -> dict[str, Any]:
+    def save(self, path: Path | str, *, column: str = "key", **file: Unpack[FileWords]) -> dict[str, Any]:
         """Write the keys, with their noisy counts if any, and beside them the statement: both appear, or none.
 
         Args:

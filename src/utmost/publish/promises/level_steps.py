@@ -122,12 +122,7 @@ def _lattice_and_draw(words: StepWords) -> tuple[Lattice, dict[str, Any]]:
 
 
 @checked
-def tighten(
-    response: Any,
-    strict: Number | Level,
-    loose: Number | Level,
-    **words: Unpack[StepWords],
-) -> Any:
+def tighten(response: Any, strict: Number | Level, loose: Number | Level, **words: Unpack[StepWords]) -> Any:
     """A response at the level ``strict`` from a response at the level ``loose``, without the data.
 
     Args:
@@ -158,12 +153,7 @@ def tighten(
 
 
 @checked
-def relax(
-    noise: Any,
-    strict: Number | Level,
-    loose: Number | Level,
-    **words: Unpack[StepWords],
-) -> Any:
+def relax(noise: Any, strict: Number | Level, loose: Number | Level, **words: Unpack[StepWords]) -> Any:
     """The noise at the level ``loose``, given the noise at the level ``strict``.
 
     The new response is the value plus this noise; the two responses together are private at ``loose``.
@@ -190,12 +180,7 @@ def relax(
 
 @checked
 def bridge(
-    low: Any,
-    high: Any,
-    strict: Number | Level,
-    at: Number | Level,
-    loose: Number | Level,
-    **words: Unpack[StepWords],
+    low: Any, high: Any, strict: Number | Level, at: Number | Level, loose: Number | Level, **words: Unpack[StepWords]
 ) -> Any:
     """A response at the level ``at``, between ``strict`` and ``loose``, given the responses at these two; no data.
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, level, objects
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.random_bits import Randomness, secure

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
 from utmost.laws.exact import Level, Number, checked, level, round_up
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase, relaxable_noise
 from utmost.laws.noise.costs import Cost, Moment, absolute, cost_named
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling.draw import on_grid
 from utmost.laws.sampling.grid import declared_exponent, reach

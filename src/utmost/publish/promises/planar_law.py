@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from utmost.errors import Infeasible, OutOfRange
 from utmost.laws.exact import Level, Number, checked, checked_parts, level, natural, round_up
 from utmost.laws.exact.levels import integer_root
-from utmost.laws.exact.numbers import written_number
+from utmost.laws.exact.numbers import read_confidence, written_number
 from utmost.laws.exact.shown import Shown
 from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.grid import COARSEST, FINEST
 from utmost.laws.sampling.integers import Integers
 from utmost.publish.promises.accuracy import least_decimal

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from utmost.errors import NeedsTable, OutOfRange
 from utmost.laws.exact import Level, Number, natural
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.cell_noise import read_largest

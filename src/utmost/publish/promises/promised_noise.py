@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, wrong_kind
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers, joined
 from utmost.laws.sampling.random_bits import Randomness

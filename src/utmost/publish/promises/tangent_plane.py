@@ -15,7 +15,7 @@ _A, _B = 6_378_137.0, 6_356_752.314245179  # the axes of WGS84, in metres
 _SQUARED = np.array([_A * _A, _A * _A, _B * _B])
 _DEGREES = frozenset({"lat", "latitude", "lon", "long", "lng", "longitude"})
 _NO_TOWN = 100
-_FAR = 1e9
+_NEAR, _FAR = 1e-12, 1e9  # metres
 
 
 class TangentPlane(Shown):
@@ -105,7 +105,7 @@ class TangentPlane(Shown):
             raise BadTable("points must be numbers, of the shape (..., 2)", came="others", where="points") from None
         if flat.ndim == 0 or flat.shape[-1] != 2 or np.isnan(flat).any():
             raise BadTable("points must be numbers, of the shape (..., 2)", came=str(flat.shape), where="points")
-        flat = np.clip(flat, -1e300, 1e300)
+        flat = np.where(abs(flat) < _NEAR, 0.0, np.clip(flat, -1e300, 1e300))  # squares of less vanish
         flat = flat / np.maximum(1.0, abs(flat).max(axis=-1, keepdims=True) / _FAR)  # all these are beyond the horizon
         away, up = flat @ self._axes[:2], self._axes[2]
         # (C + t W + u U)' A (C + t W + u U) = 1: a quadratic in u, whose discriminant is one in t, least at the rim.

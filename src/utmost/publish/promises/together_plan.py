@@ -17,11 +17,11 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.kinds import one_of
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.noise import DiscreteStaircase, Geometric, SignedCells
 from utmost.laws.noise.joint_cells import RotatedPair
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.norm_staircase import BallMixture, CellCost, NormStaircase
 from utmost.laws.privacy.unit import RowWords, Unit, read_unit
 from utmost.laws.sampling import sample
@@ -198,10 +198,9 @@ class TogetherAt(Shown):
             if isinstance(law, SignedCells)
             for row, part in zip(law.rows, law.shares, strict=True)
         )
-        ends = {
-            "toss": "rounded to an integer by a coin weighed by the fraction",
-            "keep": "fractions kept",
-        }[self.halves]
+        ends = {"toss": "rounded to an integer by a coin weighed by the fraction", "keep": "fractions kept"}[
+            self.halves
+        ]
         later = "; it can be relaxed later without loss" * self.is_relaxable
         return f"geometric noise on signed sums of the columns ({sums}), from which the columns are read, {ends}{later}"
 

@@ -75,11 +75,7 @@ def signed_sums(columns: Sequence[Any], rows: Sequence[Sequence[int]]) -> list[I
 
 @checked
 def read_off(
-    sums: Sequence[Any],
-    estimate: tuple[Any, int],
-    *,
-    halves: Halves = "keep",
-    randomness: Randomness | None = None,
+    sums: Sequence[Any], estimate: tuple[Any, int], *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> list[Any]:
     """The columns from responses to their signed sums, by a matrix of integers over a denominator.
 

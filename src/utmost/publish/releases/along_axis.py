@@ -33,17 +33,14 @@ class AlongAxis:
         @property
         def domain(self) -> Domain:
             """The declared domain."""
-            ...
 
         @property
         def unit(self) -> Unit:
             """What one individual changes."""
-            ...
 
         @property
         def reconstruction(self) -> LeastSquares:
             """Least squares from the measured families."""
-            ...
 
         @property
         def _errors(self) -> AnswerErrors: ...

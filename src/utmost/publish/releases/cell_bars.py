@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, exact, natural, round_down, round_up
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.combination import Combination, missed_by_each
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.ratio_bars import RatioBar, fieller
 from utmost.laws.noise.repeated_sums import repeated
 from utmost.laws.sampling.grid import reach

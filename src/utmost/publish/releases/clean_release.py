@@ -113,11 +113,7 @@ class CleanTable(Shown):
 
     @checked
     def save(
-        self,
-        path: Path | str,
-        *,
-        family: str | Sequence[str] | Family | None = None,
-        **file: Unpack[FileWords],
+        self, path: Path | str, *, family: str | Sequence[str] | Family | None = None, **file: Unpack[FileWords]
     ) -> dict[str, Any]:
         """Write one family's table and, beside it, what must be said of it: both appear, or none.
 

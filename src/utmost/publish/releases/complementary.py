@@ -79,10 +79,7 @@ def _coarse_groups(domain: Domain, fine: Family, coarse: Family) -> NDArray[np.i
 
 
 def complementary(
-    domain: Domain,
-    published: Shown,
-    shown: Shown,
-    sizes: Mapping[Family, NDArray[np.float64]],
+    domain: Domain, published: Shown, shown: Shown, sizes: Mapping[Family, NDArray[np.float64]]
 ) -> dict[Family, NDArray[np.bool_]]:
     """Which cells are shown, once as many more are withheld as protect those that are.
 

@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, level
+from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import between_0_and_1, read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
 from utmost.laws.sampling.random_bits import Randomness
@@ -35,6 +36,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.promises.table_statements import promise
+from utmost.publish.releases.clean_release import CleanTable, cleaned
 from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -248,6 +250,49 @@ class DetailedSums(Shown):
                 lost.append(key[0])
         return rows, lost
 
+    @checked
+    @long_work("Making whole numbers")
+    def clean(self) -> CleanTable:
+        """Whole numbers, none negative, of both stages, whose sums all agree: beside the release, never instead of it.
+
+        Groups and the rows of their breakdowns are a tree, so that the nearest numbers to the sums of both are those
+        nearest in each group, and whole ones are there. The table has the rows of the second stage, and one for each
+        group without a breakdown, whose detail is the group's level.
+
+        Raises:
+            SolverFailed: where a program fails.
+        """
+        both, groups = self.together, self.first.domain.family(self.rule.group)
+        laws = [*both.laws(both.domain.finest).values(), *self.first.laws(groups).values()]
+        return cleaned(both, both.reconstruction, max(laws, key=lambda law: law.variance), both.kind, None, None)
+
+    @property
+    def together(self) -> WorkloadRelease:
+        """The sums of both stages over one tree, as what is nearest to both needs them; not for its error bars.
+
+        A group without a breakdown has one row, and its sum stands there again: least squares of the two is the sum.
+        """
+        rule, first = self.rule, self.first
+        groups = first.domain.family(rule.group)
+        names = _texts(first.domain.group_labels(groups)[rule.group])
+        totals = dict(zip(names, first.measured[groups].flat, strict=True))
+        parts: dict[str, dict[tuple[str, str, str], Any]] = {}
+        if self.fine is not None:
+            keys = rule.keys(first.domain, rule.chosen(first))
+            for key, part in zip(keys, self.fine.measured[self.fine.domain.finest], strict=True):
+                parts.setdefault(key[0], {})[key] = part
+        rows = {
+            key: part
+            for name, total in totals.items()
+            for key, part in parts.get(name, {(name, rule.group, name): total}).items()
+        }
+        domain = Domain.listed(list(rows), names=[rule.group, DETAIL, PART])
+        shares = {domain.family(rule.group): self.share, domain.finest: 1 - self.share}
+        strategy = Strategy(domain, detailed_unit(first.unit), shares)
+        sums = (np.array(list(each.values()), dtype=object) for each in (totals, rows))
+        measured = dict(zip(shares, map(narrowed, sums), strict=True))
+        return WorkloadRelease(strategy, self.level, first.confidence, measured, first.kind)
+
     @property
     def statement(self) -> dict[str, Any]:
         """What is said publicly: the promise of both, the rule, and the statement of each."""
@@ -341,9 +386,7 @@ def rehearse_detailed(
     Raises:
         OutOfRange, Unsupported: as `release_detailed`.
     """
-    share, sure = exact(first, "first"), read_confidence(confidence)
-    if not 0 < share < 1:
-        raise OutOfRange("first must lie strictly between 0 and 1", came=first)
+    share, sure = between_0_and_1(first, "first"), read_confidence(confidence)
     unit, coarse = detailed_unit(table.unit), Strategy(table.domain, table.unit, {rule.group: 1})
     groups = _texts(table.domain.group_labels(table.domain.family(rule.group))[rule.group])
     (law,) = noise_laws(coarse, whole.scaled(share)).values()

@@ -25,13 +25,7 @@ from utmost.publish.promises.declared_columns import (
 )
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import CellsAt, warn_of_rows
-from utmost.publish.releases.item_columns import (
-    Answering,
-    ItemNoiseMap,
-    check_none_twice,
-    released_type,
-    responses_of,
-)
+from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.table import ReleasedOnce
 from utmost.publish.tables.adapters import check_there
@@ -144,7 +138,7 @@ class ReleasableFrame:
             check_identifier(schema.field(name).type, name)
         chosen = chosen_columns(promise.columns, names, None)
         public, _ = declared_columns(names, chosen, promise.public, promise.drop)
-        check_margins_free({f"{name}_margin": name for name in chosen}, names)
+        check_margins_free({f"{name}_margin": name for name in chosen}, names, folds_case=frame.folds_case)
         for name in chosen:
             if name in identifiers:
                 raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")

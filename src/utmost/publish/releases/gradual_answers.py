@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, NotALevel, Unsupported
 from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.exact.levels import LevelWords
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts, level_text
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.publish.tables.adapters import Column, check_column, named
 from utmost.publish.tables.saving import Digest, FileWords, Publication, check_destination_free, file_words, saved

@@ -57,13 +57,7 @@ class GradualTogether(AnsweredLevels):
     ) -> None:
         unit = words.get("unit")
         signs = unit is not None and unit.nonnegative and len(table) > 2
-        plan = plan_together(
-            list(table),
-            tuned_at,
-            noise="signed" if signs else "rotated",
-            halves=halves,
-            **words,
-        )
+        plan = plan_together(list(table), tuned_at, noise="signed" if signs else "rotated", halves=halves, **words)
         cells = [whole_numbers(column, "column") for column in table.values()]
         if len({column.shape for column in cells}) != 1:
             raise BadTable("columns that are noised together must have one length", came="different lengths")

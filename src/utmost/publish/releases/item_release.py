@@ -36,8 +36,6 @@ from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 
 _AT_ONCE = 1 << 14  # items at once: what is made of them stays in the cache, and in memory that is used again
-
-
 Shift = Callable[[Tags], Integers]
 """From the tags of some items to what is added to their values."""
 

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, exact
+from utmost.laws.exact import Number
+from utmost.laws.exact.numbers import between_0_and_1
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.axes import Axis, Edge, Label
 from utmost.publish.workloads.domain import Domain
@@ -77,9 +78,7 @@ def quantile_bar(
     Cost: one estimate of all groups, and a bound by the variance for each; a law is worked out where one is near 0.
     """
     place, level, axis, edges = _ordered(domain, level_name)
-    share = exact(q, "q")
-    if not 0 < share < 1:
-        raise OutOfRange("q must lie between 0 and 1", came=q, where="quantile")
+    share = between_0_and_1(q, "q", "quantile")
     labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()
     last = len(labels) - len(axis.extras) - 1
     cuts = measured([_cut(selection, place, group_of, at, last, share) for at in range(last)])

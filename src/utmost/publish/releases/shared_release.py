@@ -5,7 +5,7 @@ from typing import Unpack
 
 from utmost.laws.exact import Number, checked
 from utmost.laws.exact.levels import LevelWords
-from utmost.laws.noise.law import read_confidence
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level

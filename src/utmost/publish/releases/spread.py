@@ -100,6 +100,7 @@ def deviation_bar(variance: RatioBar) -> RatioBar:
     if not variance.determined or variance.estimate is None:
         return variance
     lower, upper = math.sqrt(variance.lower), math.sqrt(variance.upper)
+    # A root is rounded to the nearest: outward where that is inside.
     lower = math.nextafter(lower, 0) if Fraction(lower) ** 2 > Fraction(variance.lower) else lower
     upper = math.nextafter(upper, math.inf) if Fraction(upper) ** 2 < Fraction(variance.upper) else upper
     return RatioBar(math.sqrt(variance.estimate), lower, upper, variance.confidence)

@@ -14,8 +14,8 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, wrong_kind
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise import RatioBar
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Amount
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_errors import scaled

@@ -16,12 +16,7 @@ from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.provided import provided
 from utmost.publish.promises import Promise
-from utmost.publish.promises.declared_columns import (
-    check_margins_free,
-    check_no_copy,
-    chosen_columns,
-    declared_columns,
-)
+from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
 from utmost.publish.promises.plan import Planned, warn_of_rows
 from utmost.publish.promises.promise import OnceWords, counted_labels, promise_once
 from utmost.publish.promises.table_statements import Stated, cells_digest

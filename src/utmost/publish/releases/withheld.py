@@ -150,10 +150,7 @@ def _numbers(column: Any) -> NDArray[Any]:
 
 
 def _marked(
-    table: Any,
-    values: Mapping[str, NDArray[Any]],
-    shown: Mapping[str, NDArray[np.bool_]],
-    rule: WithholdingRule,
+    table: Any, values: Mapping[str, NDArray[Any]], shown: Mapping[str, NDArray[np.bool_]], rule: WithholdingRule
 ) -> Any:
     """The table with blanks and marks."""
     names = set(adapter_of(table).names(table))
@@ -195,13 +192,7 @@ class WithheldTables(Shown, Mapping[str, WithheldTable]):
         return len(self.tables)
 
     @checked
-    def save(
-        self,
-        path: Path | str,
-        *,
-        family: str | None = None,
-        **file: Unpack[FileWords],
-    ) -> dict[str, Any]:
+    def save(self, path: Path | str, *, family: str | None = None, **file: Unpack[FileWords]) -> dict[str, Any]:
         """Write one table and, beside it, its statement; the only one where no family is named.
 
         Args:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, RatioBar
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.ratio_bars import FiellerSet
 from utmost.laws.privacy import Unit
 from utmost.publish.promises.sum_noise import noise_laws
@@ -127,11 +127,7 @@ class WorkloadRelease(AlongAxis, Shown):
 
     @checked
     def save(
-        self,
-        path: PathLike | str,
-        *,
-        family: Families | None = None,
-        **file: Unpack[FileWords],
+        self, path: PathLike | str, *, family: Families | None = None, **file: Unpack[FileWords]
     ) -> dict[str, Any]:
         """Write the whole release as one .json document, or one family's table with the release beside it.
 
@@ -298,7 +294,7 @@ class WorkloadRelease(AlongAxis, Shown):
         chosen = [self.domain.family(name) for name in families] or wanted_families(self.strategy)
         widest = self._errors.widest(chosen, self._sure(confidence), together=together)
         return {
-            self.domain.family_name(family): Printing.of(self._laws(family).values(), self.unit.amount).margin(margin)
+            self.domain.family_name(family): Printing.of(self.laws(family).values(), self.unit.amount).margin(margin)
             for family, margin in widest.items()
         }
 
@@ -330,7 +326,7 @@ class WorkloadRelease(AlongAxis, Shown):
         """`withhold` by a rule, with families in any form that a release takes."""
         cells = []
         for family, narrow in (narrowed(self.domain, name) for name in families):
-            columns, law = self._estimated(family), max(self._laws(family).values(), key=lambda law: law.variance)
+            columns, law = self._estimated(family), max(self.laws(family).values(), key=lambda law: law.variance)
             cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, law, self.unit.step))
         return withheld_families(self.domain, cells, self.statement, rule)
 
@@ -352,7 +348,7 @@ class WorkloadRelease(AlongAxis, Shown):
         """
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         self.reconstruction.check_family_determined(self.domain.finest)
-        cell = max(self._laws(self.domain.finest).values(), key=lambda law: law.variance)
+        cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
         return cleaned(self, self.reconstruction, cell, self.kind, given, hold)
 
     def noise(self, form: ProductForm) -> Combination:
@@ -373,7 +369,7 @@ class WorkloadRelease(AlongAxis, Shown):
     def _errors(self) -> AnswerErrors:
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
-    def _laws(self, family: Family) -> dict[int, Combination]:
+    def laws(self, family: Family) -> dict[int, Combination]:
         """The laws of the errors of a family's sums."""
         return self._errors.of_family(family)[1]
 

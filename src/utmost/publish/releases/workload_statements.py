@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.laws.exact import Level, wrong_kind
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_facts, stated_level
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.promises.older_words import in_words_of, sentence_of

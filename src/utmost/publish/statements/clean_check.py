@@ -5,10 +5,11 @@ from typing import Any
 
 from utmost.errors import BadTable
 from utmost.laws.exact.long_work import long_work
-from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
+from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND, DETAILED_KIND
 from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.statements.codec import check_header, differing
+from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.statement_check import digest_of, does_not_follow, stated_field, unlike
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables import files
@@ -26,7 +27,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     Args:
         statement: what was written beside the table.
         table: labels and the column "clean"; estimates and error bars may stand beside them.
-        release: the document of the release, which is checked first.
+        release: the document of the release, by a plan or in two stages, which is checked first.
 
     Returns:
         The clean tables, computed again.
@@ -34,7 +35,8 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     Cost: that of `WorkloadRelease.clean`.
     """
     check_header(statement, CLEAN_KIND, CLEAN_FORMAT, "a statement of a clean table", 1)
-    made_of = check_workload(release)
+    staged = check_detailed(release) if release.get("kind") == DETAILED_KIND else None
+    made_of = check_workload(release) if staged is None else staged.together
     if stated_field(statement, "of", dict) != {"measured": sums_digest(made_of)}:
         raise BadTable("a clean table must be made of the release's sums", came="other sums", where="of")
     family = made_of.domain.family(read_family(made_of.domain, stated_field(statement, "family", str)))
@@ -43,10 +45,11 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         listed = stated_field(statement, "given", list)
         facts = PublicFacts.of_facts(made_of.domain, listed, made_of.unit.amount)
     held = stated_field(statement, "held", list) if "held" in statement else None
-    clean = made_of.clean(facts, hold=held)
+    clean = made_of.clean(facts, hold=held) if staged is None else staged.clean()
     for name in differing(statement, clean.said(digest_of(statement), family), _ROUNDED):
         raise does_not_follow(name)
-    _check_cells(table, {**files.columns(made_of[family]), **files.columns(clean[family])})
+    estimates = files.columns(made_of[family]) if staged is None else {}
+    _check_cells(table, {**estimates, **files.columns(clean[family])})
     return clean
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, exact, round_up, wrong_kind
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, Geometric
 from utmost.laws.noise.combination import missed_by_each
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import sums_digest

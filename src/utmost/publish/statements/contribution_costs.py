@@ -16,10 +16,10 @@ import numpy as np
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, level, wrong_kind
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, Geometric
 from utmost.laws.noise.integer_law import IntegerLaw
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_CELL
 from utmost.publish.counting.counted import CountedTable

@@ -6,8 +6,8 @@ from typing import Any
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level
+from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_name, stated_level
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND

@@ -17,12 +17,7 @@ from urllib.request import urlopen
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import wrong_kind
 from utmost.laws.exact.shown import Shown
-from utmost.publish.promises.statement_kinds import (
-    CLEAN_KIND,
-    DETAILED_KIND,
-    TABLE_KIND,
-    WORKLOAD_KIND,
-)
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, TABLE_KIND, WORKLOAD_KIND
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
@@ -68,11 +63,7 @@ Published = ReleasedTable | WorkloadRelease | DetailedSums | WithheldTable | Pub
 
 
 def read_release(
-    path: Path | str,
-    statement: Path | str | None = None,
-    *,
-    separator: str | None = None,
-    encoding: str | None = None,
+    path: Path | str, statement: Path | str | None = None, *, separator: str | None = None, encoding: str | None = None
 ) -> Published:
     """Read whatever was published, with its statement, which is checked.
 

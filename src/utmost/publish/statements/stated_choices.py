@@ -243,8 +243,5 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
         before="a query was computed, of which one individual changes no more than stated",
         after=f"a function of the noisy values was published. Error bars: {NO_BARS}",
         composition=f"answered at epsilon = {answered}: all answers put together cost the largest level",
-        on_trust=(
-            "what one individual changes before the noise",
-            "that the function saw no level and no true value",
-        ),
+        on_trust=("what one individual changes before the noise", "that the function saw no level and no true value"),
     )

@@ -16,14 +16,9 @@ import numpy as np
 
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.laws.exact import Level, exact, wrong_kind
-from utmost.laws.exact.written_levels import (
-    level_facts,
-    level_of_text,
-    level_text,
-    stated_level,
-)
+from utmost.laws.exact.numbers import read_confidence
+from utmost.laws.exact.written_levels import level_facts, level_of_text, level_text, stated_level
 from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.lattice import lattice_of
@@ -169,8 +164,8 @@ def unlike(cell: Any, expected: Any) -> bool:
 
 def _is_margin(cell: Any, margin: float) -> bool:
     try:
-        return float(cell) == margin
-    except (TypeError, ValueError, OverflowError):
+        return bool(cell == margin) or float(exact(cell)) == margin
+    except (UtmostError, TypeError, ValueError, OverflowError):
         return False
 
 

@@ -12,13 +12,7 @@ from utmost.laws.privacy.unit import Unit
 from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.promises.together_plan import (
-    TogetherAt,
-    check_changed,
-    plan_of_way,
-    plan_together,
-    way_of_facts,
-)
+from utmost.publish.promises.together_plan import TogetherAt, check_changed, plan_of_way, plan_together, way_of_facts
 from utmost.publish.promises.turning import Halves
 from utmost.publish.statements.codec import check_header
 from utmost.publish.statements.statement_check import (

@@ -7,13 +7,7 @@ from typing import Any
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact.written_levels import stated_level
 from utmost.publish.promises.older_words import margin_word
-from utmost.publish.promises.statement_kinds import (
-    CLEAN_KIND,
-    DETAILED_KIND,
-    KEYS_KIND,
-    WITHHELD_KIND,
-    WORKLOAD_KIND,
-)
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.release_facts import Facts
@@ -161,7 +155,7 @@ def _of_clean(
     given = [] if clean.given is None else ["that the public facts are true"]
     guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
     line, law = (
-        promise_line(stated_level(document), document["neighbours"]),
+        promise_line(stated_level(document), document.get("first", document)["neighbours"]),
         "none of its own: a function of the release",
     )
     compared = {"table": "computed again", "made_of": str(of)}

@@ -1,11 +1,12 @@
 """Adapters: how a table of any kind gives up its columns, and gets released ones back in a table of the same kind."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +32,11 @@ class TableAdapter(Protocol):
 
     def label(self, table: Any, name: str) -> Column:
         """One public column, cell for cell as it is published."""
+        return self.column(table, name)
 
     def place(self, table: Any, row: int) -> str:
         """How a user finds the row with this position, counted from 0."""
+        return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         """A table of the same kind with ``columns`` in it: known names replaced, a new one behind ``after[name]``."""
@@ -48,7 +51,7 @@ class TableAdapter(Protocol):
         """A table of a kind that `kind` returned, with these columns alone; None for a kind of another adapter."""
 
 
-class _Columns:
+class _Columns(TableAdapter):
     """The adapter of plain dicts, name to column: a list stays a list, an array an array."""
 
     def knows(self, table: Any) -> bool:
@@ -58,23 +61,15 @@ class _Columns:
     def names(self, table: Any) -> list[str]:
         for name, column in table.items():
             check_column(column, name)
-        names = list(map(named, table))
+        names = distinct_names(map(named, table))
         lengths = dict(zip(names, map(len, table.values()), strict=True))
         if len(set(lengths.values())) > 1:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))
-        if len(lengths) < len(names):
-            raise BadTable("column names must be distinct", came="one name twice")
         return names
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         column: Column = table[_own_name(table, name)]
         return column if most is None else list(islice(column, most))
-
-    def label(self, table: Any, name: str) -> Column:
-        return self.column(table, name)
-
-    def place(self, table: Any, row: int) -> str:
-        return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         own = {named(name): name for name in table}
@@ -122,17 +117,21 @@ def register(adapter: TableAdapter) -> None:
         _adapters.append(adapter)
 
 
+def _in_turn() -> Iterator[TableAdapter]:
+    """The adapters as they are asked: dataframes, whose packages must be looked for, once no other has answered."""
+    yield from tuple(_adapters)
+    _load_dataframes()
+    yield from _adapters
+
+
 @cache
 def _load_dataframes() -> None:
-    """Let dataframes in: their packages are looked for when the first table but a dict comes."""
     provided("dataframes").register()
 
 
 def adapter_of(table: Any) -> TableAdapter:
     """The adapter of this kind of table."""
-    if not isinstance(table, Mapping):
-        _load_dataframes()
-    for adapter in _adapters:
+    for adapter in _in_turn():
         if adapter.knows(table):
             return adapter
     raise BadTable(
@@ -188,8 +187,7 @@ def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
     >>> table_of("columns:l", {"n": np.array([1, 2])})
     {'n': [1, 2]}
     """
-    _load_dataframes()
-    for adapter in _adapters:
+    for adapter in _in_turn():
         table = adapter.made(kind, columns)
         if table is not None:
             return table
@@ -211,9 +209,20 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
     there is no column 'admited'. Did you mean 'admitted'? there is no column 'n'. None of the 1 columns has a name
     like it: see whether the file begins with a header.
     """
-    near = get_close_matches(name, [known for known in names if isinstance(known, str)], n=1)
+    texts = [known for known in names if isinstance(known, str)]
+    near = [known for known in texts if _alike(known) == _alike(name)] or get_close_matches(name, texts, n=1)
     hint = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header."
-    return BadTable(f"there is no column {name!r}", remedy=f"Did you mean {near[0]!r}?" if near else hint)
+    if near:
+        looks_same = normalize("NFKC", near[0]) == normalize("NFKC", name)  # composed and not, say
+        hint = f"Did you mean {ascii(near[0]) if looks_same else repr(near[0])}?"
+        is_split = near[0] != near[0].strip() or "," in near[0]
+        hint += " On the command line, in quotes of its own: '\"...\"'." * is_split
+    return BadTable(f"there is no column {name!r}", remedy=hint)
+
+
+def _alike(name: str) -> str:
+    """What two names have in common that differ in case, in blanks, or in how a letter is composed."""
+    return "".join(normalize("NFKC", name).casefold().split())
 
 
 def check_there(wanted: Sequence[str], names: Sequence[str]) -> None:
@@ -221,6 +230,20 @@ def check_there(wanted: Sequence[str], names: Sequence[str]) -> None:
     for name in wanted:
         if name not in names:
             raise no_column(name, names)
+
+
+def distinct_names(names: Iterable[str], where: str | None = None) -> list[str]:
+    """The names of the columns of a table, found to be distinct.
+
+    >>> distinct_names(["n", "n_margin"])
+    ['n', 'n_margin']
+    """
+    places: dict[str, int] = {}
+    for at, name in enumerate(names, 1):
+        first = places.setdefault(name, at)
+        if first != at:
+            raise BadTable("column names must be distinct", came=f"columns {first} and {at}", where=where)
+    return list(places)
 
 
 def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:

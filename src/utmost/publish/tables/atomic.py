@@ -56,7 +56,7 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
             check_free_name(path, overwrite=overwrite)
             if path.exists():
                 before[path] = _kept_aside(path)
-            os.replace(temporary, path)
+            os.replace(temporary, path)  # at once: nobody sees half a file under this name
             named.append(path)
     except BaseException:
         for path in (*named, *aside.values()):

@@ -109,13 +109,7 @@ def _largest(amounts: NDArray[Any]) -> int:
 
 
 def least_hashed(
-    pairs: Pairs,
-    most: int,
-    names: Sequence[str],
-    *,
-    key: bytes,
-    purpose: bytes,
-    runs: NDArray[np.int64] | None = None,
+    pairs: Pairs, most: int, names: Sequence[str], *, key: bytes, purpose: bytes, runs: NDArray[np.int64] | None = None
 ) -> NDArray[np.bool_]:
     """Which pairs are kept: for each person, the ``most`` with the least hash, all where there are no more.
 

@@ -4,7 +4,6 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,17 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable
+from utmost.laws.exact.numbers import spelled
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.tables import adapters
-from utmost.publish.tables.adapters import Column
+from utmost.publish.tables.adapters import Column, distinct_names
 from utmost.publish.tables.csv_blocks import CsvBlock, Unlike, read_blocks
 from utmost.publish.tables.digits import Bytes, Places, digits, joined
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.text_files import TextFile
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+_INTEGER = re.compile("[+-]?[0-9]{1,4000}")
 _LARGEST = np.iinfo(np.int64).max
-_DECIMAL = re.compile(r"[+-]?([0-9]{1,4000}\.?[0-9]{0,4000}|\.[0-9]{1,4000})([eE][+-]?[0-9]{1,3})?")
+_LONGEST = 4000  # of the text of a number, and of its exponent
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -88,7 +88,7 @@ def pieces(table: CsvTable, delimiter: str = ",") -> Iterator[Piece]:
     if not table.in_blocks or len(table.names) < 2:
         yield from pieces_of(table.names, rows(table), delimiter)
         return
-    yield 0, _line(table.names, delimiter).encode()
+    yield 0, _header(table.names, delimiter)
     start = 0
     for block in _blocks(table):
         laid = {name: column[start : start + block.rows] for name, column in table.laid.items()}
@@ -101,10 +101,30 @@ _TOGETHER = 1 << 12
 
 def pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> Iterator[Piece]:
     """A header and rows of cells as they are written, quoted where that is needed."""
-    yield 0, _line(header, delimiter).encode()
+    yield 0, _header(header, delimiter)
     lines = (_line(row, delimiter) for row in body)
     while together := list(islice(lines, _TOGETHER)):
         yield len(together), "".join(together).encode()
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Check that every column has a name by which a CSV file has it.
+
+    Raises:
+        BadTable: for a blank one, which is none to whoever reads the file.
+    """
+    if not all(map(str.strip, names)):
+        remedy = "Rename it, or write .parquet or .jsonl."
+        raise BadTable("every column of a text file must have a name", came="a blank one", remedy=remedy)
+
+
+def _header(names: list[str], delimiter: str) -> bytes:
+    """The names as the first line; one that begins as a mark of bytes does is quoted, so that it is not read as one."""
+    check_names(names)
+    line = _line(names, delimiter)
+    if line.startswith("\ufeff"):
+        line = f'"{names[0]}"{line.removeprefix(names[0])}'
+    return line.encode()
 
 
 def rows(table: CsvTable) -> Iterator[list[str]]:
@@ -196,8 +216,9 @@ def _number(text: str, decimal: str = ".") -> Any:
     stripped = text.strip()
     if _INTEGER.fullmatch(stripped):
         return int(stripped)
-    spelled = stripped.translate(_SWAPPED) if decimal == "," else stripped
-    return Decimal(spelled) if _DECIMAL.fullmatch(spelled) else stripped or None
+    number = spelled(stripped.translate(_SWAPPED) if decimal == "," else stripped)
+    is_short = number is not None and len(stripped) <= 2 * _LONGEST and abs(number.adjusted()) <= _LONGEST
+    return number if is_short else stripped or None
 
 
 def _body(table: CsvTable) -> Iterator[list[str]]:
@@ -336,16 +357,10 @@ def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path
 def _check_header(header: list[str], path: Path) -> None:
     if not header:
         raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
-    places: dict[str, int] = {}
-    for at, name in enumerate(header):
+    for at, name in enumerate(header, 1):
         if not name.strip():
-            raise BadTable("every column must have a name", came=f"none for column {at + 1}", where=f"{path}, line 1")
-        if places.setdefault(name, at) != at:
-            raise BadTable(
-                "column names must be distinct",
-                came=f"columns {places[name] + 1} and {at + 1}",
-                where=f"{path}, line 1",
-            )
+            raise BadTable("every column must have a name", came=f"none for column {at}", where=f"{path}, line 1")
+    distinct_names(header, f"{path}, line 1")
 
 
 def _place(row: int, line: int) -> str:
@@ -458,7 +473,7 @@ class CsvPieces:
             table = replace(self.table, laid=columns, after=after, left_out=tuple(left_out))
             if whole is None:
                 whole = table.names
-                yield 0, _line(whole, delimiter).encode()
+                yield 0, _header(whole, delimiter)
             # A single cell that is empty has quotes, which a block does not write.
             if piece.block is not None and len(whole) > 1:
                 yield piece.rows, _block_written(table, piece.block, columns, delimiter.encode())

@@ -74,7 +74,7 @@ def register() -> None:
     adapters.register(_DataframeAdapter())
 
 
-class _DataframeAdapter:
+class _DataframeAdapter(adapters.TableAdapter):
     def knows(self, table: Any) -> bool:
         """Whether narwhals reads the table.
 
@@ -98,12 +98,6 @@ class _DataframeAdapter:
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         column = _eager(table).get_column(name)
         return _cells(column if most is None else column.head(most))
-
-    def label(self, table: Any, name: str) -> Column:
-        return self.column(table, name)
-
-    def place(self, table: Any, row: int) -> str:
-        return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         return _as_came(table, write(table, columns, after))
@@ -141,10 +135,7 @@ class _ArrowAdapter(_DataframeAdapter):
         return type(table).__module__.startswith("pyarrow") and type(table).__name__ in ("Table", "RecordBatch")
 
     def names(self, table: Any) -> list[str]:
-        names = list(table.schema.names)
-        if len(set(names)) < len(names):
-            raise BadTable("column names must be distinct", came="one name twice")
-        return names
+        return adapters.distinct_names(table.schema.names)
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         arrow, column = extra("pyarrow", "tables"), _as_frame(table).column(name)

@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import Unsupported
+from utmost.errors import BadTable, Unsupported
 from utmost.provided import provided
-from utmost.publish.tables.bounding import Pairs
 from utmost.publish.tables.extra import extra
+
+if TYPE_CHECKING:
+    from utmost.publish.tables.bounding import Pairs
 
 Batches = Iterator[Any]
 """Arrow record batches."""
@@ -50,18 +52,15 @@ class EventReader(Protocol):
     @property
     def person(self) -> str:
         """The column that says whose event it is."""
-        ...
 
     def placed(self, batch: Mapping[str, Any], before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
         """For each event of a batch, its cell, -1 outside the domain, and its amount; None where each counts as one.
 
         Where several things are counted of an event, all events come once for each, one time behind the other.
         """
-        ...
 
-    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+    def summed(self, pairs: "Pairs", texts: Sequence[str]) -> Any:
         """What is kept of these persons, added up over them: an Arrow batch."""
-        ...
 
 
 class EngineFrame(Protocol):
@@ -70,14 +69,13 @@ class EngineFrame(Protocol):
     engine: str
     kind: str
     native: Any
+    folds_case: bool
 
     def schema(self) -> Any:
         """The Arrow schema of the rows; nothing is evaluated."""
-        ...
 
     def select(self, names: Sequence[str]) -> "EngineFrame":
         """The frame with these columns alone."""
-        ...
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The engine's own frame of this Arrow schema; not evaluated yet.
@@ -87,19 +85,15 @@ class EngineFrame(Protocol):
             schema: of all columns.
             constants: columns that are the same in each row.
         """
-        ...
 
     def check_mapped(self) -> None:
         """Check that rows can be mapped, before a level is spent for the frame that is made."""
-        ...
 
     def batches(self) -> Batches:
         """All rows, in their order where they have one, a batch at a time."""
-        ...
 
     def written(self, folder: Path) -> None:
         """Write the rows as Parquet files into a folder that is there, and empty."""
-        ...
 
     def added_up(self, work: RowsMap, schema: Any) -> Batches:
         """What ``work`` makes of the rows, in any parts and any order, added up: batches of few rows.
@@ -108,7 +102,6 @@ class EngineFrame(Protocol):
             schema: of what is made: in its first column the keys, none twice in a batch, and sums in the others.
                 Sums of one key that come in two batches are still to be added up.
         """
-        ...
 
     def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches | None:
         """As `added_up`, of rows on many machines, with a second work: what the first made of all rows meets in it.
@@ -121,7 +114,6 @@ class EngineFrame(Protocol):
         Returns:
             None where all rows pass by in one place: there nothing needs to meet.
         """
-        ...
 
     def kept(self, reader: EventReader, schema: Any) -> Batches:
         """Of rows that are events what a reader keeps of all persons, added up: as `added_up`.
@@ -132,7 +124,6 @@ class EngineFrame(Protocol):
             reader: of the events.
             schema: of the sums.
         """
-        ...
 
 
 def is_engine_frame(table: Any) -> bool:
@@ -156,6 +147,18 @@ def engine_frame(table: Any) -> EngineFrame:
         )
     frame: EngineFrame = provided(door)(native)
     return frame
+
+
+def check_no_pattern(names: Sequence[str]) -> None:
+    """Check that no name stands for other columns: engines take a star for all of them, Polars a regular expression.
+
+    Raises:
+        BadTable: for one that does.
+    """
+    for name in names:
+        if name == "*" or (name.startswith("^") and name.endswith("$")):
+            required = "the name of a column must not be a pattern of names to its engine"
+            raise BadTable(required, came=repr(name), remedy="Rename it.")
 
 
 def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:

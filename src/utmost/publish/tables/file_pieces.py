@@ -19,21 +19,17 @@ class WrittenByPieces(Protocol):
     @property
     def rows(self) -> int:
         """How many there are."""
-        ...
 
     @property
     def names(self) -> list[str]:
         """The columns as they are written."""
-        ...
 
     @property
     def shown(self) -> list[list[str]]:
         """The first rows as text, once they are written."""
-        ...
 
     def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         """Write it; of each piece how many rows it had, and its bytes."""
-        ...
 
 
 class FilePiece(Protocol):
@@ -42,15 +38,12 @@ class FilePiece(Protocol):
     @property
     def rows(self) -> int:
         """How many there are."""
-        ...
 
     def column(self, name: str) -> Column:
         """The cells of one column: an array, or a list whose missing cells are None."""
-        ...
 
     def identifiers(self, name: str) -> Identifiers:
         """The cells of one column as identifiers."""
-        ...
 
 
 class FilePieces(Protocol):
@@ -59,21 +52,17 @@ class FilePieces(Protocol):
     @property
     def names(self) -> list[str]:
         """The names of its columns."""
-        ...
 
     @property
     def path(self) -> Path:
         """Where it is."""
-        ...
 
     @property
     def files(self) -> Sequence[Path]:
         """The files that it is."""
-        ...
 
     def pieces(self) -> Iterator[Any]:
         """The pieces, each a `FilePiece`, in the order of the file."""
-        ...
 
     def write(
         self,
@@ -90,4 +79,3 @@ class FilePieces(Protocol):
             left_out: the columns that are not written.
             kinds: "int" or "float", by the name of each released column.
         """
-        ...

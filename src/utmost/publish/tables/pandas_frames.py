@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable
 from utmost.publish.tables import adapters
 from utmost.publish.tables.adapters import Column, named
 from utmost.publish.tables.extra import extra
@@ -43,8 +42,7 @@ class PandasShape:
         """The names of a frame."""
         columns = [named(name) for name in frame.columns]
         levels = _levels(frame.index)
-        if len({*columns, *levels}) < len(columns) + len(levels):
-            raise BadTable("column names must be distinct", came="one name twice")
+        adapters.distinct_names((*levels, *columns))
         return cls(levels, dict(zip(columns, frame.columns, strict=True)))
 
     @property
@@ -63,7 +61,7 @@ def is_pandas(table: Any) -> bool:
     return pandas is not None and isinstance(table, pandas.DataFrame | pandas.Series)
 
 
-class _PandasAdapter:
+class _PandasAdapter(adapters.TableAdapter):
     """The adapter of frames and series of pandas: a series is a frame of one column."""
 
     def knows(self, table: Any) -> bool:
@@ -76,12 +74,6 @@ class _PandasAdapter:
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         cells = _cells(_frame(table), name)
         return _read(cells if most is None else cells[:most])
-
-    def label(self, table: Any, name: str) -> Column:
-        return self.column(table, name)
-
-    def place(self, table: Any, row: int) -> str:
-        return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         frame = _frame(table)

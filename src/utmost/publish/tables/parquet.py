@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from utmost.errors import BadTable
 from utmost.publish.tables import dataframes, table_formats
+from utmost.publish.tables.adapters import distinct_names
 from utmost.publish.tables.extra import extra
 
 ENDINGS = (".parquet", ".pq")
@@ -44,12 +45,7 @@ def opened(path: Path | str, shown_as: str | None = None) -> Any:
     reader, where = extra("pyarrow.parquet", "tables"), str(path) if shown_as is None else shown_as
     with well_formed(where):
         file = reader.ParquetFile(_readable(path))
-    names = file.schema_arrow.names
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            raise BadTable(
-                "column names must be distinct", came=f"columns {names.index(name) + 1} and {at + 1}", where=where
-            )
+    distinct_names(file.schema_arrow.names, where)
     return file
 
 

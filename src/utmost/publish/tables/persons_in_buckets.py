@@ -31,8 +31,6 @@ _AT_ONCE = 1 << 19
 _IN_MEMORY = 1 << 20
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
-
-
 Counted = Iterator[tuple[Pairs, Sequence[str]]]
 """The pairs of some persons, all of whose pairs these are, and each person's text by code."""
 

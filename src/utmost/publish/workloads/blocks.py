@@ -73,10 +73,7 @@ class Blocks(Shown):
 
     @classmethod
     def of(
-        cls,
-        domain: Domain,
-        families: Iterable[Family] | None = None,
-        eigenspaces: Iterable[Family] | None = None,
+        cls, domain: Domain, families: Iterable[Family] | None = None, eigenspaces: Iterable[Family] | None = None
     ) -> "Blocks":
         """The block structure of a domain.
 

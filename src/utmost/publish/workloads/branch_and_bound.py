@@ -72,15 +72,12 @@ class ErrorOfPrecisions(Protocol):
 
     def precisions(self, shares: Floats) -> Floats:
         """Of shares, (..., n), the precisions, each convex in its share."""
-        ...
 
     def values(self, precisions: Floats) -> Floats:
         """The errors, (...); inf where not all is determined."""
-        ...
 
     def slopes(self, precisions: Floats) -> Floats:
         """The derivatives of the error by each of the precisions, (n,), none of them positive."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +108,7 @@ class Box:
         """Shares on the way from low to high, as large as the level allows."""
         width = self.high - self.low
         grown = self.spent @ width
-        ways = grown > 1e-300
+        ways = grown > 1e-300  # a box without width in a direction does not bound the way
         reach = ((1 - self.spent @ self.low)[ways] / grown[ways]).min(initial=1)
         return np.asarray(self.low + max(0.0, reach) * width)
 
@@ -288,6 +285,7 @@ class Search:
         # More share everywhere is less error.
         best = float(self.error.values(high)) * (1 - _LOWERED)
         width = box.high - box.low
+        # A chord over no width says nothing: level there.
         steep = np.where(width > 1e-15, (high - low) / np.where(width > 1e-15, width, 1), 0)
         shares = box.middle()
         for _ in range(_TANGENTS):

@@ -30,8 +30,6 @@ NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
 # Of the level, a pair gets 7 parts where a single cell gets 4: sqrt(3) to 1 is the least in the mean, and 7/4 is near.
 _PAIR, _SINGLE = 7, 4
 _LEAST = 1e-47  # sums of noises of stricter levels have no error bars
-
-
 CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells | NormStaircase
 """The law of the noise of one group of cells."""
 

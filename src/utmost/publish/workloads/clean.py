@@ -196,6 +196,7 @@ def _least_moves(
             continue
         sums = domain.sums(part, family).ravel()
         near = np.rint(sums)
+        # Whole but for the rounding of floats: not to be moved at all.
         sums = np.where(np.abs(sums - near) < 1e-6, near, sums)
         groups[family] = domain.spread(np.arange(sums.size), family).ravel()[cells]
         rows.append(groups[family] + start)

@@ -42,6 +42,7 @@ def least_shares(
     values = [float(error(np.array(option, dtype=float))) for option in options]
     best = min(values)
     chosen = min(
+        # Equally good but for rounding: then the fewest families.
         (option for option, value in zip(options, values, strict=True) if value <= best * (1 + 1e-12)),
         key=lambda option: sum(share > 0 for share in option),
     )

@@ -83,6 +83,7 @@ def tangent_levels(workload: Workload, families: Sequence[Family], level: float,
 
     def of_spaces(parts: Floats) -> Floats:
         each = (whole * (parts + free))[errors.columns]
+        # A space that nobody measures has no precision, and no infinite slope.
         return np.maximum(np.bincount(errors.rows, weights=each, minlength=len(scales)), 1e-12 * whole)
 
     # Squares of any numbers, divided by their sum, are shares: nothing has to be kept positive.
@@ -98,7 +99,7 @@ def tangent_levels(workload: Workload, families: Sequence[Family], level: float,
 
     tops = np.zeros(len(families))
     np.maximum.at(tops, errors.columns, (scales ** (1 / 3))[errors.rows])
-    start = tops / tops.sum() + 1e-6
+    start = tops / tops.sum() + 1e-6  # a root of 0 would never leave it: its slope is 0
     unit = float((scales / precision(of_spaces(start / start.sum()))).sum())
     roots = descended(slope, np.sqrt(start * len(start)), 2000)
     own = of_spaces(roots * roots / (roots * roots).sum())

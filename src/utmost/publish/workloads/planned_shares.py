@@ -53,12 +53,7 @@ class ShareWords(TypedDict, total=False):
 
 
 def planned_shares(
-    workload: Workload,
-    unit: Unit,
-    level: Level,
-    *,
-    pair: PairAxis | None = None,
-    **search: Unpack[ShareWords],
+    workload: Workload, unit: Unit, level: Level, *, pair: PairAxis | None = None, **search: Unpack[ShareWords]
 ) -> dict[Family, Fraction]:
     """The shares that the search for the domain's kind finds; with tents, without, or with less error where None.
 

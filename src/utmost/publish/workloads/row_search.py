@@ -51,14 +51,7 @@ class DescentWords(TypedDict, total=False):
     inside: float
 
 
-def real_rows(
-    gram: Floats,
-    count: int,
-    level: float,
-    *,
-    exact: bool,
-    **descent: Unpack[DescentWords],
-) -> RealRows:
+def real_rows(gram: Floats, count: int, level: float, *, exact: bool, **descent: Unpack[DescentWords]) -> RealRows:
     """The best so many real rows that are found.
 
     Args:
@@ -101,7 +94,7 @@ def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: b
     spent = level - left
 
     def slope(free: Floats) -> tuple[float, Floats]:
-        u = (free * free).reshape(count, values) + 1e-300
+        u = (free * free).reshape(count, values) + 1e-300  # a value without any weight is not divided by 0
         # Any squares spend just so much once they are scaled.
         scale = spent / u.sum(axis=0)
         error, _, on_rows = _slopes(gram, left, u * scale, exact)

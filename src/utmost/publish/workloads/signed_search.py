@@ -179,7 +179,7 @@ def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
                 values = pool.values(sets)
                 for nearest in np.argsort(values, kind="stable")[:4]:
                     seen[tuple(sorted(sets[nearest].tolist()))] = float(values[nearest])
-                if values.min() < least * (1 - 1e-12):
+                if values.min() < least * (1 - 1e-12):  # by more than rounding, or the search would go in circles
                     best, least = tuple(sorted(sets[int(values.argmin())].tolist())), float(values.min())
             if best == place:
                 break
@@ -250,7 +250,7 @@ def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float, gram: Flo
         tried = share * np.exp(np.concatenate([steps, np.diag(np.full(len(rows), width))]))
         errors = _errors(rows, loads, tried, epsilon, gram)
         nearest = int(errors.argmin())
-        if errors[nearest] < value * (1 - 1e-9):
+        if errors[nearest] < value * (1 - 1e-9):  # a gain of nothing narrows the steps instead
             share, value = tried[nearest], errors[nearest]
         else:
             width /= 2

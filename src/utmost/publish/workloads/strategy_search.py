@@ -165,7 +165,7 @@ def chord_shares(error: WeighedError, iterations: int = 3000) -> Floats:
     for _ in range(iterations):
         eigenvalues = shares @ error.loads
         gains = error.loads @ (spectrum / eigenvalues**2) / (spectrum / eigenvalues).sum()
-        if gains.max() <= 1 + 1e-9:
+        if gains.max() <= 1 + 1e-9:  # at the optimum no share gains more than the mean
             break
         shares = shares * np.sqrt(gains)
         shares /= shares.sum()

@@ -187,6 +187,6 @@ def _descended(errors: TentErrors, start: Floats) -> tuple[float, Floats]:
                     if now < value:
                         shares, value = tried, now
                         break
-            if not value < before * (1 - 1e-6):
+            if not value < before * (1 - 1e-6):  # a sweep that gains less ends the search: any shares are sound
                 break
     return value, shares

@@ -278,7 +278,7 @@ def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
                 value, shares = min(
                     (value, shares), _exchanged(error, shares, level, finer_level), key=lambda exchange: exchange[0]
                 )
-        if not value < before * (1 - 1e-8):
+        if not value < before * (1 - 1e-8):  # a sweep that gains less ends the search: any shares are sound
             break
     return value, shares
 

@@ -68,8 +68,6 @@ _ADDS = (
 )
 _LINEAR = "answers by linear unbiased estimates, of which least squares are the best"
 _CHARGED = "|change of a combination| times level, added up, is at most epsilon for all that one individual may change"
-
-
 _TOGETHER = "any mechanism and any estimate, all answers together"
 _PUBLIC_TOTAL = "everybody is counted in as many cells, and bounds for that are not known here"
 
@@ -305,6 +303,7 @@ def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions
     ]
     plain = (0, (ranked[0], ranked[0]))
     step, pair = max(pairs, key=lambda mixture: root(*_weighted(mixture[1], mixture[0])), default=plain)
+    # A mixture must gain more than rounding to be worth a certificate.
     if root(*_weighted(pair, step)) <= root((1, ranked[0])) * (1 + 1e-9):
         return ranked[0]
     return MixedDirections(pair, (Fraction(_MIXED - step, _MIXED), Fraction(step, _MIXED)))
@@ -377,6 +376,7 @@ def _matrix_roots(parts: Sequence[MatrixPart], rounds: int = 12, gap: float = 1e
         # Any weights prove a bound, so that an end too early costs some of it, and never its truth.
         if value <= best * (1 + gap):
             break
+        # A weight of 0 would be 0 in every round to come.
         best, y = value, np.maximum(diagonal, 1e-12 * value) / np.maximum(diagonal, 1e-12 * value).sum()
     q = np.maximum(1, np.rint(np.sqrt(best_weights / best_weights.max()) * (1 << 20)))
     scaled = [_integers(_root(matrix, q)) for matrix in matrices]

@@ -16,16 +16,8 @@ from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.few_cells import FewCells
 from utmost.publish.workloads.marginal_search import wants_marginals
 from utmost.publish.workloads.marginal_spaces import is_vast
-from utmost.publish.workloads.measured_families import (
-    is_difference,
-    is_tents,
-    measured_family,
-)
-from utmost.publish.workloads.planned_shares import (
-    cells_alone,
-    is_unequal_tree,
-    planned_shares,
-)
+from utmost.publish.workloads.measured_families import is_difference, is_tents, measured_family
+from utmost.publish.workloads.planned_shares import cells_alone, is_unequal_tree, planned_shares
 from utmost.publish.workloads.product_rows import ProductRows, rows_of_facts
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
