@@ -1,7 +1,7 @@
 """The public design of 9 to 30 places with its proof: seconds of processor, and times HiGHS's floats without any.
 
-Run with PYTHONPATH=src, and OMP_NUM_THREADS=1; sizes may be given. HiGHS solves the same program, given in floats, in the same run; the
-loss must agree. Of ten maps each, the mean; what is compiled or loaded first is left out.
+Run with PYTHONPATH=src, and OMP_NUM_THREADS=1; sizes may be given. HiGHS solves the same program, given in floats, in
+the same run; the loss must agree. Of ten maps each, the mean; what is compiled or loaded first is left out.
 """
 
 import sys

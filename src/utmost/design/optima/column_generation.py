@@ -72,7 +72,8 @@ def certificate_of_rays(
         SolverFailed: when no bound was found at all.
 
     Cost: 20 to 200 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree with s sources; 400
-        places take from 5 to 40 seconds, and longer where they are far apart by their level. Memory: O(n (n + k)) floats for k actions.
+        places take from 5 to 40 seconds, and longer where they are far apart by their level. Memory: O(n (n + k))
+        floats for k actions.
 
     Source: column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
         `docs/theory/large-designs.md`.
@@ -116,7 +117,8 @@ def searched(
         whole = True
         try:
             # Prices that are nearly right say which places without mass count, and the right ones whether all do.
-            for aim in [*_ROUGH, _AIM * gap] if len(places) < len(prior) else [_AIM * gap]:
+            rough = _ROUGH if len(places) < len(prior) else ()
+            for aim in [*(wide for wide in rough if wide > gap), _AIM * gap]:
                 search.run(aim, progress)
                 while len(short := search.short_places()):
                     search = search.wider(short)
@@ -243,7 +245,9 @@ class _Search:
     def wider(self, more: Indices) -> "_Search":
         """The search over further places, too, from what this one has found."""
         assert self.best is not None
-        search = _Search.begun(self.program, np.union1d(self.places, more))
+        # Where rounding ended the search it will again, and not once for each few places.
+        everywhere = np.arange(len(self.program.prior))
+        search = _Search.begun(self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more))
         rays, trees, prices = self.left()
         search._begin([search._spread(rays, self.places)], trees, self.places, search._at_places(prices, self.places))
         search.rounds, search.before = self.rounds, self
