@@ -76,7 +76,7 @@ def central_shares(
     if near is not None:
         best, merit = _Point.near(*program, near[0], rows.multipliers(near[1])).followed(gap, exactness)
     # A start on the boundary may lead nowhere; kept, its prices would be those of the next rounds, too, for ever.
-    if best is None or merit > _LOST:
+    if best is None or not merit <= _LOST:
         again, its_merit = _Point.first(*program).followed(gap, exactness)
         best = again if best is None or its_merit < merit else best
     return Shares(best.x, rows.prices(best.y), best.s, float(abs(1 - columns @ best.x).max()))
