@@ -90,9 +90,9 @@ def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
 def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_Ends], NDArray[np.intp]]:
     """What is known of different pairs, and which of them each pair is."""
     # A design asks for its edges half a dozen times.
-    are_edges, kept = pairs is ptype.space.edges, _kept_edges.get(ptype)
-    if are_edges and kept is not None:
-        return kept
+    are_edges, ends_of_edges = pairs is ptype.space.edges, _kept_edges.get(ptype)
+    if are_edges and ends_of_edges is not None:
+        return ends_of_edges
     known, n = _kept_pairs.setdefault(ptype, {}), ptype.space.size
     each, where = np.unique(pairs.min(axis=1) * n + pairs.max(axis=1), return_inverse=True)
     codes = each.tolist()

@@ -233,9 +233,9 @@ class _Search:
         powers = [now / at for at in levels]
         prices = [self._at_places(start.prices * (start.scale / scale), start.places) for start in starts]
         rays = [
-            self._spread(found**power, start.places)
+            self._spread(columns**power, start.places)
             for start, power in zip(starts, powers, strict=True)
-            for found in (start.rays, start.trees.rays.T)
+            for columns in (start.rays, start.trees.rays.T)
         ]
         # With a price on either side the error is of the second order in their distance.
         share = (now - levels[0]) / (levels[-1] - levels[0]) if levels[-1] != levels[0] else 0.0

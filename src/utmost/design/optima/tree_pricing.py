@@ -349,8 +349,8 @@ def price_trees(trees: Trees, prices: Floats, which: Places, most: int, slack: f
             cut, least = most_negative_flow(at, r, tree, left, lack, products)
             # At the level r - slack each side of an arc has slack more at most, and may fall short by ``short``: where
             # a flow is farther below 0 no proof need be tried.
-            found = least >= -2.0 * (slack + short) and is_proven(at, r - slack, short, tree, left, lack)
-            if found or pivots >= most or cut < 0:
+            is_done = least >= -2.0 * (slack + short) and is_proven(at, r - slack, short, tree, left, lack)
+            if is_done or pivots >= most or cut < 0:
                 break
             mark_sides(cut, tree, inside, source)
             sink, giver = first_tight(a, v, kind[cut] > 0, inside, source, products)
@@ -358,7 +358,7 @@ def price_trees(trees: Trees, prices: Floats, which: Places, most: int, slack: f
                 break
             joined(cut, sink, giver, parent, kind)
             pivots += 1
-        level = r - slack if found else proven_level(at, r, slack, tree, left, lack)
+        level = r - slack if is_done else proven_level(at, r, slack, tree, left, lack)
         trees.ratios[w], trees.proven[w], trees.roots[w] = r, level - short, root
         steps += pivots
     return steps
