@@ -108,3 +108,12 @@ def test_an_interruption_among_few_places_ends_with_a_channel_for_all(last):
     assert found.verify()
     assert ptype.contains(Channel(found.matrix))
     assert found.lower <= certificate_of_rays(ptype, consumer).upper
+
+
+def test_a_place_amid_three_that_tell_too_much_has_no_row():
+    """The centre of a triangle of side 1/2: its lowest entries sum to 3 e^(-r) / (1 + 2 e^(-1/2)) > 1."""
+    near, far = np.exp(-0.5), np.exp(-0.5 / np.sqrt(3))
+    factors = np.array([[1, near, near, far], [near, 1, near, far], [near, near, 1, far], [far, far, far, 1]])
+    rows = factors[:3, :3] / (1 + 2 * near)
+    assert filled(rows, np.arange(3), factors)[1].tolist() == [3]
+    assert not a_row_exists(rows, factors[3, :3])
