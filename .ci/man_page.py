@@ -19,16 +19,13 @@ LINE = re.compile(r"\s*\n\s*")
 
 def page() -> str:
     """The manual page in the macros of man(7)."""
-    import typer
-
     from utmost.doors.cli.main import COMMANDS, app, command_named
     from utmost.version import __version__
 
-    root = typer.main.get_command(app)
     lines = [f'.TH UTMOST 1 "" "utmost {__version__}" "User Commands"', ".SH NAME"]
     lines += [r"utmost \- publish tables, counts and places with provably optimal differential privacy", ".SH SYNOPSIS"]
     lines += [".B utmost", r"[\fB\-\-version\fR] [\fB\-\-help\fR] \fICOMMAND\fR [\fIOPTIONS\fR] [\fIARGUMENTS\fR]"]
-    lines += [".SH DESCRIPTION", *paragraphs(root.help or ""), ".SH COMMANDS"]
+    lines += [".SH DESCRIPTION", *paragraphs(app.help or ""), ".SH COMMANDS"]
     for name in COMMANDS:
         command = command_named(name)
         parts = getattr(command, "commands", None)

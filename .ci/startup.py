@@ -13,7 +13,7 @@ import sys
 FIRST_NAME = "import utmost; utmost.release_table"
 GOALS = {f"{FIRST_NAME}, beyond numpy": 0.3, "utmost --help": 0.4}
 PATIENCE = 2
-HEAVY = ("scipy", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "numba", "threadpoolctl", "typer", "rich")
+HEAVY = ("scipy", "pandas", "polars", "pyarrow", "narwhals", "matplotlib", "numba", "threadpoolctl", "click")
 
 
 def seconds(*arguments: str) -> float:

@@ -1,6 +1,8 @@
-"""What `pip install .` puts on a disk: MiB of each package of the core, as pip writes it, bytecode included.
+"""What `pip install .` puts on a disk, without pip itself: MiB of each package, with the bytecode that pip makes.
 
 Run in an environment where it is installed: python benchmarks/how_large_an_installation_is.py
+
+By the lengths of the files that pip lists, in MiB of 2**20 bytes; the last line says the sum in MB of 10**6 as well.
 """
 
 import re
@@ -23,16 +25,19 @@ def closure(name, known):
 def main():
     packages = {}
     closure("utmost", packages)
-    sizes = {}
+    sizes, bytecode = {}, {}
     for name, package in packages.items():
         places = {package.locate_file(part).resolve() for part in package.files or []}
         if name == "utmost" and not any("utmost" in place.parts for place in places):
             print("utmost is installed to be edited: its own files are not counted")
-        sizes[name] = sum(place.stat().st_size for place in places if place.is_file()) / 2**20
+        lengths = {place: place.stat().st_size for place in places if place.is_file()}
+        sizes[name] = sum(lengths.values())
+        bytecode[name] = sum(length for place, length in lengths.items() if place.suffix == ".pyc")
     for name, size in sorted(sizes.items(), key=lambda item: -item[1]):
-        print(f"{name:20} {packages[name].version:12} {size:6.1f} MiB")
-    screen = sum(sizes.get(name, 0) for name in ("typer", "rich", "pygments", "markdown-it-py", "click", "mdurl"))
-    print(f"in all {sum(sizes.values()):.0f} MiB, {screen:.0f} of them for the command line's screens")
+        shown = f"{size / 2**20:6.1f} MiB, {bytecode[name] / 2**20:4.1f} of them bytecode"
+        print(f"{name:20} {packages[name].version:12} {shown}")
+    whole, compiled = sum(sizes.values()), sum(bytecode.values())
+    print(f"in all {whole / 2**20:.0f} MiB = {whole / 1e6:.0f} MB, without bytecode {(whole - compiled) / 1e6:.0f} MB")
 
 
 if __name__ == "__main__":

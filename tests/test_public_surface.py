@@ -69,7 +69,7 @@ def _value(path):
 def test_importing_loads_no_optional_package_and_no_room_that_a_release_does_not_need():
     code = (
         "import sys, utmost; print(*(m for m in ('scipy', 'pandas', 'polars', 'pyarrow', 'narwhals',"
-        " 'numba', 'matplotlib', 'typer', 'rich', 'hypothesis',"
+        " 'numba', 'matplotlib', 'click', 'hypothesis',"
         " 'utmost.design.optima', 'utmost.design.geometry', 'utmost.doors') if m in sys.modules))"
     )
     assert python("-c", code).stdout.split() == []

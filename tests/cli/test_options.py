@@ -5,6 +5,8 @@ import io
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +17,7 @@ from unittest import mock
 import pytest
 
 from parts import COMMANDS, command_named, in_words
-from running import called, python
+from running import PLAIN, called, python
 from utmost.doors.papers import contents
 from utmost.errors import BadTable, OutOfRange
 
@@ -189,6 +191,22 @@ def test_messages_are_in_the_words_of_the_command_line(run, file):
     assert in_words(document) == "rows: a statement must follow from itself; got another.", "a field, and no option"
 
 
+def test_a_number_is_digits_within_its_range(run):
+    """Python reads 10 in 1_0, and 3 in a digit of another script, and click with it; no other door does."""
+    for word in ("1_0", "٣", "x", "1.5", ""):
+        code, _, error = run("serve", "--port", word)
+        assert (code, f"Invalid value for '--port': {word!r} is not a valid integer." in error) == (2, True), error
+    assert "65536 is not in the range 1<=x<=65535" in run("serve", "--port", "65536")[2]
+    assert "'1_0.5' is not a valid number" in run("serve", "--rate", "1_0.5")[2]
+
+
+def test_no_help_shows_a_range_that_is_none():
+    for name in COMMANDS:
+        command = command_named(name)
+        for part in getattr(command, "commands", {"": command}).values():
+            assert "None" not in part.get_help(part.context_class(part, info_name=name)), name
+
+
 @pytest.mark.parametrize(
     ("asked", "meant"),
     [
@@ -205,8 +223,8 @@ def test_what_was_mistyped_is_answered_with_what_was_meant(run, asked, meant):
 
 
 def completed(words, at):
-    with mock.patch.dict(os.environ, {"COMP_WORDS": words, "COMP_CWORD": str(at), "_UTMOST_COMPLETE": "complete_bash"}):
-        return called().stdout.split()
+    with mock.patch.dict(os.environ, {"COMP_WORDS": words, "COMP_CWORD": str(at), "_UTMOST_COMPLETE": "bash_complete"}):
+        return [line.partition(",")[2] for line in called().stdout.split()]
 
 
 def test_the_shell_completes_commands_and_options():
@@ -215,14 +233,55 @@ def test_the_shell_completes_commands_and_options():
     assert completed("utmost ledger re", 2) == ["restore", "resume", "receipt"]
 
 
+@pytest.mark.parametrize(
+    ("shell", "start", "reads"),
+    [
+        ("bash", ".bashrc", ".local/share/utmost/complete.bash"),
+        ("zsh", ".zshrc", ".local/share/utmost/complete.zsh"),
+        ("fish", ".config/fish/completions/utmost.fish", "_UTMOST_COMPLETE=fish_complete"),
+    ],
+)
+def test_a_shell_is_told_once_where_it_reads_what_completes(shell, start, reads, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", f"/bin/{shell}")
+    if shell != "fish":
+        (tmp_path / start).write_text("alias l=ls", encoding="utf-8")
+    for _ in range(2):
+        told = called("--install-completion")
+        assert (told.returncode, told.stderr) == (0, "")
+    written = (tmp_path / start).read_text(encoding="utf-8")
+    assert written.count(reads) == 1
+    assert shell == "fish" or written.startswith("alias l=ls\n")
+    assert called("--show-completion", shell).stdout.strip() in "".join(
+        path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()
+    )
+
+
+def test_a_shell_that_nobody_knows_is_refused_and_powershell_is_told_too(run):
+    assert run("--show-completion", "tcsh")[0::2] == (
+        2, "utmost: completion is for bash, zsh, fish and powershell; got tcsh. Name one of them.\n",
+    )  # fmt: skip
+    assert "Register-ArgumentCompleter" in run("--show-completion", "pwsh")[1]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes_by_what_it_is_told(tmp_path):
+    program = tmp_path / "utmost"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m utmost "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    words = "COMP_WORDS=(utmost rel); COMP_CWORD=1; _utmost_completion utmost rel; echo ${COMPREPLY[@]}"
+    script = called("--show-completion", "bash").stdout
+    environment = os.environ | PLAIN | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", f"{script}\n{words}"], capture_output=True, text=True, env=environment)
+    assert done.stdout.split() == ["release", "relax"], done.stderr
+
+
 def test_completing_a_command_reads_none_of_them():
     code = """if True:
         import sys
         from utmost.doors.cli.main import app, COMMANDS
-        import typer
-        group = typer.main.get_command(app)
-        context = group.make_context("utmost", ["x"], resilient_parsing=True)
-        found = [item.value for item in group.shell_complete(context, "")]
+        context = app.make_context("utmost", ["x"], resilient_parsing=True)
+        found = [item.value for item in app.shell_complete(context, "")]
         assert found[: len(COMMANDS)] == list(COMMANDS), found
         print([name for name in sys.modules if name.endswith("_command")])
     """

@@ -204,7 +204,7 @@ def options_in(family):
             yield from options_in(field.type)
         elif field.init:
             kind, option = get_args(field.type)[:2]
-            names = (option.default, *(option.param_decls or ()), f"--{field.name.replace('_', '-')}")
+            names = (option.spelled(field.name),)
             yield next(name for name in names if str(name).startswith("--")), [] if kind is bool else ["1"]
 
 

@@ -159,6 +159,14 @@ def test_what_is_no_json(app, callers):
                 assert all(len(one) < 200 for one in told["wrong"])
 
 
+def test_a_column_that_stands_twice_is_not_lost(callers):
+    """Python would take the last of two, in silence; so would it of two levels that a gateway read otherwise."""
+    for twice in ('"table": {"n": [1], "n": [2]}', '"epsilon": "1", "epsilon": "2", "table": {"n": [1]}'):
+        body = '{"name": "x", "terms": {"columns": ["n"], "sensitivity": 1, "cells": 1}, "epsilon": "1", ' + twice + "}"
+        told = check(callers["curator"]("POST", "/v1/releases", key="twice", content=body.encode(), headers=JSON), 422)
+        assert told["title"] == "WrongShape"
+
+
 def test_bad_paths_queries_and_headers(callers):
     """Names, levels and numbers in the address, keys and kinds in headers, methods that there are none of."""
     curator = callers["curator"]

@@ -279,7 +279,7 @@ def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
 
 
 def test_the_commands_take_the_same_words(tmp_path, monkeypatch):
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from parts import app
 

@@ -2,11 +2,10 @@
 
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.screen import grid, number, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.figures import canvas
 from utmost.errors import OutOfRange
 from utmost.laws.exact.written_levels import level_facts

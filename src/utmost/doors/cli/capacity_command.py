@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.design.capacities import capacity as capacity_of
 from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.measure_options import AskedMeasure
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, number, screen, with_exact
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents import capacities
 from utmost.doors.documents.channel_files import document as channel_document
 from utmost.doors.documents.measure_names import SAYS, prior_of

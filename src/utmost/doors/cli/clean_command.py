@@ -4,13 +4,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from rich.console import Group
-from rich.padding import Padding
-from rich.text import Text
 
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, number, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.cli.total_command import ReleaseFile
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, Unsupported
@@ -120,5 +118,5 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
     headline = Text("Clean, for display and for programs that need counts.", style="bold")
-    shown = Group(headline, Padding(Text(report["words"]), (0, 0, 1, 0)), facts(rows))
+    shown = Group(headline, Text(f"{report['words']}\n"), facts(rows))
     screen(stderr=out is None).print(shown)

@@ -5,11 +5,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
-from rich.text import Text
-
 from utmost.doors.cli import options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import grid, number, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.cost_files import cost_of
 from utmost.doors.figures import canvas
 from utmost.errors import OutOfRange
@@ -26,9 +25,9 @@ def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) 
     """Print the gains over Laplace noise as a picture, and ten of them as numbers."""
     colours = [_COLOURS[at % len(_COLOURS)] for at in range(len(curves))]
     title = Text("Laplace cost / optimal cost", style="bold")
-    title.append(f" on the {numbers}, by epsilon", style="not bold")
+    title.append(f" on the {numbers}, by epsilon")
     for name, colour in zip(curves, colours, strict=True):
-        title.append(f"   ━ {name}", style=f"not bold {colour}")
+        title.append(f"   ━ {name}", style=colour)
     chart = Text()
     for row in canvas.terminal(epsilons, curves):
         for text, owner in row:
@@ -39,7 +38,7 @@ def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) 
         [number(epsilons[at]), *(f"{ys[at]:.2f}" for ys in curves.values())]
         for at in range(stride, len(epsilons), stride)
     ]
-    screen().print(title, Text(), chart, grid(["epsilon", *curves], rows), sep="\n")
+    screen().print(title, Text(), chart, grid(["epsilon", *curves], rows))
 
 
 _POINTS = 100

@@ -6,11 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options, people_options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.cli.unknown_keys import UnknownKeys
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange

@@ -10,10 +10,9 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Annotated
 
-from rich.text import Text
-
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import screen
+from utmost.doors.cli.terminal import Text
 from utmost.errors import Unsupported
 from utmost.provided import provided
 from utmost.publish.tables.admissions import ADMISSIONS_DOMAIN, admission_rows

@@ -6,8 +6,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from rich.text import Text
-
 from utmost.design.optima import Optimum, optimal_mechanism
 from utmost.design.optima.evidence import Certificate
 from utmost.design.spaces import Consumer, Places
@@ -18,6 +16,7 @@ from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.curve_screen import asked_levels, check_no_level, show_loss_curve
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, narrowed, number, screen, with_exact
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents import designs
 from utmost.doors.documents.consumer_files import consumer_of
 from utmost.doors.documents.cost_files import is_file

@@ -10,13 +10,13 @@ from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
 
-import typer
-from rich.text import Text
+import click
 
 from utmost.doors.cli import options
 from utmost.doors.cli.ledger_place import check_no_password, is_server
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, screen
+from utmost.doors.cli.terminal import Text
 from utmost.errors import EntropyFailed
 from utmost.laws.exact.long_work import long_work
 from utmost.version import __version__
@@ -26,7 +26,7 @@ Ledger = Annotated[
     str | None, option("PLACE", "Look at the files of this ledger, too: their modes.", envvar="UTMOST_LEDGER")
 ]
 
-REQUIRED = ("numpy", "cryptography", "python-flint", "highspy", "threadpoolctl", "typer", "rich")
+REQUIRED = ("numpy", "cryptography", "python-flint", "highspy", "threadpoolctl", "click")
 EXTRAS = {
     "tables": ("narwhals", "pyarrow"),
     "plot": ("matplotlib",),
@@ -68,7 +68,7 @@ def doctor(
     report["well"] = _is_well(report)
     answer.give(report, lambda: _show(report))
     if not report["well"]:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _versions() -> dict[str, str | None]:

@@ -6,14 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.padding import Padding
-from rich.text import Text
-
 from utmost.design.optima import Optimum
 from utmost.doors.cli import options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.respond_command import Mechanism
 from utmost.doors.cli.screen import facts, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.answers import SavedMechanism, saved_mechanism
 from utmost.doors.documents.reports import print_json
 from utmost.doors.documents.sampler_files import Language, sampler_files
@@ -137,4 +135,4 @@ def _show(report: dict[str, Any], saved: SavedMechanism) -> None:
     }
     console = screen()
     console.print(facts(shown))
-    console.print(Padding(Text(saved.guarantee()), (1, 0, 0, 0)))
+    console.print(Text(f"\n{saved.guarantee()}"))

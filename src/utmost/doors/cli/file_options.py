@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
-import typer
+import click
 
 from utmost.doors.cli.option_kinds import argument, option
 from utmost.errors import OutOfRange
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
 
     class File:
-        """A file to read, as `readable` gives it: typer would make a plain path again of what is said to be one."""
+        """A file to read, as `readable` gives it."""
 
 
 PIPE = "-"
@@ -46,7 +46,7 @@ def readable(text: str) -> Path:
     if text == PIPE:
         return StandardInput("standard input")
     if not Path(text).exists() or Path(text).is_dir():
-        raise typer.BadParameter(f"{text!r} is a folder" if Path(text).is_dir() else f"{text!r} does not exist")
+        raise click.BadParameter(f"{text!r} is a folder" if Path(text).is_dir() else f"{text!r} does not exist")
     return Path(text)
 
 

@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
+import click
 import numpy as np
-import typer
-from rich.text import Text
 
 from utmost.design.geometry import estimate_kernels, vertices
 from utmost.design.geometry import kernels as listed_kernels
@@ -19,6 +18,7 @@ from utmost.doors.cli import file_options, options, secret_options, table_option
 from utmost.doors.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import entry_text, facts, grid, percent, screen, tallied, told_in_logs
+from utmost.doors.cli.terminal import Text
 from utmost.doors.cli.vertices_command import draw_type
 from utmost.doors.documents.space_names import secret_names
 from utmost.errors import OutOfRange
@@ -132,7 +132,7 @@ def kernels(
     sizes = _searched(spelled, ptype, resume, None if resume is None else out)
     report = _report(spelled, ptype, sizes)
     if count:
-        return answer.give(report, lambda: typer.echo(sum(sizes.values())))
+        return answer.give(report, lambda: click.echo(sum(sizes.values())))
     written = [path for path in (plot, out, resume) if path is not None]
     answer.give(report, lambda: show_kernels(spelled, ptype, sizes, written, listed=not by_size))
 

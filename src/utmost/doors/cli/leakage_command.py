@@ -4,12 +4,11 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.design.channels import Channel
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.measure_options import AskedMeasure
 from utmost.doors.cli.screen import facts, grid, number, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents import channel_files
 from utmost.doors.documents.measure_names import SAYS, leakage_report, prior_of
 from utmost.doors.documents.space_names import space_named

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Group
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.release_options import ReleaseMemory
 from utmost.doors.cli.screen import facts, screen, shown_facts, watched
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.cli.workload_screens import check_document, give_workload, with_confidence
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from rich.console import Group
-from rich.text import Text
+import click
 
 from utmost.doors.cli import ledger_answers, options
 from utmost.doors.cli.ledger_place import Place
 from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.screen import facts, grid, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger import Ledger
@@ -90,7 +89,7 @@ def verify(*, place: Place, answer: options.Answer) -> None:
     report = ledger_answers.verification_report(verification) | {"quarantine": quarantine}
     answer.give(report, lambda: show_verification(report))
     if quarantine is not None:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, answer: options.Answer) -> None:
@@ -127,7 +126,7 @@ def backup(
         opened.backup(out)
         report = {"backup": str(out), "receipt": opened.receipt()}
     told = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"
-    options.Answer(None, as_json).give(report, lambda: typer.echo(told))
+    options.Answer(None, as_json).give(report, lambda: click.echo(told))
 
 
 def restore(
@@ -175,7 +174,7 @@ def receipt(
             opened.check(check)
         line = opened.receipt()
     told = line if check is None else "The ledger is as new as the receipt."
-    answer.give({"receipt": line, "checked": check is not None}, lambda: typer.echo(told))
+    answer.give({"receipt": line, "checked": check is not None}, lambda: click.echo(told))
 
 
 PARTS = (status, verify, history, budget, backup, restore, resume, receipt)

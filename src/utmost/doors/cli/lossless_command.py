@@ -5,11 +5,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.doors.cli import options
 from utmost.doors.cli.option_kinds import argument, option
 from utmost.doors.cli.screen import facts, grid, number, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.cost_files import cost_of, is_file
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, level

@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
 
 import errno
 import gc
+import inspect
 import io
 import os
 import re
@@ -12,18 +13,17 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any, NoReturn
+from typing import Any, NoReturn
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+import click
 
 from utmost.doors.cli.control_characters import harmless
-from utmost.doors.cli.options import GROUP, NEEDED, with_families
-from utmost.doors.cli.plain_values import read_plainly
+from utmost.doors.cli.option_kinds import GROUP
+from utmost.doors.cli.options import NEEDED, with_families
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
@@ -98,25 +98,25 @@ COMMANDS = {name: text for group in GROUPS.values() for name, text in group.item
 _NEW_OBJECTS = 100_000
 
 _MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind)
-_MANNER: dict[str, Any] = {
-    "rich_markup_mode": None,
-    "pretty_exceptions_enable": False,
-    "context_settings": {"help_option_names": ["-h", "--help"]},
-}
+_MANNER: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
 
 _RENAMED = {"--per-atom": "--per-cell", "--radius": "--margin", "--relative-radius": "--relative-margin"}
 """Options of earlier versions (docs/decisions/0034-names.csv), and what they are called now."""
 
 
-class _Commands(TyperGroup):
+class _Parts(click.Group):
+    """The parts of a command in the order in which people meet them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)
+
+
+class _Commands(_Parts):
     """The commands by their names, each imported only when it is called: help is quick, and so is every command."""
 
     def __init__(self, **manner: Any) -> None:
         super().__init__(**manner)
         self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)  # the names, for suggestions
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return read_plainly(super().get_params(ctx))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return self.commands.get(cmd_name) or (command_named(cmd_name) if cmd_name in COMMANDS else None)
@@ -127,11 +127,13 @@ class _Commands(TyperGroup):
                 formatter.write_dl(list(commands.items()))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
-        return super().shell_complete(ctx, incomplete)
+        from click.shell_completion import CompletionItem
+
+        named = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
 
 
-class _Command(TyperCommand):
+class _Command(click.Command):
     """A command whose help shows its options in groups: what is needed first, then its families, then the others."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
@@ -143,14 +145,14 @@ class _Command(TyperCommand):
                 raise OutOfRange("an option must be called as it is in this version", came=name, remedy=remedy)
         return super().parse_args(ctx, args)
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        return read_plainly(super().get_params(ctx))
+    def format_arguments(self, ctx: Any, formatter: Any) -> None:
+        """They are a group of the help as well."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], NEEDED: []}
         others: list[tuple[str, str]] = []
         for parameter in self.get_params(ctx):
-            title = "Arguments" if parameter.param_type_name == "argument" else getattr(parameter, GROUP, None)
+            title = "Arguments" if isinstance(parameter, click.Argument) else getattr(parameter, GROUP, None)
             record = parameter.get_help_record(ctx)
             if record is not None:
                 (others if title is None else groups.setdefault(title, [])).append(record)
@@ -162,34 +164,54 @@ class _Command(TyperCommand):
 
 
 @cache
-def command_named(name: str) -> Any:
-    """The command as typer runs it, from the file of its name: one function, or ``PARTS`` with one for each part."""
+def command_named(name: str) -> click.Command:
+    """The command from the file of its name: one function, or ``PARTS`` with one for each part."""
     word = name.replace("-", "_")
     module = import_module(f"utmost.doors.cli.{word}_command")
-    parts = getattr(module, "PARTS", None)
-    group = typer.Typer(add_completion=False, no_args_is_help=parts is not None, help=COMMANDS[name], **_MANNER)
-    for part in parts or (getattr(module, word),):
-        called = name if parts is None else part.__name__
-        group.command(called, cls=_Command)(with_families(part, getattr(module, "FIRST", ())))
-    return typer.main.get_command(group)
+    first, parts = getattr(module, "FIRST", ()), getattr(module, "PARTS", None)
+    if parts is None:
+        return _command(name, getattr(module, word), first)
+    group = _Parts(name, no_args_is_help=True, help=COMMANDS[name], **_MANNER)
+    for part in parts:
+        group.add_command(_command(part.__name__, part, first))
+    return group
 
 
-app = typer.Typer(no_args_is_help=True, cls=_Commands, **_MANNER)
+def _command(name: str, function: Callable[..., None], first: Collection[str]) -> click.Command:
+    call, parameters = with_families(function, first)
+    return _Command(name, callback=call, params=parameters, help=inspect.cleandoc(function.__doc__ or ""), **_MANNER)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"utmost {__version__}")
-        raise typer.Exit
+def _told(ctx: Any, option: Any, value: Any) -> None:
+    """What an option of the whole command line prints, which then ends."""
+    if not value or ctx.resilient_parsing:
+        return
+    if option.name == "version":
+        click.echo(f"utmost {__version__}")
+    else:
+        from utmost.doors.cli.completion import complete_from_now_on, completion_script
+
+        shown = completion_script if option.name == "show_completion" else complete_from_now_on
+        click.echo(shown(app, value))
+    ctx.exit()
 
 
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Publish tables, counts and places with differential privacy: exact noise, a margin of error for each figure."""
+def _first(name: str, help: str, **more: Any) -> click.Option:
+    return click.Option([name], is_eager=True, expose_value=False, callback=_told, help=help, **more)
+
+
+_SHELL: dict[str, Any] = {"is_flag": False, "flag_value": "this", "metavar": "[SHELL]"}
+app = _Commands(
+    no_args_is_help=True,
+    callback=lambda: None,
+    params=[
+        _first("--version", "Print the version.", is_flag=True),
+        _first("--install-completion", "Install completion for this shell, or another.", **_SHELL),
+        _first("--show-completion", "Show what that would add, to copy it or to change it.", **_SHELL),
+    ],
+    help="Publish tables, counts and places with differential privacy: exact noise, a margin of error for each figure.",
+    **_MANNER,
+)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -3,14 +3,13 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.design.optima import minimax_mechanism
 from utmost.design.optima.minimax import MinimaxOptimum
 from utmost.design.spaces import Space
 from utmost.doors.cli import file_options, options, people_options, secret_options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, number, screen, with_exact
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents import channel_files
 from utmost.doors.documents.consumer_files import loss_of
 from utmost.doors.documents.reports import exact_text

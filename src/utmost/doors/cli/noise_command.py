@@ -3,11 +3,9 @@
 from fractions import Fraction
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
 from utmost.doors.cli import options
 from utmost.doors.cli.screen import facts, number, percent, screen
+from utmost.doors.cli.terminal import Column, Table, Text
 from utmost.doors.documents.cost_files import cost_of
 from utmost.doors.documents.reports import law_report
 from utmost.laws.exact.written_levels import level_of_text, level_words
@@ -36,13 +34,11 @@ def show_noise(report: dict[str, Any]) -> None:
 def _error_bars(margins: dict[str, int | float]) -> Table:
     """Each confidence with its margin, drawn around the true value."""
     longest = max(float(margin) for margin in margins.values()) or 1.0
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for _ in range(2):
-        table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True)
-    for confidence, margin in margins.items():
-        table.add_row(percent(confidence), f"± {number(margin)}", _error_bar(round(float(margin) / longest * _HALF)))
-    return table
+    rows = [
+        (percent(confidence), f"± {number(margin)}", _error_bar(round(float(margin) / longest * _HALF)))
+        for confidence, margin in margins.items()
+    ]
+    return Table([Column(right=is_number, wraps=False) for is_number in (True, True, False)], rows)
 
 
 def _error_bar(half: int) -> Text:

@@ -2,22 +2,18 @@
 
 import inspect
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from utmost.doors.cli.file_options import file_of
-from utmost.doors.cli.option_kinds import flag, option
+from utmost.doors.cli.option_kinds import Word, flag, option
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
 
 if TYPE_CHECKING:
     from utmost.laws.exact import Level
-
-GROUP = "rich_help_panel"
-"""Where typer keeps under which title the help shows an option."""
 
 NEEDED = "What a newcomer needs"
 """The group of the help that comes first."""
@@ -171,60 +167,38 @@ class Answer:
             show()
 
 
-def with_families(command: Callable[..., None], needed: Collection[str] = ()) -> Callable[..., None]:
-    """The command as typer reads it: where a parameter is a family of options, these stand in its place.
+def with_families(command: Callable[..., None], needed: Collection[str] = ()) -> tuple[Callable[..., None], list[Any]]:
+    """A command that takes every option by its name, and the options as click reads them.
 
-    A family may hold others. The help shows its options under its ``title``, and those that are ``needed`` first.
+    Where a parameter is a family of options, these stand in its place; a family may hold others. The help shows its
+    options under its ``title``, and those that are ``needed`` first.
     """
-    signature = inspect.signature(command)
-    spread: list[inspect.Parameter] = []
-    for parameter in signature.parameters.values():
-        is_family = is_dataclass(parameter.annotation)
-        members = _options_of(parameter.annotation, needed) if is_family else [_declared(parameter, needed)]
-        spread += [member.replace(kind=inspect.Parameter.KEYWORD_ONLY) for member in members]
+    parameters = inspect.signature(command).parameters.values()
 
     def call(**values: Any) -> None:
         families = {
-            name: _family(parameter.annotation, values)
-            for name, parameter in signature.parameters.items()
+            parameter.name: _family(parameter.annotation, values)
+            for parameter in parameters
             if is_dataclass(parameter.annotation)
         }
         command(**values, **families)
 
-    call.__doc__, call.__name__ = command.__doc__, command.__name__
-    # Typer reads the options from it; a function's type does not declare it.
-    call.__signature__ = signature.replace(parameters=spread)  # type: ignore[attr-defined]
-    call.__annotations__ = {option.name: option.annotation for option in spread}
-    return call
+    return call, list(_options(parameters, needed))
 
 
-def _options_of(family: Any, needed: Collection[str]) -> Iterator[inspect.Parameter]:
-    """The options of a family, and of the families in it."""
-    for parameter in inspect.signature(family).parameters.values():
-        if is_dataclass(parameter.annotation):
-            yield from _options_of(parameter.annotation, needed)
+def _options(
+    parameters: Iterable[inspect.Parameter], needed: Collection[str], title: str | None = None
+) -> Iterator[Any]:
+    """The options that parameters declare, and those of families among them."""
+    for parameter in parameters:
+        kind: Any = parameter.annotation
+        if isinstance(kind, type) and is_dataclass(kind):
+            members = inspect.signature(kind).parameters.values()
+            yield from _options(members, needed, getattr(kind, "title", None))
         else:
-            yield _declared(parameter, needed, getattr(family, "title", None))
-
-
-def _declared(parameter: inspect.Parameter, needed: Collection[str], title: str | None = None) -> inspect.Parameter:
-    """An option under a title of the help, and a flag without its opposite, which typer would add.
-
-    The declaration itself, which commands share, stays as it is.
-    """
-    kind, declared = parameter.annotation.__origin__, copy(parameter.annotation.__metadata__[0])
-    name = _spelled(parameter.name, parameter.annotation)
-    setattr(declared, GROUP, NEEDED if name in needed else title)
-    if kind is bool and not isinstance(declared.default, str):
-        declared.param_decls = (name,)
-    return parameter.replace(annotation=Annotated[kind, declared])
-
-
-def _spelled(name: str, annotation: Any) -> str:
-    """An option as it is typed; typer keeps the first of its names where other options have a default."""
-    declared = annotation.__metadata__[0]
-    texts = (getattr(declared, "default", None), *(getattr(declared, "param_decls", None) or ()))
-    return next((text for text in texts if str(text).startswith("--")), f"--{name.replace('_', '-')}")
+            word: Word = kind.__metadata__[0]
+            above = NEEDED if word.spelled(parameter.name) in needed else title
+            yield word.parameter(parameter.name, kind.__origin__, parameter.default, above)
 
 
 def _family(family: Any, values: dict[str, Any]) -> Any:
@@ -249,7 +223,8 @@ def told(family: Any) -> Iterator[str]:
         if is_dataclass(value) and field.init:
             yield from told(value)
         elif value != field.default and field.init:
-            yield _spelled(field.name, field.type)
+            declared: Any = field.type
+            yield declared.__metadata__[0].spelled(field.name)
 
 
 def refuse(why: str, *families: Any) -> None:

@@ -1,5 +1,6 @@
 """Options that say how events of people are counted, and how tables that were counted elsewhere are read."""
 
+import re
 import sys
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -225,9 +226,8 @@ def _measures(path: Path) -> dict[str, Any]:
 
 def show_account(counted: "CountedTable") -> None:
     """Show the account of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
-    from rich.text import Text
-
     from utmost.doors.cli.screen import facts, screen
+    from utmost.doors.cli.terminal import Text
 
     terminal = screen(stderr=True)
     if counted.account is not None and terminal.is_terminal and sys.stderr.isatty():
@@ -235,9 +235,14 @@ def show_account(counted: "CountedTable") -> None:
 
 
 def split_names(texts: list[str]) -> list[str]:
-    """Names that were given one by one, or several with commas between them.
+    """Names that were given one by one, or several with commas between them; one in quotes stays as it is.
 
-    >>> split_names(["region, age", "sex"])
-    ['region', 'age', 'sex']
+    >>> split_names(["region, age", "sex"]), split_names(['"a,b", "n "', '5" disks'])
+    (['region', 'age', 'sex'], ['a,b', 'n ', '5" disks'])
     """
-    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+    parts = [part for text in texts for part in _NAME.finditer(text)]
+    names = [part["plain"].strip() if part["quoted"] is None else part["quoted"].replace('""', '"') for part in parts]
+    return list(filter(None, names))
+
+
+_NAME = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"\s*(?=,|$)|(?P<plain>[^,]*))(?:,|$)')

@@ -4,12 +4,10 @@ from math import ceil, isfinite, prod, sqrt
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Group
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, number, percent, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.cli.workload_screens import promised_bars
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact, exact_integer

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.design.capacities import policy_capacity
 from utmost.design.optima import policy_mechanism
 from utmost.design.optima.policy_designs import PolicyOptimum
@@ -13,6 +11,7 @@ from utmost.design.types import PolicyType
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import entry_text, facts, grid, number, screen, with_exact
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.policy_files import policy_consumer, policy_file
 from utmost.doors.documents.reports import exact_text
 from utmost.laws.exact.long_work import long_work

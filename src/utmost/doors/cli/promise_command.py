@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.promise_options import Promised, Protected
 from utmost.doors.cli.screen import facts, percent, screen
+from utmost.doors.cli.terminal import Text
 from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_facts
 from utmost.publish.promises import Promise

@@ -2,11 +2,8 @@
 
 from typing import Any
 
-from rich.console import Group
-from rich.padding import Padding
-from rich.text import Text
-
 from utmost.doors.cli.screen import facts, grid, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.documents.reports import print_json
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.withheld import WithheldTable
@@ -52,7 +49,7 @@ def show_published(published: DetailedSums | WithheldTable | PublishedTable, *, 
     if columns:
         console.print(_picture(columns))
     words = statement.get("words")
-    shown: list[Any] = [Padding(Text(words), (0, 0, 1, 0))] if words else []
+    shown: list[Any] = [Text(f"{words}\n")] if words else []
     stated = stated_release(statement) if isinstance(published, WithheldTable) else published.stated
     if stated is None:
         return console.print(Group(*shown, Text(str(statement.get("guarantee") or ""))))

@@ -5,8 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.design.optima import read as reading_of
 from utmost.design.optima.reading import Reading, equivalent_response
 from utmost.design.spaces import Consumer, counts
@@ -14,6 +12,7 @@ from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.reading_cells import Cells, CellsAsked, read_cells
 from utmost.doors.cli.screen import facts, number, percent, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.consumer_files import consumer_of, prior_file, with_readings
 from utmost.doors.documents.cost_files import is_file
 from utmost.doors.documents.reports import print_json, reading_report

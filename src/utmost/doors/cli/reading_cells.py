@@ -8,13 +8,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Group
-from rich.text import Text
-
 from utmost.doors.cli import table_options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.published_screen import show_published
 from utmost.doors.cli.screen import facts, grid, percent, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.documents.reports import print_json
 from utmost.doors.figures import canvas
 from utmost.errors import OutOfRange

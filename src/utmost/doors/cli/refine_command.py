@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, grid, number, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents import channel_files
 from utmost.errors import Infeasible, NotAChannel, OutOfRange
 from utmost.publish.tables.atomic import write_together

@@ -3,14 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich import box
-from rich.console import JustifyMethod
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
 from utmost.doors.cli.screen import DRY, number, screen, shown_facts, watched
 from utmost.doors.cli.table_options import TableAnswer, give_table
+from utmost.doors.cli.terminal import Column, Table, Text
 from utmost.doors.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import TABLE_KIND
 from utmost.publish.releases.release_facts import Facts
@@ -21,20 +16,18 @@ from utmost.publish.tables import files
 
 _SHOWN = 12
 _BAR = 24
-_WIDEST = 1 << 12  # characters: a table is measured as if there were room
 
 
 def _picture(table: Any, facts: Facts) -> Table:
     """The first rows, each released number with its error bar, drawn where the terminal is wide enough."""
     names, rows = files.head(table, _SHOWN)
     drawn, console = _rows(names, rows, facts, _BAR // len(facts.statement["released"])), screen()
-    needed = console.measure(drawn, options=console.options.update(width=_WIDEST)).minimum
-    return drawn if needed <= console.width else _rows(names, rows, facts, 0)
+    return drawn if drawn.least_width <= console.width else _rows(names, rows, facts, 0)
 
 
 def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: Facts, width: int) -> Table:
     """The rows, with pictures of this width; numbers to the right, margins with their numbers."""
-    picture = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    columns: list[Column] = []
     cells: list[list[Any]] = []
     released, public = facts.statement["released"], facts.statement["public"]
     margin = {name: names.index(f"{name}_margin") for name in released if f"{name}_margin" in names}
@@ -42,20 +35,16 @@ def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: Facts, wid
         column = [row[at] for row in rows]
         if name in margin:
             bars = [float(row[margin[name]]) for row in rows]
-            picture.add_column(escape(name), justify="right", no_wrap=True)
+            columns.append(Column(name, right=True, wraps=False))
             cells.append([f"{cell} ± {number(bar)}" for cell, bar in zip(column, bars, strict=True)])
             if width:
-                picture.add_column("", no_wrap=True, min_width=width + 1)
+                columns.append(Column(wraps=False, least=width + 1))
                 cells.append(_bars(column, max(bars, default=0.0), width))
         elif name in released or name in public:
-            justify: JustifyMethod = "right" if all(map(_is_number, column)) else "left"
-            picture.add_column(escape(name), justify=justify, overflow="fold")
-            cells.append([escape(cell) for cell in column])
-    for row in zip(*cells, strict=True):
-        picture.add_row(*row)
-    if facts.statement["rows"] > len(rows):
-        picture.caption = f"and {facts.statement['rows'] - len(rows)} more rows"
-    return picture
+            columns.append(Column(name, right=all(map(_is_number, column))))
+            cells.append(list(column))
+    more = facts.statement["rows"] - len(rows)
+    return Table(columns, list(zip(*cells, strict=True)), True, f"and {more} more rows" if more > 0 else "")
 
 
 def _bars(column: Sequence[str], margin: int | float, width: int) -> list[Text]:
@@ -101,7 +90,7 @@ def give(release: ReleasedOnce, answer: TableAnswer, signer: Signer | None) -> N
     if out is not None:
         return screen().print(_picture(table, facts), shown_facts("Released.", facts, out))
     give_table(table, answer.form)
-    return screen(stderr=True).print(Text(), shown_facts("Released.", facts), sep="\n")
+    return screen(stderr=True).print(Text(), shown_facts("Released.", facts))
 
 
 def _in_words(statement: Mapping[str, Any]) -> Facts:

@@ -9,15 +9,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
-import typer
-from rich import box
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
+import click
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import argument, flag, option
-from utmost.doors.cli.screen import screen
+from utmost.doors.cli.screen import grid, screen
+from utmost.doors.cli.terminal import Column, Table, Text
 from utmost.doors.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
@@ -31,13 +28,13 @@ _STYLES = {EQUAL: "green", CORRECTED: "yellow", EXTENDED: "cyan", DIFFERS: "bold
 
 def show_comparisons(comparisons: Sequence[Comparison]) -> None:
     """Print the comparisons as a table, and how many there are of each kind."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_lines=False)
-    for title in ("where", "what", "the paper", "found", ""):
-        table.add_column(title, overflow="fold")
+    titles = ("where", "what", "the paper", "found", "")
+    rows: list[tuple[str | Text, ...]] = []
     for each in comparisons:
-        shown = escape(each.found) + (f"\n[dim]{escape(each.note)}[/dim]" if each.note else "")
+        shown = Text(each.found).append(f"\n{each.note}" if each.note else "", "dim")
         verdict = Text(each.verdict, _STYLES[each.verdict])
-        table.add_row(escape(each.place), escape(each.what), escape(each.paper) or "[dim]nothing[/dim]", shown, verdict)
+        rows.append((each.place, each.what, each.paper or Text("nothing", "dim"), shown, verdict))
+    table = grid(titles, rows, left=len(titles))
     counts = Counter(each.verdict for each in comparisons)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict])
     screen().print(table, Text(summary, "bold red" if counts[DIFFERS] else "bold"))
@@ -97,7 +94,7 @@ def reproduce(paper: Which, *, long: Long = False, only: Only = None, plot: Draw
         raise OutOfRange("the result must be one that the paper numbers", came=only, where="--only")
     _give(papers, comparisons, answer, long)
     if any(row.verdict == DIFFERS for rows in comparisons.values() for row in rows):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _chosen(paper: "Paper", rows: list[Comparison], only: str | None) -> list[Comparison]:
@@ -124,19 +121,20 @@ def _give(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], a
         replace(answer, out=None).give(data, show)
     else:
         show_summary(papers, comparisons)
-        screen().print(f"The report is {escape(str(answer.folder / 'index.html'))}.")
+        screen().print(Text(f"The report is {answer.folder / 'index.html'}."))
 
 
 def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]]) -> None:
     """Print how many comparisons there are of each kind, and what has none."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
-    for title in ("paper", "numbered results", *_STYLES, "without a row"):
-        table.add_column(title, justify="left" if title == "paper" else "right")
+    titles = ("paper", "numbered results", *_STYLES, "without a row")
+    rows: list[tuple[str | Text, ...]] = []
     for paper in papers:
         verdicts, missing = paper.verdicts(comparisons[paper.name]), paper.missing(comparisons[paper.name])
         counts = [Text(str(verdicts[name]), style) for name, style in _STYLES.items()]
-        table.add_row(f"{paper.name} ({paper.year})", str(len(paper.results)), *counts, ", ".join(missing) or "nothing")
-    screen().print(table)
+        shown = ", ".join(missing) or "nothing"
+        rows.append((f"{paper.name} ({paper.year})", str(len(paper.results)), *counts, shown))
+    columns = [Column(title, right=title != "paper") for title in titles]
+    screen().print(Table(columns, rows, has_titles=True))
 
 
 def _write_report(

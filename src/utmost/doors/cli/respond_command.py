@@ -6,14 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.padding import Padding
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.answers_in_ledger import AnswersMemory, KeptAnswers
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.people_options import split_names
 from utmost.doors.cli.screen import facts, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
 from utmost.doors.documents.reports import print_json
 from utmost.doors.documents.space_names import space_named
@@ -164,4 +162,4 @@ def _say(saved: SavedMechanism, more: dict[str, Any], *, by_ledger: bool = False
     shown = {**more, "level": level, "checked": saved.checked}
     console = screen(stderr=stderr)
     console.print(facts(shown))
-    console.print(Padding(Text(saved.guarantee(by_ledger=by_ledger)), (1, 0, 0, 0)))
+    console.print(Text(f"\n{saved.guarantee(by_ledger=by_ledger)}"))

@@ -7,15 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderableType
-from rich.markup import escape
-from rich.padding import Padding
-from rich.segment import Segment
-from rich.table import Table
-from rich.text import Text
-
-from utmost.doors.cli.control_characters import harmless
+from utmost.doors.cli.terminal import Column, Group, Screen, Table, Text
 from utmost.laws.exact.compilation import compilation_told
 from utmost.laws.exact.long_work import Told, is_watched, long_work
 
@@ -26,23 +18,14 @@ DRY = "Nothing was drawn. This is what a release would promise."
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
 
 
-class HarmlessConsole(Console):
-    """A console on which no text that is printed acts as a control sequence."""
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of what is printed; rich's own controls pass."""
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=harmless(segment.text))
-
-
-def screen(*, stderr: bool = False) -> Console:
+def screen(*, stderr: bool = False) -> Screen:
     """The terminal, or the pipe, as it is now."""
-    return HarmlessConsole(stderr=stderr, highlight=False)
+    return Screen(stderr=stderr)
 
 
 def promised(headline: str, promise: str, rows: Mapping[str, str]) -> Group:
     """A headline, a promise in words, and what belongs to it."""
-    return Group(Text(headline, style="bold"), Padding(Text(promise), (0, 0, 1, 0)), facts(rows))
+    return Group(Text(headline, style="bold"), Text(f"{promise}\n"), facts(rows))
 
 
 def shown_facts(
@@ -68,25 +51,13 @@ def shown_facts(
 
 def facts(rows: Mapping[str, str]) -> Table:
     """Names and what is said of them, one a row."""
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, text in rows.items():
-        table.add_row(escape(name), escape(text))
-    return table
+    return Table([Column(style="dim", wraps=False), Column()], list(rows.items()))
 
 
-def grid(titles: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> Table:
-    """A table of texts: the first ``left`` columns to the left, folded where they are wide, numbers to the right."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
-    for at, title in enumerate(titles):
-        if at < left:
-            table.add_column(escape(title), overflow="fold")
-        else:
-            table.add_column(escape(title), justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table
+def grid(titles: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left: int = 1) -> Table:
+    """A table of texts: the first ``left`` columns to the left, wrapped where they are wide, numbers to the right."""
+    columns = [Column(title, right=at >= left, wraps=at < left) for at, title in enumerate(titles)]
+    return Table(columns, list(rows), has_titles=True)
 
 
 def few(words: Sequence[str], most: int = 24) -> str:
@@ -151,7 +122,7 @@ def told_in_logs(what: str) -> Iterator[Told]:
         yield told
 
 
-def _compiling_told(console: Console) -> AbstractContextManager[None]:
+def _compiling_told(console: Screen) -> AbstractContextManager[None]:
     line = "Compiling this search, once on this machine: some ten seconds"
     return compilation_told(lambda: console.print(Text(line, style="dim")))
 

@@ -9,14 +9,13 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Group
-from rich.text import Text
+import click
 
 from utmost.doors.cli.ledger_place import Place
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.options import KeyFile, WitnessFile
 from utmost.doors.cli.screen import facts, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.ledger.key import FILE_VARIABLE, KEY_VARIABLE
 
@@ -47,9 +46,9 @@ Where = Annotated[
     ),
 ]
 Host = Annotated[str | None, option("ADDRESS", "On which address to listen.", show_default=_HOST)]
-Port = Annotated[int | None, option(None, "On which port.", min=1, max=65535, show_default="8000")]
+Port = Annotated[int | None, option("N", "On which port.", min=1, max=65535, show_default="8000")]
 Workers = Annotated[
-    int | None, option(None, "Processes that answer; more than one needs PostgreSQL.", min=1, max=256, show_default="1")
+    int | None, option("N", "Processes that answer; more than one needs PostgreSQL.", min=1, max=256, show_default="1")
 ]
 Approvals = Annotated[
     bool | None,
@@ -67,7 +66,7 @@ Demo = Annotated[
 Proxy = Annotated[
     bool | None, option(None, "Believe a proxy on this machine about who asks.", "--behind-proxy", show_default=False)
 ]
-Rate = Annotated[float | None, option(None, "Requests a second for each token.", min=0.001, show_default="20")]
+Rate = Annotated[float | None, option("NUMBER", "Requests a second for each token.", min=0.001, show_default="20")]
 NewAdmin = Annotated[
     bool, flag("Make another admin's token and print it: where the last one expired.", "--new-admin-token")
 ]
@@ -251,4 +250,4 @@ def _warn_of_admins(until: int | None) -> None:
 
 def _say(line: str) -> None:
     """Print a line as it is: a token must not be broken in two."""
-    typer.echo(line, err=True)
+    click.echo(line, err=True)

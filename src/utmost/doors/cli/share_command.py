@@ -4,13 +4,11 @@ from math import ceil, sqrt
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Group
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.ledger_place import MemoryOfMany
 from utmost.doors.cli.option_kinds import argument, option
 from utmost.doors.cli.screen import facts, grid, number, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.long_work import long_work

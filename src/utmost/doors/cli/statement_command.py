@@ -4,11 +4,10 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
 from utmost.publish.promises.statement_kinds import DETAILED_KIND, WORKLOAD_KIND

@@ -113,18 +113,21 @@ def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public
         source: the table as it was read, its file, or a counted one.
         released, public: its columns.
     """
-    from utmost.publish.counting import CountedTable
+    from utmost.publish.counting.proved_table import ProvedTable
     from utmost.publish.tables import files
 
     file = answer.file or Path("table.csv")
+    released, public = list(released), list(public)
+    files.check_names(file, [*released, *public])
     # JSON alone has halves of characters, which no other file can hold: in its lines, and in labels of a domain.
     is_lines = files.ending_of(source) in files.JSON_LINES if isinstance(source, Path) else isinstance(source, dict)
-    if files.ending_of(file) not in files.EXCEL and not is_lines and not isinstance(source, CountedTable):
+    if files.ending_of(file) not in files.EXCEL and not is_lines and not isinstance(source, ProvedTable):
         return
     cells: dict[str, Any]
     source = files.read(source) if isinstance(source, Path) else source
-    if isinstance(source, CountedTable):
-        cells = {axis.levels[0]: axis.labels[0] for axis in source.domain.axes}
+    if isinstance(source, ProvedTable):
+        counted: Any = source
+        cells = {axis.levels[0]: axis.labels[0] for axis in counted.domain.axes}
     else:
         columns, names = files.columns(source), set(public)
         cells = {name: column for name, column in columns.items() if name in names}

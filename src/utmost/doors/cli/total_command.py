@@ -6,11 +6,11 @@ from math import isfinite
 from typing import Annotated, Any
 
 import numpy as np
-from rich.text import Text
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.screen import facts, grid, number, percent, screen
+from utmost.doors.cli.terminal import Text
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import exact
 from utmost.laws.exact.numbers import read_confidence

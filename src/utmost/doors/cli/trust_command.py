@@ -6,11 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, grid, number, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.reports import print_json
 from utmost.doors.documents.space_names import edges_file
 from utmost.errors import BadTable, NotANumber, OutOfRange

@@ -1,12 +1,10 @@
 """`utmost release --group`: noisy sums of groups choose in how much detail each group is counted."""
 
-from rich.console import Group
-from rich.text import Text
-
 from utmost.doors.cli.options import named_values
 from utmost.doors.cli.published_screen import show_detailed
 from utmost.doors.cli.release_options import Details, ReleaseOptions
 from utmost.doors.cli.screen import DRY, facts, number, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.cli.workload_screens import check_document
 from utmost.doors.documents.reports import print_json
 from utmost.laws.exact.long_work import long_work

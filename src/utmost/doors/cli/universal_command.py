@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from utmost.design.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry import universal_mechanism, universality
 from utmost.design.geometry.best_action_cells import exact_expected_loss, exact_loss
@@ -12,6 +10,7 @@ from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, grid, screen
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents import channel_files, verdicts
 from utmost.doors.documents.consumer_files import loss_of
 from utmost.doors.documents.space_names import secret_names

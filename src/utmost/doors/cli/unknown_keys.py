@@ -5,13 +5,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Group
-from rich.padding import Padding
-from rich.text import Text
-
 from utmost.doors.cli import options, people_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, grid, number, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level
@@ -134,7 +131,7 @@ class UnknownKeys:
             return print_json(report)
         headline = Text("Nothing was drawn. This is what naming keys would promise.", style="bold")
         rows = {"threshold": f"{_of(shares)} and their noise together exceed {law.threshold}", "later": FIXED}
-        screen().print(Group(headline, Padding(Text(report["statement"]), (0, 0, 1, 0)), facts(rows)))
+        screen().print(Group(headline, Text(f"{report['statement']}\n"), facts(rows)))
 
 
 def _of(shares: int | None) -> str:
@@ -158,5 +155,5 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     more = Text(f"and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else "")
     headline = Text("Named." if pairs else "No key was named: none is frequent enough.", style="bold")
     table = grid([report["column"], "noisy count" if shares is None else "noisy shares"], shown)
-    words = Padding(Text(report["statement"]), (0, 0, 1, 0))
+    words = Text(f"{report['statement']}\n")
     screen(stderr=out is None).print(Group(headline, table, more, words, facts(rows)))

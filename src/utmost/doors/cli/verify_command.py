@@ -3,13 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Group
-from rich.padding import Padding
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.errors import OutOfRange
 from utmost.publish.statements.verified_files import verified, verified_in_words
 
@@ -56,5 +53,5 @@ def verify(
 def _show(report: dict[str, Any]) -> None:
     """Print what was computed again and compared, and what could not be."""
     headline = Text(f"{report['release']} is what its statement says.", style="bold")
-    promise = Padding(Text(report["promise"]), (0, 0, 1, 0))
+    promise = Text(f"{report['promise']}\n")
     screen().print(Group(headline, promise, facts(verified_in_words(report))))

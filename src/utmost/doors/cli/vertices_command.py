@@ -7,8 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
-import typer
-from rich.text import Text
+import click
 
 from utmost.design.geometry import count_vertices
 from utmost.design.geometry import vertices as listed
@@ -19,6 +18,7 @@ from utmost.doors.cli import file_options, options, secret_options, table_option
 from utmost.doors.cli.kernel_files import height_rows, posterior_rows
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import entry_text, facts, grid, screen, tallied
+from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.space_names import secret_names
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
@@ -135,7 +135,7 @@ def vertices(
 def _count(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
     with long_work(f"Counting the vertices of {spelled}"):
         count = count_vertices(ptype)
-    answer.give({"space": spelled, "vertices": count}, lambda: typer.echo(count))
+    answer.give({"space": spelled, "vertices": count}, lambda: click.echo(count))
 
 
 def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:

@@ -4,13 +4,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Group
-from rich.padding import Padding
-from rich.text import Text
-
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, number, percent, screen
+from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.cli.workload_screens import file_names
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, Unsupported
@@ -123,4 +120,4 @@ def _show(withheld: dict[str, WithheldTable], places: dict[str, Path]) -> None:
     if places:
         rows["written"] = ", ".join(f"{place} and {sidecar_path(place)}" for place in places.values())
     headline = Text("Withheld by a public rule; nothing was spent.", style="bold")
-    screen(stderr=not places).print(Group(headline, Padding(Text(first_table.rule.words), (0, 0, 1, 0)), facts(rows)))
+    screen(stderr=not places).print(Group(headline, Text(f"{first_table.rule.words}\n"), facts(rows)))

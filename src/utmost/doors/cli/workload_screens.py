@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from utmost.doors.cli.screen import DRY, grid, number, percent, screen, shown_facts
+from utmost.doors.cli.terminal import Group, Table, Text
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
@@ -206,7 +205,7 @@ def _said(release: WorkloadRelease, headline: str, written: str = "", more: Mapp
     return shown_facts(headline, facts, more=rows, written=written, is_whole=not written and more is None)
 
 
-def _tables(release: WorkloadRelease) -> Iterable[RenderableType]:
+def _tables(release: WorkloadRelease) -> Iterable[Text | Table]:
     """The wanted tables, the smaller first, as many as a screen has rows for."""
     domain, tables = release.domain, wanted_tables(release.strategy)
     sizes = {name: _rows_of(domain, words) for name, words in tables.items()}

@@ -15,16 +15,14 @@ from utmost.laws.exact.written_levels import level_name, level_of_text, level_wo
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.grid import reach
-from utmost.publish.promises.places_statements import places_line
 from utmost.publish.promises.plan import CellsAt
-from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
-from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_places
 from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
 
 if TYPE_CHECKING:  # who reads a table's words waits for no plan's
+    from utmost.publish.promises.planar_law import PlanarLaw
     from utmost.publish.promises.together_plan import TogetherAt
     from utmost.publish.releases.workload_release import WorkloadRelease
 
@@ -122,6 +120,8 @@ def _together_margin(plan: "TogetherAt", sure: Fraction, at: int) -> int | float
 
 def points_in_words(said: Mapping[str, Any]) -> Facts:
     """Points: the law of the noise, by distance."""
+    from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_places
+
     law = stated_places(said)
     total, shared = in_ledger(said, law.level)
     sure = exact(said["confidence_exactly"], "confidence")
@@ -247,6 +247,9 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str, releas
             + ("by what it takes from some sums and adds to others" if protects.nonnegative else "twice"),
         }[neighbours]
     else:
+        from utmost.publish.promises.places_statements import places_line
+        from utmost.publish.statements.places_check import stated_places
+
         law = stated_places(said)
         line, unit = places_line(law), f"one row's point, moved by {per} of distance"
         alike = _metric_words(law, said["released"])
@@ -269,7 +272,7 @@ def released_rows(statement: Mapping[str, Any]) -> str:
     return f"{what}{': one point a row' if 'per' in statement else ''} ({rows} row{'s' * (rows != 1)})"
 
 
-def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
+def _metric_words(law: "PlanarLaw", released: Sequence[str]) -> str:
     return (
         f"data sets that differ in one row's point ({', '.join(released)}); for points a Euclidean distance d apart "
         f"the probabilities of any result differ by a factor of at most exp(epsilon d/{law.per}) (metric privacy, also "

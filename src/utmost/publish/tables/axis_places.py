@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.laws.exact import exact
-from utmost.publish.tables.cell_values import kind_of
+from utmost.publish.tables.cell_values import is_masked_array, kind_of
 from utmost.publish.tables.columns import is_missing
 from utmost.publish.tables.event_codes import DECLARE, MISSING, OUTSIDE, Places, by_cell, missing_place, refused_cell
 from utmost.publish.tables.time_cells import period_reader
@@ -131,7 +131,7 @@ def _plain_numbers(column: Any) -> NDArray[Any] | None:
         if not (pyarrow.types.is_floating(kind) or (pyarrow.types.is_integer(kind) and column.null_count == 0)):
             return None
         column = np.asarray(column.to_numpy(zero_copy_only=False))
-    if not isinstance(column, np.ndarray) or isinstance(column, np.ma.MaskedArray):
+    if not isinstance(column, np.ndarray) or is_masked_array(column):
         return None
     if column.dtype.kind == "f" and column.dtype.itemsize <= 8:
         return column.astype(np.float64)

@@ -4,6 +4,7 @@ What is read is the number, in whatever type it came: 3, 3.0 and Decimal(3) are 
 refusal names the place and the kind of what stood there, never the value.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -93,9 +94,18 @@ def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
     return flat, shape
 
 
+def is_masked_array(values: Any) -> bool:
+    """Whether these are a masked array of NumPy: whoever has one has loaded its module, which nobody else needs.
+
+    >>> is_masked_array(np.array([1]))
+    False
+    """
+    return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
+
+
 def _flat(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
     """The values in a row, and their shape. Lists become machine numbers only where that changes nothing."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    if is_masked_array(values) and np.ma.is_masked(values):
         place = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
         raise NotANumber(
             "a value must not be masked",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable
 from utmost.laws.exact import objects
 from utmost.publish.tables.adapters import Column, check_column
-from utmost.publish.tables.cell_values import exactly, kind_of
+from utmost.publish.tables.cell_values import exactly, is_masked_array, kind_of
 
 Place = Callable[[int], str]
 """How a user finds a row by its position: "row 4 (line 5)"."""
@@ -111,7 +111,7 @@ def is_plainly_there(column: Column) -> bool:
     (True, False, False)
     """
     if isinstance(column, np.ndarray):
-        return column.dtype.kind in "iu" and column.ndim == 1 and not np.ma.isMaskedArray(column)
+        return column.dtype.kind in "iu" and column.ndim == 1 and not is_masked_array(column)
     kinds = set(map(type, column))
     return kinds == {int} or (kinds == {str} and all(map(str.strip, column)))
 
@@ -129,8 +129,7 @@ def _plain(column: Any, name: str, place: Place) -> NDArray[Any] | None:
         return None
     if column.ndim != 1:
         raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
-    masked = np.ma.getmaskarray(column)
-    if masked.any():
+    if is_masked_array(column) and (masked := np.ma.getmaskarray(column)).any():
         raise _refusal(None, int(masked.argmax()), name, place, "a number")
     return np.asarray(column)
 

@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import Unsupported
+from utmost.errors import BadTable, Unsupported
 from utmost.provided import provided
-from utmost.publish.tables.bounding import Pairs
 from utmost.publish.tables.extra import extra
+
+if TYPE_CHECKING:
+    from utmost.publish.tables.bounding import Pairs
 
 Batches = Iterator[Any]
 """Arrow record batches."""
@@ -57,7 +59,7 @@ class EventReader(Protocol):
         Where several things are counted of an event, all events come once for each, one time behind the other.
         """
 
-    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+    def summed(self, pairs: "Pairs", texts: Sequence[str]) -> Any:
         """What is kept of these persons, added up over them: an Arrow batch."""
 
 
@@ -67,6 +69,7 @@ class EngineFrame(Protocol):
     engine: str
     kind: str
     native: Any
+    folds_case: bool
 
     def schema(self) -> Any:
         """The Arrow schema of the rows; nothing is evaluated."""
@@ -144,6 +147,18 @@ def engine_frame(table: Any) -> EngineFrame:
         )
     frame: EngineFrame = provided(door)(native)
     return frame
+
+
+def check_no_pattern(names: Sequence[str]) -> None:
+    """Check that no name stands for other columns: engines take a star for all of them, Polars a regular expression.
+
+    Raises:
+        BadTable: for one that does.
+    """
+    for name in names:
+        if name == "*" or (name.startswith("^") and name.endswith("$")):
+            required = "the name of a column must not be a pattern of names to its engine"
+            raise BadTable(required, came=repr(name), remedy="Rename it.")
 
 
 def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.laws.privacy import Amount
+from utmost.publish.tables.cell_values import is_masked_array
 from utmost.publish.tables.columns import real_column
 
 _FITS = 1 << 62
@@ -36,7 +37,7 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount) -> NDAr
     [0, 2, 8]
     """
     cells, step = _plain(column, amount.step)
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and not isinstance(cells, np.ma.MaskedArray):
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and not is_masked_array(cells):
         return _whole(cells, step)
     few = _distinct(cells)
     try:
@@ -64,7 +65,7 @@ def _is_signal(cell: Any) -> bool:
 def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
     """The cells as machine numbers where that changes no number, else as they are; and the step in their own units."""
     if not hasattr(column, "dictionary_encode"):
-        if isinstance(column, np.ndarray) and column.dtype.kind == "f" and not isinstance(column, np.ma.MaskedArray):
+        if isinstance(column, np.ndarray) and column.dtype.kind == "f" and not is_masked_array(column):
             return (
                 column.astype(np.float64) if column.dtype.itemsize <= np.dtype(float).itemsize else column.tolist()
             ), step

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.tables.arrow_identifiers import arrow_identifiers
-from utmost.publish.tables.cell_values import kind_of
+from utmost.publish.tables.cell_values import is_masked_array, kind_of
 from utmost.publish.tables.columns import integer_column, is_hashable, is_missing
 from utmost.publish.tables.extra import extra
 from utmost.publish.workloads import Axis
@@ -47,7 +47,7 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
     check_type(column, name, axis)
     if hasattr(column, "dictionary_encode"):
         return _arrow_cells(column)
-    if isinstance(column, np.ndarray) and not isinstance(column, np.ma.MaskedArray) and column.dtype.kind in "iuU":
+    if isinstance(column, np.ndarray) and not is_masked_array(column) and column.dtype.kind in "iuU":
         values, codes = np.unique(column, return_inverse=True)
         return codes.astype(np.int64), values.tolist()
     cells = column.tolist() if isinstance(column, np.ndarray) else column

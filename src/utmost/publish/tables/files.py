@@ -6,23 +6,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from utmost.errors import BadTable, Unsupported
 from utmost.provided import provided
-from utmost.publish.tables import csv_table, parquet, spreadsheets, table_formats
+from utmost.publish.tables import csv_table, table_formats
 from utmost.publish.tables.csv_table import CsvPieces, CsvTable, Piece
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.file_pieces import FilePieces, WrittenByPieces
-from utmost.publish.tables.parquet_pieces import ParquetPieces
 from utmost.publish.tables.text_files import GZ, TextFile
 
-PARQUET = parquet.ENDINGS
+if TYPE_CHECKING:
+    from utmost.publish.tables.parquet_pieces import ParquetPieces
+
+PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".txt", "")
 JSON_LINES = (".jsonl", ".ndjson")
 FEATHER = (".feather", ".arrow", ".ipc")
-EXCEL = spreadsheets.ENDINGS
+EXCEL = (".xlsx",)
 FORMATS = {
     "csv": ".csv",
     "tsv": ".tsv",
@@ -50,17 +52,18 @@ def read(path: Path) -> Any:
         BadTable: for a file that is no such table.
     """
     ending = ending_of(path)
-    if path.is_dir():
+    if path.is_dir() or ending in PARQUET:  # who reads text waits for no other reader
+        from utmost.publish.tables import parquet
+
         parquet.register()
-        return ParquetPieces.of(path).whole()
-    if ending in PARQUET:
-        parquet.register()
-        return parquet.read(path)
+        return _pieces_of(path).whole() if path.is_dir() else parquet.read(path)
     if ending in FEATHER:
         return table_formats.read_feather(path)
     if ending in JSON_LINES:
         return table_formats.read_json_lines(TextFile.of(path))
     if ending in EXCEL:
+        from utmost.publish.tables import spreadsheets
+
         return spreadsheets.read(path)
     if ending not in TEXT:
         wanted = ", ".join(FORMATS.values())
@@ -87,13 +90,25 @@ def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
         by_cells: whether a Parquet file is also large by its cells, at 8 bytes each: it packs them a hundredfold.
     """
     if path.is_dir():
-        return ParquetPieces.of(path)
+        return _pieces_of(path)
     if ending_of(path) not in (*PARQUET, *TEXT) or not path.is_file():
         return None
     is_parquet = path.suffix.lower() in PARQUET
-    if path.stat().st_size < LARGE and not (by_cells and is_parquet and _CELL * parquet.cells(path) >= LARGE):
+    if path.stat().st_size < LARGE and not (by_cells and is_parquet and _are_many_cells(path)):
         return None
-    return ParquetPieces.of(path) if is_parquet else CsvPieces(csv_table.read(path))
+    return _pieces_of(path) if is_parquet else CsvPieces(csv_table.read(path))
+
+
+def _pieces_of(path: Path) -> "ParquetPieces":
+    from utmost.publish.tables.parquet_pieces import ParquetPieces
+
+    return ParquetPieces.of(path)
+
+
+def _are_many_cells(path: Path) -> bool:
+    from utmost.publish.tables import parquet
+
+    return _CELL * parquet.cells(path) >= LARGE
 
 
 def brought(path: Path, *, by_item: bool = False) -> Any:
@@ -103,8 +118,8 @@ def brought(path: Path, *, by_item: bool = False) -> Any:
         by_item: whether noise goes by item, which a relation can have: a packed file is then large by its cells, too,
             where DuckDB is installed. Noise by rows is the ledger's own, and needs them in memory.
     """
-    large = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
-    if not isinstance(large, ParquetPieces):
+    large: Any = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
+    if large is None or isinstance(large, CsvPieces):
         return read(path)
     return provided("lake_relation")(large.files, large.folders).native
 
@@ -136,15 +151,20 @@ def _write(table: Any, file: BinaryIO, path: Path, watch: Watch | None, statemen
             return _write(table, packed, path.with_suffix(""), watch, statement)  # type: ignore[arg-type]
     ending = ending_of(path)
     if ending in EXCEL:
+        from utmost.publish.tables import spreadsheets
+
         spreadsheets.write(_cells(table), file, statement)
     elif isinstance(table, WrittenByPieces):
         written = table.written(file)
         _write_pieces(written if watch is None else watch(written, table.rows), file)
-    elif ending in PARQUET and is_engine_frame(table):
-        frame = engine_frame(table)
-        parquet.write_batches(frame.schema(), frame.batches(), file)
     elif ending in PARQUET:
-        parquet.write(table, file)
+        from utmost.publish.tables import parquet
+
+        if is_engine_frame(table):
+            frame = engine_frame(table)
+            parquet.write_batches(frame.schema(), frame.batches(), file)
+        else:
+            parquet.write(table, file)
     elif ending in FEATHER:
         table_formats.write_feather(table, file)
     elif ending in JSON_LINES:
@@ -201,7 +221,7 @@ def check_same_kind(source: Path, out: Path) -> None:
     if ending_of(out) in (*PARQUET, *FEATHER):
         extra("pyarrow", "tables")
     if ending_of(out) in EXCEL:
-        extra("xlsxwriter", spreadsheets.EXTRA)
+        extra("xlsxwriter", "excel")
     if source.is_dir() and out.suffix.lower() not in PARQUET:
         remedy = f"Give a name that ends in {' or '.join(PARQUET)}."
         raise Unsupported("a directory of Parquet files is written as one", came=out.name, remedy=remedy)
@@ -214,6 +234,16 @@ def check_same_kind(source: Path, out: Path) -> None:
             )
 
 
+def check_names(path: Path, names: Iterable[str]) -> None:
+    """Check, before anything is drawn, that a file of this name can hold columns of these names.
+
+    Raises:
+        BadTable: for a blank name in a text file.
+    """
+    if ending_of(path) in TEXT:
+        csv_table.check_names(names)
+
+
 def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
     """Check, before anything is drawn, that a file of this name can hold what is released.
 
@@ -223,6 +253,8 @@ def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -
         numbers: how many columns of released values and margins come to them.
     """
     if ending_of(path) in EXCEL:
+        from utmost.publish.tables import spreadsheets
+
         spreadsheets.check_fits(columns, numbers)
     elif ending_of(path) not in JSON_LINES:
         for text in chain(columns, *columns.values()):

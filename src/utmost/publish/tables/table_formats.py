@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from utmost.errors import BadTable
-from utmost.publish.tables import csv_table, dataframes
+from utmost.publish.tables import csv_table
 from utmost.publish.tables.adapters import adapter_of, distinct_names, in_order
 from utmost.publish.tables.csv_table import CsvTable
 from utmost.publish.tables.extra import extra
@@ -81,6 +81,8 @@ def read_feather(path: Path) -> Any:
         BadTable: for a file that is none, and for two columns of one name.
         Unsupported: where pyarrow is not installed.
     """
+    from utmost.publish.tables import dataframes
+
     dataframes.register()
     arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
     with path.open("rb") as file:

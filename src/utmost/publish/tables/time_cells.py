@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable
-from utmost.publish.tables.cell_values import kind_of
+from utmost.publish.tables.cell_values import is_masked_array, kind_of
 from utmost.publish.tables.columns import is_missing
 from utmost.publish.tables.event_codes import OUTSIDE, Places, by_cell, check_type, missing_place
 from utmost.publish.workloads import Axis
@@ -97,7 +97,7 @@ def _times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, 
     clock, edges = axis.clock, axis.edges
     assert edges is not None, "periods have edges"
     assert clock is not None, "periods have a clock"
-    if isinstance(column, np.ndarray) and not isinstance(column, np.ma.MaskedArray) and column.dtype.kind == "M":
+    if isinstance(column, np.ndarray) and not is_masked_array(column) and column.dtype.kind == "M":
         unit, step = np.datetime_data(column.dtype)
         if unit not in (*_PER_SECOND, "D", "h", "m") or step != 1:
             return None

@@ -1,0 +1,72 @@
+"""Completing commands and options in a shell: what a shell is told, and where it reads it when it starts."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import click
+from click.shell_completion import get_completion_class
+
+from utmost.errors import Unsupported
+
+_ASKED = "_UTMOST_COMPLETE"
+
+
+def completion_script(command: click.Command, shell: str) -> str:
+    """What a shell is told.
+
+    Args:
+        shell: bash, zsh, fish or powershell; "this" is the one that the environment names.
+
+    Raises:
+        Unsupported: for another shell.
+    """
+    shell = _named(shell)
+    known = get_completion_class(shell)
+    if known is None:
+        raise Unsupported("completion is for bash, zsh, fish and powershell", came=shell, remedy="Name one of them.")
+    return known(command, {}, "utmost", _ASKED).source().strip("\n")
+
+
+def complete_from_now_on(command: click.Command, shell: str) -> str:
+    """Write what a shell is told where it reads it when it starts; says where. What is there already stays there."""
+    shell = _named(shell)
+    script, home = completion_script(command, shell), Path.home()
+    if shell == "fish":
+        place = home / ".config/fish/completions/utmost.fish"
+        _write(place, script)
+        return f"utmost is completed by {place} in every fish that starts from now on."
+    place = home / f".local/share/utmost/complete.{shell.replace('powershell', 'ps1')}"
+    _write(place, script)
+    start = {"bash": home / ".bashrc", "zsh": home / ".zshrc"}.get(shell) or _profile()
+    line = f". '{place}'"
+    begun = start.read_text(encoding="utf-8") if start.exists() else ""
+    if line not in begun.splitlines():
+        between = "" if begun.endswith("\n") or not begun else "\n"
+        before = "autoload -Uz compinit && compinit\n" if shell == "zsh" and "compinit" not in begun else ""
+        _write(start, f"{begun}{between}{before}{line}")
+    return f"utmost is completed by {place}, which {start} reads from the next start of {shell} on."
+
+
+def _write(place: Path, text: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _named(shell: str) -> str:
+    """The shell that the environment names, where none is said."""
+    if shell != "this":
+        return {"pwsh": "powershell"}.get(shell, shell)
+    shell = Path(os.environ.get("SHELL") or ("powershell" if os.name == "nt" else "bash")).stem
+    return {"pwsh": "powershell"}.get(shell, shell)
+
+
+def _profile() -> Path:
+    """The file that PowerShell reads when it starts, as it says itself."""
+    for shell in ("pwsh", "powershell"):
+        try:
+            told = subprocess.run([shell, "-NoProfile", "-Command", "echo $profile"], capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        return Path(told.stdout.decode().strip())
+    raise Unsupported("PowerShell must be there to say where its profile is", came="none")

@@ -1,0 +1,120 @@
+"""What the screens are made of: nothing is lost, nothing is wider than the line, and no text acts on a terminal."""
+
+import io
+import re
+import sys
+from contextlib import redirect_stdout
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utmost.doors.cli.terminal import Column, Group, Screen, Table, Text, cells
+
+LONG = "longlonglonglonglonglongword"
+WORDS = st.sampled_from(
+    ["a", "bee", "cedar", "東京", "extraordinarily", "x=1", "12", "−7", "Ärger", "[b]", "e\u0301te\u0301", "(y)", LONG]
+)
+SENTENCES = st.lists(WORDS, max_size=12).map(" ".join)
+WIDTHS = st.integers(30, 110)
+
+
+def shown(member, width):
+    return [line.characters for line in member.lines(width)]
+
+
+def squeezed(text):
+    return re.sub(r"\s", "", text)
+
+
+@given(st.lists(SENTENCES, min_size=1, max_size=3).map("\n".join), st.integers(2, 60))
+def test_words_wrap_and_none_is_lost(text, width):
+    lines = shown(Text(text), width)
+    assert squeezed("".join(lines)) == squeezed(text)
+    assert all(cells(line) <= width for line in lines)
+
+
+@given(st.lists(st.tuples(WORDS, SENTENCES, WORDS), min_size=1, max_size=4), WIDTHS, st.booleans())
+def test_columns_share_the_width_and_lose_nothing_that_wraps(rows, width, has_titles):
+    table = Table([Column("town"), Column("words"), Column("n")], rows, has_titles, "the end")
+    lines = shown(table, width)
+    assert all(cells(line) <= width for line in lines)
+    wanted = "".join(sorted(squeezed("".join("".join(row) for row in rows)) + "townwordsn" * has_titles + "theend"))
+    assert "".join(sorted(squeezed("".join(lines)).replace("─", ""))) == wanted
+
+
+@given(st.lists(st.tuples(SENTENCES, WORDS), min_size=1, max_size=4))
+def test_as_wide_as_it_needs_to_be_no_number_is_cut(rows):
+    table = Table([Column("words"), Column("n", right=True, wraps=False)], rows, has_titles=True)
+    lines = shown(table, table.least_width)
+    assert not any("…" in line for line in lines)
+    assert all(number in squeezed("".join(lines)) for _, number in rows)
+
+
+@pytest.mark.parametrize(
+    ("member", "width", "wanted"),
+    [
+        (Table([Column(), Column()], [("level", "epsilon = 1 in all"), ("of", "x")]), 14,
+         ["level  epsilon", "       = 1 in", "       all", "of     x"]),
+        (Table([Column("town"), Column("n", right=True, wraps=False)], [("Ash", "14"), ("Beech", "1234")], True), 40,
+         ["", " town       n", " ────────────", " Ash       14", " Beech   1234", ""]),
+        (Table([Column("n", right=True, wraps=False)], [("123456789",)], True, "and 1 more row"), 8,
+         ["", "      n", " ──────", " 12345…", " and 1 more row"]),
+        (Table([Column("town"), Column("n,\nall", right=True)], [("Ash", "14")], True), 40,
+         ["", "         n,", " town   all", " ──────────", " Ash     14", ""]),
+        (Group(Text("head"), Text("\ntail\n")), 9, ["head", "", "tail", ""]),
+        (Group(), 9, []),
+        (Table([], []), 9, []),
+    ],
+)  # fmt: skip
+def test_a_few_pages_are_as_they_are_here(member, width, wanted):
+    assert shown(member, width) == wanted
+
+
+@given(st.data(), WIDTHS)
+def test_sentences_and_facts_are_laid_out_as_rich_lays_them_out(data, width):
+    """Another program, word by word; where there is no room it leaves columns out, so tables are looked at above."""
+    rich = pytest.importorskip("rich.console")
+    from rich.table import Table as Rows
+    from rich.text import Text as Sentence
+
+    out = io.StringIO()
+    console = rich.Console(file=out, width=width, highlight=False, color_system=None)
+    sentence = data.draw(st.lists(SENTENCES, min_size=1, max_size=3).map("\n".join))
+    rows = data.draw(st.lists(st.tuples(WORDS.filter(lambda word: len(word) < 10), SENTENCES), min_size=1, max_size=4))
+    theirs = Rows(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    theirs.add_column(no_wrap=True)
+    theirs.add_column(overflow="fold")
+    for row in rows:
+        theirs.add_row(*map(Sentence, row))
+    console.print(Sentence(sentence), theirs)
+    ours = shown(Group(Text(sentence), Table([Column(wraps=False), Column()], rows)), width)
+    assert [line.rstrip() for line in ours] == [line.rstrip() for line in out.getvalue().split("\n")[:-1]]
+
+
+@pytest.mark.parametrize(
+    ("environment", "styled"),
+    [
+        ({"FORCE_COLOR": "1", "TERM": "xterm"}, "\033[1mbold\033[0m \033[1;36mboth\033[0m plain"),
+        ({"FORCE_COLOR": "1", "TERM": "xterm", "NO_COLOR": "1"}, "\033[1mbold\033[0m \033[1mboth\033[0m plain"),
+        ({"FORCE_COLOR": "1", "TERM": "dumb"}, "bold both plain"),
+        ({"TERM": "xterm"}, "bold both plain"),
+    ],
+)
+def test_styles_are_for_terminals_that_want_them(environment, styled, monkeypatch):
+    for name in ("FORCE_COLOR", "TERM", "NO_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with redirect_stdout(io.StringIO()) as out:
+        Screen().print(Text("bold", "bold").append(" ").append("both", "bold cyan").append(" plain"))
+    assert out.getvalue() == f"{styled}\n"
+
+
+def test_no_text_acts_on_the_terminal_and_what_a_stream_cannot_spell_is_plain(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    out = io.TextIOWrapper(io.BytesIO(), encoding="latin-1", errors="backslashreplace")
+    monkeypatch.setattr(sys, "stdout", out)
+    Screen().print(Text("ward\x1b[1A"), Table([Column("to\x9bwn")], [("Ash\x07",)], has_titles=True))
+    out.flush()
+    assert out.buffer.getvalue().decode("latin-1").split("\n")[:4] == [r"ward\ufffd[1A", "", r" to\ufffdwn", " -----"]
