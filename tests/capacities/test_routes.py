@@ -68,7 +68,7 @@ def test_all_routes_agree_exactly_where_all_is_rational(name, alpha, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("level", [{"epsilon": 1}, {"epsilon": "1/20"}, {"alpha": "1/2"}], ids=str)
+@pytest.mark.parametrize("level", [{"epsilon": "1/20"}, {"alpha": "1/2"}], ids=str)
 @pytest.mark.parametrize("name", ["grid 3x4", "grid 3x3", "grid 1x4", "cube", "surds", "floats"])
 def test_all_routes_agree_within_their_bounds_elsewhere(name, level, kind):
     surds = [[0, Surd.sqrt(2), 2], [Surd.sqrt(2), 0, Surd.sqrt(3)], [2, Surd.sqrt(3), 0]]

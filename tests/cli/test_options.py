@@ -200,6 +200,13 @@ def test_a_number_is_digits_within_its_range(run):
     assert "'1_0.5' is not a valid number" in run("serve", "--rate", "1_0.5")[2]
 
 
+def test_no_help_shows_a_range_that_is_none():
+    for name in COMMANDS:
+        command = command_named(name)
+        for part in getattr(command, "commands", {"": command}).values():
+            assert "None" not in part.get_help(part.context_class(part, info_name=name)), name
+
+
 @pytest.mark.parametrize(
     ("asked", "meant"),
     [

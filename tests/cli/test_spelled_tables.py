@@ -134,6 +134,18 @@ def test_what_spells_no_number_is_none_at_any_door(run, tmp_path, word):
     assert run("release", table, "--promise", promise, "--epsilon", "1")[0] in (1, 2)
 
 
+def test_a_column_is_named_as_it_is_written(run, tmp_path):
+    """With a comma or a blank it is quoted; what differs in case or in how letters are composed is named."""
+    table, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    table.write_text('ward,n ,"a,b",N,e\u0301\nA,1,2,3,4\n', encoding="utf-8")
+    words = ["release", table, "--public", "ward", "--sensitivity", 1, "--cells", 4, "--epsilon", 1]
+    assert run(*words, "--columns", '"n ", "a,b"', "--columns", "N,e\u0301", "--out", out)[0] == 0
+    assert out.read_text().startswith('ward,n ,n _margin,"a,b","a,b_margin",N,N_margin,e\u0301,')
+    assert run("verify", out)[0] == 0
+    for column, hint in (("n", "'n '? On the command line, in quotes"), ("WARD", "'ward'?"), ("\xe9", "'e\\u0301'?")):
+        assert f"Did you mean {hint}" in " ".join(run(*words, "--columns", column)[2].split())
+
+
 def test_half_of_a_character_is_refused_before_anything_is_drawn(run, tmp_path):
     """As a truncated emoji stands in JSON: no file but one of JSON lines can hold it, and no error is Python's own."""
     table, place = tmp_path / "t.jsonl", tmp_path / "l.db"

@@ -3,6 +3,7 @@
 import pickle
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -24,7 +25,12 @@ def guesses(n):
 
 
 def optimum(n, alpha, constraints):
-    return optimal_mechanism(PrivacyType(counts(n), alpha=alpha), guesses(n), constraints=constraints)
+    return _optimum(n, alpha, frozenset(constraints))
+
+
+@cache
+def _optimum(n, alpha, constraints):
+    return optimal_mechanism(PrivacyType(counts(n), alpha=alpha), guesses(n), constraints=sorted(constraints))
 
 
 def keeps(matrix, constraint):

@@ -40,7 +40,7 @@ def test_theorem_11_no_noise_for_counts_costs_less_than_geometric(alpha, cost, s
     assert least_noise(cost, 1, alpha=alpha, window=4, settled=settled).cost == geometric
 
 
-@pytest.mark.parametrize("D", [2, 3, 4, 5])
+@pytest.mark.parametrize("D", [2, 5])
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize(("cost", "settled"), EXACT_COSTS)
 def test_theorem_12_no_noise_costs_less_than_the_best_staircase(D, alpha, cost, settled):
@@ -51,7 +51,7 @@ def test_theorem_12_no_noise_costs_less_than_the_best_staircase(D, alpha, cost, 
     assert found.noise.worst_cost(cost, settled) == found.cost
 
 
-@pytest.mark.parametrize("D", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("D", [1, 3, 5])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("cost", COSTS)
 def test_theorems_11_and_12_for_irrational_alpha_and_the_step_that_the_law_chooses(D, epsilon, cost):
@@ -84,7 +84,7 @@ def test_the_bound_rises_with_the_window_and_the_optimum_stays():
 # ---- query dependence: Theorem 10
 
 
-@pytest.mark.parametrize("outputs", [2, 3, 4])
+@pytest.mark.parametrize("outputs", [2, 4])
 @pytest.mark.parametrize("D", [1, 2, 3])
 @pytest.mark.parametrize(("cost", "settled"), EXACT_COSTS[::2])
 def test_nothing_is_gained_when_the_noise_may_depend_on_the_output(outputs, D, cost, settled):

@@ -43,7 +43,7 @@ def check_theorem(seed, count, largest):
 
 def test_the_program_gives_the_value_of_the_remapped_geometric_mechanism():
     """Theorem 3.1, in rationals: strict and loose losses, priors with and without zeros, alpha of 1/100..99/100."""
-    check_theorem(seed=1, count=70, largest=8)
+    check_theorem(seed=1, count=30, largest=8)
 
 
 @pytest.mark.slow
@@ -57,9 +57,9 @@ def test_the_program_gives_the_value_of_the_remapped_geometric_mechanism_up_to_4
 
 
 def test_the_dual_proves_theorem_3_1_up_to_40_at_every_level():
-    """The exact certificate needs no program: 200 consumers, n to 40, alpha of 1/100 to 99/100."""
+    """The exact certificate needs no program: 60 consumers, n to 40, alpha of 1/100 to 99/100."""
     rng = random.Random(14)
-    for k in range(200):
+    for k in range(60):
         n = rng.randint(0, 40)
         consumer, ptype = (strict_consumer, loose_consumer)[k % 2](rng, n), random_type(rng, n)
         assert optimal_mechanism(ptype, consumer).gap == 0
@@ -68,7 +68,7 @@ def test_the_dual_proves_theorem_3_1_up_to_40_at_every_level():
 def test_the_theorem_extends_to_unimodal_losses_with_ordered_modes():
     """Any number of actions, losses that differ on the two sides: the exact dual of the remap is feasible."""
     rng = random.Random(4)
-    for k in range(300):
+    for k in range(120):
         n = rng.randint(0, 9)
         consumer, ptype = unimodal_consumer(rng, n), random_type(rng, n)
         found = optimal_mechanism(ptype, consumer, method="theorem")
@@ -101,7 +101,7 @@ def test_for_any_other_loss_the_dual_decides_as_the_program_does():
 def test_floats_bracket_the_exact_optimum_tightly():
     """lower <= optimum <= loss, and the gap is below 1e-12 of the loss: closed form; 1e-11: program."""
     rng = random.Random(6)
-    for k in range(60):
+    for k in range(30):
         n = rng.randint(0, 30 if k % 3 else 5)
         exact, ptype = loose_consumer(rng, n), random_type(rng, n)
         truth = optimal_mechanism(ptype, exact).loss

@@ -130,7 +130,7 @@ def test_irrational_levels_are_rounded_to_the_safe_side():
     assert 0 <= found.loss - found.lower < Fraction(1, 10**12)
 
 
-@pytest.mark.parametrize("epsilon", ["1e-6", "1/10", "1/2", "1", "2", "3", "10", "50"])
+@pytest.mark.parametrize("epsilon", ["1e-6", "1/2", "3", "50"])
 @pytest.mark.parametrize("exactly", [True, False])
 @pytest.mark.parametrize("loss", [losses.binary, losses.absolute])
 def test_floats_of_a_part_become_fractions_that_are_exactly_private(epsilon, exactly, loss):

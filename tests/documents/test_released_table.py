@@ -164,3 +164,20 @@ def test_a_difference_of_a_release_by_a_plan_has_the_law_of_its_own_noises():
     assert found.margin == Combination([1], 1, counts=[4]).margin()
     assert release.difference({"sex": "men"}, {"sex": "men"}).margin == 0
     assert release.difference({}, {"sex": "men"}).margin == release.total({"sex": "women"}).margin
+
+
+def test_rows_are_selected_by_names_and_labels_as_they_are(tmp_path):
+    """A name with an equals sign or a blank, a label with a comma, the empty one: nothing is taken apart."""
+    table = {"x=y": ["A, B", "A", "B", ""], "k ": ["p", "p", " q", "q"], "n": [1, 2, 3, 4]}
+    release = ut.release(table, ut.Promise("n", public=["x=y", "k "], unit=Unit(1, 1)), epsilon=1)
+    release.save(tmp_path / "r.csv")
+    read, cells = ut.read_release(tmp_path / "r.csv"), release.table["n"]
+    for label, row in (("A, B", 0), ("A", 1), ("B", 2), ("", 3)):
+        assert read.total({"x=y": label}).value == cells[row]
+    assert read.total({"k ": " q"}).value == cells[2]
+    assert read.chosen(["x=y=A, B"]) == {0}
+    assert read.chosen(["x=y=B,A", "k =p"]) == {1}
+    with pytest.raises(OutOfRange, match="must be one of"):
+        read.total({"x=y": "B,A"})
+    with pytest.raises(BadTable, match="Did you mean 'k '"):
+        read.chosen(["k=p"])

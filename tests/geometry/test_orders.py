@@ -29,7 +29,7 @@ any_pairs = shapes.flatmap(lambda s: st.tuples(channels(*s[:2]), channels(s[0], 
 
 
 @given(any_pairs, st.data())
-@settings(max_examples=80)
+@settings(max_examples=30)
 def test_refinement_is_an_earth_move_for_one_prior_without_zeros(pair, data):
     """[fernandes2022], (7): the hyper of B is refined by that of A for one full prior exactly if it is for all."""
     B, A = pair
@@ -66,7 +66,7 @@ def test_earth_moves_that_lose_or_misplace_earth_are_told():
 
 
 @given(any_pairs)
-@settings(max_examples=80)
+@settings(max_examples=30)
 def test_each_order_implies_the_next(pair):
     """Refinement => max-case => privacy-based; every verdict by its remap."""
     B, A = pair
@@ -128,7 +128,7 @@ def test_the_counterexamples_of_the_page():
 
 
 @given(any_pairs)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_privacy_order_is_about_all_spaces_at_once(pair):
     """d_A <= d_B: smallest_epsilon of A is at most that of B on any space; a refuting pair is a space where not."""
     B, A = pair

@@ -33,7 +33,7 @@ def truth(at, exponent, roots=(1, 2)):
 
 
 @given(st.sampled_from(LEVELS), st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=4, max_size=4))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_numbers_are_those_of_two_hundred_digits(at, exponents):
     """Sums, differences, products and quotients; signs; and what is stored is read back as the same number."""
     here = field(at)

@@ -24,7 +24,7 @@ shapes = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))
 
 
 @given(shapes.flatmap(lambda shape: refined_pairs(*shape)))
-@settings(max_examples=80)
+@settings(max_examples=30)
 def test_a_post_processed_channel_is_a_refinement(pair):
     """B @ P is a refinement of B, and the remap that is found proves it; nobody prefers it."""
     B, A = pair
@@ -35,7 +35,7 @@ def test_a_post_processed_channel_is_a_refinement(pair):
 
 
 @given(shapes.flatmap(lambda shape: st.tuples(channels(*shape[:2]), channels(shape[0], shape[2]))))
-@settings(max_examples=120)
+@settings(max_examples=30)
 def test_exactly_one_witness_exists(pair):
     """Either A = B @ P, or some consumer loses strictly less with A: the theorem of Coriaceous."""
     B, A = pair

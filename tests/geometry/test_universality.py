@@ -362,7 +362,7 @@ def columns(channel):
 
 
 @given(st.integers(1, 12).flatmap(any_priors), alphas)
-@settings(max_examples=100)
+@settings(max_examples=30)
 def test_what_the_geometric_mechanism_loses_is_a_bound_for_all(prior, alpha):
     """The remap of G loses the sum of a packing t, and no mechanism loses less: the whole theorem, prior by prior."""
     found = least_nib_loss(PrivacyType(counts(len(prior) - 1), alpha=alpha), prior)

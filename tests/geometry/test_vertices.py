@@ -64,7 +64,7 @@ def test_reverse_search_lists_each_vertex_once(d):
 
 
 @given(metrics)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_count_is_the_length_of_the_list(d):
     """count_vertices (blocks, transfer matrix, closed forms) = number of vertices that are listed."""
     ptype = PrivacyType(Space(d), **HALF)

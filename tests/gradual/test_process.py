@@ -52,10 +52,10 @@ def test_jumps_between_two_levels_add_up_to_the_tightening(pair):
     """The cumulants of W are the moments of the jump measure: sum 2 j^2 (a^j - b^j)/j = Var W."""
     strict, loose = pair
     sizes = range(1, 900)
-    total = sum(2 * j * j * float(expected_jumps_of_size(j, strict, loose)) for j in sizes)
+    jumps = [2 * float(expected_jumps_of_size(j, strict, loose)) for j in sizes]
+    total = sum(j * j * many for j, many in zip(sizes, jumps, strict=True))
     assert total == pytest.approx(float(Tightening(strict, loose).variance), rel=1e-9)
-    rate = sum(2 * float(expected_jumps_of_size(j, strict, loose)) for j in sizes)
-    assert expected_jumps(strict, loose) == pytest.approx(rate, rel=1e-9)
+    assert expected_jumps(strict, loose) == pytest.approx(sum(jumps), rel=1e-9)
 
 
 @given(pairs)

@@ -224,7 +224,7 @@ def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, no
     if kind.is_once:
         check_once(MEMORIES[memory](tmp_path, promise, table, 1), table)
         return
-    for at, order in enumerate(permutations(LEVELS) if memory == "process" else [(LEVELS[1], LEVELS[2], LEVELS[0])]):
+    for at, order in enumerate([(LEVELS[1], LEVELS[2], LEVELS[0]), LEVELS[::-1]][: 2 if memory == "process" else 1]):
         folder = tmp_path / str(at)
         folder.mkdir()
         release = MEMORIES[memory](folder, promise, table, order[0])
@@ -341,7 +341,7 @@ def test_beyond_the_loosest_level_the_table_is_needed(tmp_path, noise):
 @pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if kind.lattice])
 def test_the_answers_have_the_joint_law_in_every_order(tmp_path, noise, memory):
     """Chi-square of triples of steps against the joint law of geometric noise at the levels of one step."""
-    kind, n = NOISES[noise], 1_000 if noise in ("sums", "listed rows") else 3_000
+    kind, n = NOISES[noise], 700 if noise in ("sums", "listed rows") else 1_500
     levels = [kind.lattice.of(one) for one in LEVELS]
     table = kind.table(n)
     for at, order in enumerate(permutations(LEVELS) if memory == "process" else [(LEVELS[2], LEVELS[0], LEVELS[1])]):

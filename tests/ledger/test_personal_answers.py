@@ -266,11 +266,11 @@ with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as l
 
 
 def test_processes_get_one_answer(place, tmp_path):
-    with ThreadPoolExecutor(3) as pool:
-        runs = [pool.submit(python, "-c", CLIENT, place, tmp_path / "witness", number) for number in range(3)]
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(python, "-c", CLIENT, place, tmp_path / "witness", number) for number in range(2)]
         lines = [sorted(run.result().stdout.splitlines()) for run in runs]
     assert len(set(lines[0])) == 12
-    assert lines[1] == lines[2] == lines[0]
+    assert lines[1] == lines[0]
 
 
 def test_an_answer_cut_off_before_it_was_given_is_the_answer(ledger, monkeypatch):

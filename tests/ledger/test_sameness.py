@@ -77,7 +77,9 @@ def _of_engines(values):
 WAYS = list(_of_engines([1, 2]))
 
 
-@pytest.mark.parametrize(("first", "second"), list(product(WAYS, WAYS)))
+@pytest.mark.parametrize(
+    ("first", "second"), [pair for pair in product(WAYS, WAYS) if WAYS[0] in pair or pair[0] == pair[1]]
+)
 def test_the_same_data_are_told_wherever_a_table_is(ledger, first, second):
     """Two budgets for one table are refused between lists, frames by item and two engines; other data are let pass."""
     (early, said), (late, how) = (_of_engines([30, 10, 20])[way] for way in (first, second))

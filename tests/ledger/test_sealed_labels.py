@@ -137,8 +137,7 @@ def test_equal_labels_are_not_seen_to_be_equal_and_no_digest_tests_a_guess(tmp_p
     assert all(sha256(sha256(guess).digest()).hexdigest() != fact["labels"]["digest"] for fact in facts)
 
 
-@pytest.mark.parametrize("columns", [1, 3])
-@pytest.mark.parametrize("rows", [1, 3, 500, BLOCK, BLOCK + 1])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 3), (500, 1), (500, 3), (BLOCK, 1), (BLOCK + 1, 3)])
 def test_short_labels_have_one_length_and_longer_ones_double_it(rows, columns):
     """What is kept is as long as rows and columns say, for labels of up to 12 bytes a cell; then twice, 4 times, ..."""
     seal = Seal(bytes(32))

@@ -42,12 +42,12 @@ def shared_of(tables, epsilon=1):
     return ut.workloads.share_level(plans, epsilon=epsilon, weights={"visits": 2})
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tables():
     return counted()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shared(tables):
     return shared_of(tables)
 

@@ -130,7 +130,7 @@ def test_the_search_finds_the_least_cost(epsilon, D, cost):
     """No gamma on a grid costs less, gamma lies in its certain bracket, and V = E L((G + gamma) D) unless M jumps."""
     law = Staircase(epsilon, D, cost)
     least = law.expected_cost(cost)
-    for g in np.linspace(0.02, 0.98, 9):
+    for g in np.linspace(0.02, 0.98, 5):
         assert Staircase(epsilon, D, gamma=float(g)).expected_cost(cost) >= least * (1 - 1e-11)
     low, high = gamma_bracket(epsilon, D, cost)
     assert low - 1e-12 <= law.gamma <= high + 1e-12

@@ -51,7 +51,7 @@ def costs_of_steps(steps, b, D):
 @pytest.mark.parametrize("epsilon", [10, 709, 3000, *longer(12, 300, 707, 800)])
 def test_no_step_costs_less_in_hundreds_of_digits(epsilon, steps):
     """A full scan of all steps, with b = exp(-epsilon) to 9000 digits and more."""
-    for D in (1, 2, 3, 5, 7, 30):
+    for D in (1, 3, 30):
         with mpmath.workdps(int(60 + (26 // D + 3) * epsilon / 2.3)):
             costs = costs_of_steps(steps, mpmath.exp(-epsilon), D)
             least = min(costs)
@@ -87,7 +87,7 @@ def test_ties_go_to_the_least_step():
         assert optimal_step(3000, 3, function_of(steps)) == 1 + costs.index(min(costs))
 
 
-@pytest.mark.parametrize("epsilon", ["10", "720", "1e20", *longer("11", "30", "300", "1e4")])
+@pytest.mark.parametrize("epsilon", ["10", "1e20", *longer("11", "30", "300", "720", "1e4")])
 @pytest.mark.parametrize("D", [1, 5, 4096, 4097, 10**9])
 def test_functions_find_the_step_of_the_moment_they_are_at_every_epsilon(epsilon, D):
     """|x| and x^4 as functions, and by the exact signs of polynomials; and the cost in closed form."""

@@ -17,7 +17,7 @@ small = st.integers(-4, 4)
 @given(
     st.lists(st.lists(small, min_size=5, max_size=5), min_size=3, max_size=3), st.lists(small, min_size=5, max_size=5)
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_both_methods_agree(rows, cost):
     """Value, feasibility and a dual that proves the value; the right side is made feasible by ones."""
     matrix = np.array(rows, dtype=object)

@@ -87,7 +87,7 @@ def test_thousands_of_releases_are_unbiased_and_covered():
 
 def test_drawn_noise_has_the_levels_of_its_classes():
     """Of many releases of nothing, each class of sums has the variance of its own share of the level."""
-    runs = 400
+    runs = 200
     squares = dict.fromkeys(CHOSEN.shares, 0.0)
     for seed in range(runs):
         released = seeded_workload_release(np.zeros(18, dtype=int), CHOSEN, seed, epsilon=2)

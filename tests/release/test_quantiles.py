@@ -46,13 +46,13 @@ TABLES = {
 @pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 10)])
 @pytest.mark.parametrize("name", TABLES)
 def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
-    """Of 2000 releases: the share of those that hold both cells is not below the confidence, up to chance."""
+    """Of 800 releases: the share of those that hold both cells is not below the confidence, up to chance."""
     domain, counts = Domain(age=bins(EDGES)), np.array(TABLES[name])
     margins: dict[tuple[int, ...], Fraction] = {}
     lower, upper = true_cells(counts, q)
     rng, held = np.random.default_rng(7), 0
     alpha = np.exp(-0.5)
-    noises = rng.geometric(1 - alpha, (2000, 5)) - rng.geometric(1 - alpha, (2000, 5))
+    noises = rng.geometric(1 - alpha, (800, 5)) - rng.geometric(1 - alpha, (800, 5))
 
     def one_measured(form, noisy):
         factors = tuple(int(factor) for factor in form.factors[0])
@@ -70,7 +70,7 @@ def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
         places = [domain.axes[0].labels[0].index(label) for label in found.labels]
         assert places == list(range(places[0], places[-1] + 1))
         held += places[0] <= lower and upper <= places[-1]
-    assert binom.cdf(held, 2000, float(SURE)) > 1e-6
+    assert binom.cdf(held, 800, float(SURE)) > 1e-6
 
 
 def test_a_quiet_release_answers_with_the_cells_themselves():

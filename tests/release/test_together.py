@@ -4,6 +4,7 @@ import copy
 import json
 import threading
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -56,9 +57,10 @@ def test_halves_are_kept_exactly_or_rounded_by_a_fair_coin():
 def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
     """P(response | counts) over all counts an individual can make of others, in rationals, tossed coins included."""
     plan = plan_together(["a", "b"], alpha=alpha, sensitivity=1, noise="rotated")
-    one = Geometric(plan.way.laws[0].ratio)
+    pmf = cache(Geometric(plan.way.laws[0].ratio).pmf)
     reach = range(-14, 15)
 
+    @cache
     def chance(response, counts):
         """By all sums and differences that the coins may have made the response of."""
         found = Fraction(0)
@@ -67,7 +69,7 @@ def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
             coins = (Fraction(1, 2) if i else 1) * (Fraction(1, 2) if j else 1)
             if (doubled[0] + doubled[1]) % 2 == 0 and (abs(i) == abs(j)) and abs(i) == doubled[0] % 2:
                 total, apart = (doubled[0] + doubled[1]) // 2, (doubled[0] - doubled[1]) // 2
-                found += coins * one.pmf(total - sum(counts)) * one.pmf(apart - counts[0] + counts[1])
+                found += coins * pmf(total - sum(counts)) * pmf(apart - counts[0] + counts[1])
         return found
 
     near = [r for r in reach if abs(r) <= 3]

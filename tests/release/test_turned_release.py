@@ -41,7 +41,7 @@ def test_an_answers_error_has_the_law_found_by_enumeration():
     release = given(made, {(0,): np.array([7]), (1,): np.array([12])})
     law, masses = {k: float(Geometric("1/2").pmf(k)) for k in range(-60, 61)}, {}
     for one, other in itertools.product(law, repeat=2):
-        size = abs(Fraction(one + other, 2))
+        size = abs(one + other) / 2
         masses[size] = masses.get(size, 0.0) + law[one] * law[other]
     for sure in ("0.5", "0.9", "0.95", "0.99"):
         found = release.total({"column": "a"}, confidence=sure).margin
@@ -160,9 +160,9 @@ def rows_kept(counted, without):
 
 
 def test_counting_by_rows_keeps_both_cells_or_neither():
-    """150 random event sets, every person left out: never more than the rows that were proved, and as many at times."""
+    """60 random event sets, every person left out: never more than the rows that were proved, and as many at times."""
     random, attained = np.random.default_rng(11), 0
-    for _ in range(150):
+    for _ in range(60):
         size = int(random.integers(1, 25))
         events = {
             "who": [f"p{i}" for i in random.integers(0, 4, size)],
@@ -179,7 +179,7 @@ def test_counting_by_rows_keeps_both_cells_or_neither():
             assert rows <= 1
             assert most <= 2
             attained += rows == 1 and most == 2
-    assert attained > 10
+    assert attained > 3
     with pytest.raises(OutOfRange, match="whole rows"):
         count_table(events, **{**asked, "at_most": 3})
 

@@ -240,7 +240,7 @@ def fuzz(ledger, rng, calls):
 
 def test_fuzzed_calls(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        assert fuzz(ledger, random.Random(12), 400) > 200
+        assert fuzz(ledger, random.Random(12), 200) > 100
 
 
 @pytest.mark.parametrize("version", [np.array([1, 2]), np.array([]), [1], {}, "x", 1.5, -1])

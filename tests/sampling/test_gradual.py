@@ -151,7 +151,7 @@ def test_far_and_wide():
 def test_paths_have_the_joint_law(levels):
     """V at each level of a drawn path is geometric, its moves are tightenings, its jumps Poisson in number."""
     randomness = SeededRandomness(f"path {levels}")
-    paths = [sample_path(levels[0], randomness=randomness) for _ in range(4000)]
+    paths = [sample_path(levels[0], randomness=randomness) for _ in range(1500)]
     noise = np.array([[path.at(one) for one in levels] for path in paths])
     for i, one in enumerate(levels):
         assert fits(noise[:, i], Geometric(one).pmf)

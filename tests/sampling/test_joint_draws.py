@@ -113,7 +113,7 @@ def test_a_part_and_geometric_variables_make_the_ball(norm, k, s, q, data):
 @pytest.mark.parametrize("radius", [0, 1, 2])
 def test_points_of_a_range_are_uniform(cells, radius):
     """All points of a ball, and no other, equally often."""
-    rows = 60_000
+    rows = 20_000
     drawn = joint_draws._in_ranges(np.full(rows, radius), cells, SeededRandomness(5))
     points, counts = np.unique(drawn, axis=0, return_counts=True)
     assert len(points) == (radius + 1) ** (cells + 1) - radius ** (cells + 1)

@@ -125,12 +125,13 @@ TOO_LONG = (
 )
 
 
-@pytest.mark.parametrize("version", ["9" * 5000, "x", "1.5", "-", "²"])
-def test_a_version_that_is_none(visitors, version):
+def test_a_version_that_is_none(visitors):
     """It is refused: not read as the newest, and no fault of the service."""
     curator = visitors["curator"]
-    asked = {"release": f"admissions {version}", "prices": "1/4 = 10", "currency": "EUR"}
-    assert curator.fill(curator.get("/market"), "/offers", **asked).status_code == 422
+    page = curator.get("/market")
+    for version in ("9" * 5000, "x", "1.5", "-", "²"):
+        asked = {"release": f"admissions {version}", "prices": "1/4 = 10", "currency": "EUR"}
+        assert curator.fill(page, "/offers", **asked).status_code == 422
 
 
 def test_a_level_that_takes_hours_to_draw_is_refused_at_once(visitors):

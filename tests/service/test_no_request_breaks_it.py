@@ -70,6 +70,9 @@ def app(opened):
     return application(opened(approvals=False), OPEN)
 
 
+REFUSED_BEFORE_THE_STORE = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+
+
 @pytest.fixture
 def callers(app):
     list(walk(app))
@@ -138,6 +141,7 @@ def test_bad_bodies(callers, doses):
             check(callers[role](method, path, key=f"{turn} {number}", content=text, headers=JSON))
 
 
+@REFUSED_BEFORE_THE_STORE
 def test_what_is_no_json(app, callers):
     """Texts that are no JSON, or say what no answer could repeat: the wrong shape, at every operation with a body."""
     for path, method, operation in operations(app.inside.openapi()):
@@ -153,6 +157,14 @@ def test_what_is_no_json(app, callers):
                 told = check(answer, 422)
                 assert told["title"] == "WrongShape", text[:50]
                 assert all(len(one) < 200 for one in told["wrong"])
+
+
+def test_a_column_that_stands_twice_is_not_lost(callers):
+    """Python would take the last of two, in silence; so would it of two levels that a gateway read otherwise."""
+    for twice in ('"table": {"n": [1], "n": [2]}', '"epsilon": "1", "epsilon": "2", "table": {"n": [1]}'):
+        body = '{"name": "x", "terms": {"columns": ["n"], "sensitivity": 1, "cells": 1}, "epsilon": "1", ' + twice + "}"
+        told = check(callers["curator"]("POST", "/v1/releases", key="twice", content=body.encode(), headers=JSON), 422)
+        assert told["title"] == "WrongShape"
 
 
 def test_bad_paths_queries_and_headers(callers):
@@ -267,6 +279,7 @@ def test_half_a_letter_in_a_refusal_is_written_out(callers):
         check(answer, 422)
 
 
+@REFUSED_BEFORE_THE_STORE
 def test_shares_that_take_minutes_to_add_are_refused(callers):
     """Coprime denominators of four thousand digits: refused by their digits, before anything is added."""
     shares = [[[f"a~{n}"], f"1/1{str(n).zfill(3990)}"] for n in range(2, 2000)]

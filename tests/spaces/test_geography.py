@@ -40,7 +40,7 @@ def haversine(p, q, radius=float(SMALLEST_RADIUS)):
     return 2 * radius * math.asin(min(1.0, math.sqrt(h)))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(coordinates, min_size=1, max_size=7, unique_by=spot))
 def test_distances_on_the_earth_are_a_metric_exactly_and_not_above_the_arcs(points):
     """d is symmetric, positive, keeps every triangle as integers, and D - n - 1 < d <= D for the great circles D."""

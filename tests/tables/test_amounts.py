@@ -142,7 +142,7 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours():
         alone = ut.count_table({"user": ["b"], "shop": ["A"], "paid": [Decimal("0.02")]}, **say, **bounds)
         assert alone.unit.sensitivity == 5
         for (first, last), (shop, amount) in product(
-            combinations_with_replacement(product("AB", paid), 2), product("ABC", paid)
+            combinations_with_replacement(product("AB", paid), 2), product("ABC", paid[::2])
         ):
             cells = set()
             for before, after in ((first, last), (last, first))[: 2 if amount == "7" else 1]:

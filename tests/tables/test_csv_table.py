@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import utmost as ut
 from utmost.errors import BadTable
 from utmost.publish.tables import adapters, csv_table
 
@@ -114,6 +115,21 @@ def test_a_byte_order_mark_and_windows_lines_are_read(file):
     table = csv_table.read(file(b"\xef\xbb\xbfa,b\r\n1,2\r\n"))
     assert table.header == ("a", "b")
     assert written(table) == "a,b\n1,2\n"
+
+
+def test_a_name_that_no_text_file_would_give_back_is_quoted_or_refused(tmp_path):
+    """One that begins as a mark of bytes does, and a blank one."""
+    promise = ut.Promise("n", public="\ufeffward", unit=ut.Unit(1, 1))
+    release = ut.release({"\ufeffward": ["a", "b"], "n": [1, 2]}, promise, epsilon=1)
+    for name in ("r.csv", "r.tsv", "r.csv.gz"):
+        release.save(tmp_path / name)
+        assert ut.read_release(tmp_path / name).total({"\ufeffward": "a"}).value == release.table["n"][0]
+    blank = ut.release({" ": ["a", "b"], "n": [1, 2]}, ut.Promise("n", public=" ", unit=ut.Unit(1, 1)), epsilon=1)
+    with pytest.raises(BadTable, match="must have a name"):
+        blank.save(tmp_path / "blank.csv")
+    assert not (tmp_path / "blank.csv").exists()
+    blank.save(tmp_path / "blank.parquet")
+    assert ut.read_release(tmp_path / "blank.parquet").total({" ": "a"}).value == blank.table["n"][0]
 
 
 def test_tabs_separate_where_the_name_says_so(file):

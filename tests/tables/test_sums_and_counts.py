@@ -72,6 +72,7 @@ def test_no_person_charges_more_than_the_level_over_all_neighbours():
     for most in (1, 2):
         alone = counted({"user": ["b"], "shop": ["A"], "paid": [1]}, most, **words)
         strategy = Strategy(alone.domain, alone.unit, {"shop paid": "1/2", "paid": "1/4", "shop": "1/4"})
+        levels = strategy.levels(ut.level(1)).values()
         assert alone.unit.sensitivity == 6
         charges, changed = set(), set()
         for shops, paid in product(product("AB", "A", "ABC?", "B"), product([-9, "0.24", 7], repeat=4)):
@@ -84,9 +85,7 @@ def test_no_person_charges_more_than_the_level_over_all_neighbours():
             charges.add(
                 sum(
                     Fraction(int(abs(sums).sum())) * level.epsilon / 6
-                    for sums, level in zip(
-                        strategy.sums(change).values(), strategy.levels(ut.level(1)).values(), strict=True
-                    )
+                    for sums, level in zip(strategy.sums(change).values(), levels, strict=True)
                 )
             )
         assert max(charges) == 1

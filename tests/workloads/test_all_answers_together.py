@@ -76,7 +76,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("offset", [(0, 0), (0.5, 0.5), (0.3, -0.1)], ids=str)
+@pytest.mark.parametrize("offset", [(0, 0), (0.3, -0.1)], ids=str)
 def test_it_is_below_the_best_law_of_two_cells_by_a_linear_program(kind, offset):
     """Any law of errors, unbiased or not, for cells, their total and one of them; within 1.7 of the least."""
     unit, shifts = KINDS[kind]
@@ -174,9 +174,17 @@ def test_nobody_adds_to_a_cell_where_totals_are_public():
     assert answers_below(wanted, known.unit, known.level)
 
 
-@pytest.mark.parametrize("epsilon", ["1/10", 3])
 @pytest.mark.parametrize(
-    "unit", [Unit(1, 2), Unit(1, 3, nonnegative=True), Unit(1, 2, "change-one"), Unit(1, 4), Unit(2, 2)], ids=repr
+    ("unit", "epsilon"),
+    [
+        (Unit(1, 2), "1/10"),
+        (Unit(1, 2), 3),
+        (Unit(1, 3, nonnegative=True), "1/10"),
+        (Unit(1, 2, "change-one"), 3),
+        (Unit(1, 4), "1/10"),
+        (Unit(2, 2), 3),
+    ],
+    ids=repr,
 )
 def test_whole_rows_have_bounds_of_their_own(unit, epsilon):
     """Of one row they are those of as many cells, of several rows larger; the plan is above them."""

@@ -56,7 +56,7 @@ def products_of_rows(draw):
     return ProductRows(domain, tuple(drawn_rows(draw, axis) for axis in domain.axes))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(products_of_rows())
 def test_every_cell_is_charged_the_level_to_the_last_digit(rows):
     """Over all sums in which a cell lies, weight times share adds up to 1: in rationals, for every single cell."""

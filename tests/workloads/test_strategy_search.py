@@ -31,7 +31,7 @@ def test_never_worse_than_what_anybody_would_try(wanted, level):
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=30)
 @given(workloads(most=60), LEVELS)
 def test_never_worse_on_two_hundred_workloads(wanted, level):
     """The same, of 200 workloads."""

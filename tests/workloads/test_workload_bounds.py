@@ -459,7 +459,7 @@ def test_no_strategy_that_keeps_the_level_is_below_a_bound_for_strategies(unit):
         bounds = bounds_of(wanted, unit, epsilon)
         check_lower_bounds(bounds)
         least = max(bound.value for bound in bounds.each().values())
-        for _ in range(40):
+        for _ in range(10):
             levels = [Fraction(int(one), 100) for one in random.integers(1, 60, 4)]
             parts = dict(zip(TABLE.families(), levels, strict=True))
             charge = charge_of(TABLE, unit, parts)

@@ -75,7 +75,9 @@ class Word:
         if kind is Path:
             return click.Path(self.exists, self.file_okay, self.dir_okay, path_type=Path)
         if kind in (int, float):
-            return (_Integer if kind is int else _Float)(self.min, self.max)
+            if self.min is None and self.max is None:
+                return _Integer() if kind is int else _Number()
+            return (_IntegerWithin if kind is int else _NumberWithin)(self.min, self.max)
         return click.Choice(get_args(kind)) if get_origin(kind) is Literal else click.STRING
 
 
@@ -100,11 +102,19 @@ class _Digits:
         return super().convert(value, param, ctx)  # type: ignore[misc]
 
 
-class _Integer(_Digits, click.IntRange):
+class _Integer(_Digits, click.types.IntParamType):
     name = "integer"
 
 
-class _Float(_Digits, click.FloatRange):
+class _IntegerWithin(_Digits, click.IntRange):
+    name = "integer"
+
+
+class _Number(_Digits, click.types.FloatParamType):
+    name = "number"
+
+
+class _NumberWithin(_Digits, click.FloatRange):
     name = "number"
 
 

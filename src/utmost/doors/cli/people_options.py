@@ -1,5 +1,6 @@
 """Options that say how events of people are counted, and how tables that were counted elsewhere are read."""
 
+import re
 import sys
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -234,9 +235,14 @@ def show_account(counted: "CountedTable") -> None:
 
 
 def split_names(texts: list[str]) -> list[str]:
-    """Names that were given one by one, or several with commas between them.
+    """Names that were given one by one, or several with commas between them; one in quotes stays as it is.
 
-    >>> split_names(["region, age", "sex"])
-    ['region', 'age', 'sex']
+    >>> split_names(["region, age", "sex"]), split_names(['"a,b", "n "', '5" disks'])
+    (['region', 'age', 'sex'], ['a,b', 'n ', '5" disks'])
     """
-    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+    parts = [part for text in texts for part in _NAME.finditer(text)]
+    names = [part["plain"].strip() if part["quoted"] is None else part["quoted"].replace('""', '"') for part in parts]
+    return list(filter(None, names))
+
+
+_NAME = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"\s*(?=,|$)|(?P<plain>[^,]*))(?:,|$)')

@@ -117,6 +117,8 @@ def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public
     from utmost.publish.tables import files
 
     file = answer.file or Path("table.csv")
+    released, public = list(released), list(public)
+    files.check_names(file, [*released, *public])
     # JSON alone has halves of characters, which no other file can hold: in its lines, and in labels of a domain.
     is_lines = files.ending_of(source) in files.JSON_LINES if isinstance(source, Path) else isinstance(source, dict)
     if files.ending_of(file) not in files.EXCEL and not is_lines and not isinstance(source, ProvedTable):

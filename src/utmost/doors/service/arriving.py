@@ -1,7 +1,7 @@
-"""How a request is read: who sends it is known before its body is, and its JSON has no number that is none.
+"""How a request is read: who sends it is known before its body is, and its JSON has no wrong number, no name twice.
 
-The JSON of Python takes NaN and infinities, integers of any length, and nests until the stack ends. Here each of these
-is a request of the wrong shape, like text that is no JSON at all.
+The JSON of Python takes NaN and infinities, the last of columns of one name, integers of any length, and nests until
+the stack ends. Here each of these is a request of the wrong shape, like text that is no JSON at all.
 """
 
 import json
@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from utmost.doors.service.shapes import LookedAt
+from utmost.publish.statements.codec import members_once
 
 _MOST_MEMBERS = 100
 # A slash inside a name, while the path is taken apart; no name holds it.
@@ -71,10 +72,13 @@ def strict_json(body: bytes) -> Any:
     json.decoder.JSONDecodeError: no JSON: line 1 column 1 (char 0)
     """
     try:
-        parsed = json.loads(body, parse_constant=_refused)
+        parsed = json.loads(body, parse_constant=_refused, object_pairs_hook=members_once)
     except json.JSONDecodeError as error:
         raise json.JSONDecodeError("no JSON", "", error.pos) from None
-    except (ValueError, RecursionError):  # numbers of thousands of digits, bytes that are no text, endless nests
+    except (
+        ValueError,
+        RecursionError,
+    ):  # names twice, thousands of digits, bytes that are no text, endless nests
         raise json.JSONDecodeError("no JSON", "", 0) from None
     if isinstance(parsed, dict) and len(parsed) > _MOST_MEMBERS:
         raise json.JSONDecodeError("too many members", "", 0)

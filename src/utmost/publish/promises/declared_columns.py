@@ -1,6 +1,6 @@
 """Which columns a promise names: every column of a table is released, declared public or dropped."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -114,15 +114,17 @@ def _as_text(name: Any) -> Any:
     return named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name
 
 
-def check_margins_free(margins: Mapping[str, str], names: tuple[str, ...]) -> None:
+def check_margins_free(margins: Mapping[str, str], names: Iterable[str], *, folds_case: bool = False) -> None:
     """Check that the columns of margins have names of their own.
 
     Args:
         margins: their names, each with the column that it stands behind.
         names: of the columns that there are.
+        folds_case: whether N is n where the table is, as in SQL.
     """
+    names = [name.casefold() for name in names] if folds_case else list(names)
     for margin, name in margins.items():
-        if margin in names:
+        if (margin.casefold() if folds_case else margin) in names:
             required = f"the margin of {name!r} needs the name {margin!r}"
             raise BadTable(required, came="a column of that name", remedy="Rename it.")
 

@@ -138,7 +138,7 @@ class ReleasableFrame:
             check_identifier(schema.field(name).type, name)
         chosen = chosen_columns(promise.columns, names, None)
         public, _ = declared_columns(names, chosen, promise.public, promise.drop)
-        check_margins_free({f"{name}_margin": name for name in chosen}, names)
+        check_margins_free({f"{name}_margin": name for name in chosen}, names, folds_case=frame.folds_case)
         for name in chosen:
             if name in identifiers:
                 raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")

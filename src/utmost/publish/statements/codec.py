@@ -193,7 +193,7 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
         return json.loads(
             path.read_text(encoding="utf-8"),
             parse_float=parse_float,
-            object_pairs_hook=_once,
+            object_pairs_hook=members_once,
             parse_constant=_no_number,
         )
     except OSError as error:
@@ -211,7 +211,7 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
         raise BadTable(f"{what} be JSON", came=str(error), where=str(path)) from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object in which no name stands twice: readers would not agree on which of them counts."""
     members = dict(pairs)
     if len(members) != len(pairs):

@@ -162,31 +162,40 @@ class ReleasedTable(Shown):
         Raises:
             OutOfRange: for a column that is not public, a label that no row has, and a text that selects nothing.
         """
-        rows = set(range(self.rows))
+        rows = frozenset(range(self.rows))
         for text in where:
-            name, equals, listed = text.partition("=")
-            name = name.strip()
+            # A name may have an equals sign, or a blank at its end, as a label may have a comma: what is there counts.
+            whole = max(
+                (name for name in (*self.labels, *self.cells) if text.startswith(f"{name}=")), key=len, default=""
+            )
+            name, equals, listed = (whole, "=", text[len(whole) + 1 :]) if whole else text.partition("=")
+            name = whole or name.strip()
             if not equals or not listed.strip():
                 raise OutOfRange("a selection must be COLUMN=LABEL,LABEL", came=repr(text))
-            if name in self.cells:
-                remedy = "Select by public columns: a choice made by noisy values makes error bars hold less often."
-                raise OutOfRange("rows must not be selected by what has noise", came=name, remedy=remedy)
-            if name not in self.labels:
-                raise no_column(name, list(self.labels))
-            wanted = {label.strip() for label in listed.split(",")} if listed not in self.labels[name] else {listed}
-            unknown = wanted - set(self.labels[name])
-            if unknown:
-                raise OutOfRange(f"a label must be one of the column {name!r}", came=", ".join(sorted(unknown)))
-            rows &= {row for row, label in enumerate(self.labels[name]) if label in wanted}
-        return frozenset(rows)
+            is_label = listed in self.labels.get(name, ())
+            rows &= self._taken(name, [listed] if is_label else [label.strip() for label in listed.split(",")])
+        return rows
 
     def rows_where(self, where: Mapping[str, Any] | None = None) -> frozenset[int]:
         """The same by the name of a public column a label or a list of labels; every row where nothing is named."""
         rows = frozenset(range(self.rows))
         for name, wanted in ({} if where is None else where).items():
             labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
-            rows &= frozenset().union(*(self.chosen([f"{name}={label}"]) for label in labels))
+            rows &= self._taken(name, map(str, labels))
         return rows
+
+    def _taken(self, name: str, labels: Iterable[str]) -> frozenset[int]:
+        """The rows with one of some labels in a public column."""
+        if name in self.cells:
+            remedy = "Select by public columns: a choice made by noisy values makes error bars hold less often."
+            raise OutOfRange("rows must not be selected by what has noise", came=name, remedy=remedy)
+        if name not in self.labels:
+            raise no_column(name, list(self.labels))
+        wanted = set(labels)
+        unknown = wanted - set(self.labels[name])
+        if unknown:
+            raise OutOfRange(f"a label must be one of the column {name!r}", came=", ".join(sorted(unknown)))
+        return frozenset(row for row, label in enumerate(self.labels[name]) if label in wanted)
 
     def _rows(self, rows: Rows) -> frozenset[int]:
         return rows if isinstance(rows, frozenset) else self.rows_where(rows)

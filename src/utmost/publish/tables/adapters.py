@@ -6,6 +6,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,9 +209,20 @@ def no_column(name: str, names: Sequence[Any]) -> BadTable:
     there is no column 'admited'. Did you mean 'admitted'? there is no column 'n'. None of the 1 columns has a name
     like it: see whether the file begins with a header.
     """
-    near = get_close_matches(name, [known for known in names if isinstance(known, str)], n=1)
+    texts = [known for known in names if isinstance(known, str)]
+    near = [known for known in texts if _alike(known) == _alike(name)] or get_close_matches(name, texts, n=1)
     hint = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header."
-    return BadTable(f"there is no column {name!r}", remedy=f"Did you mean {near[0]!r}?" if near else hint)
+    if near:
+        looks_same = normalize("NFKC", near[0]) == normalize("NFKC", name)  # composed and not, say
+        hint = f"Did you mean {ascii(near[0]) if looks_same else repr(near[0])}?"
+        is_split = near[0] != near[0].strip() or "," in near[0]
+        hint += " On the command line, in quotes of its own: '\"...\"'." * is_split
+    return BadTable(f"there is no column {name!r}", remedy=hint)
+
+
+def _alike(name: str) -> str:
+    """What two names have in common that differ in case, in blanks, or in how a letter is composed."""
+    return "".join(normalize("NFKC", name).casefold().split())
 
 
 def check_there(wanted: Sequence[str], names: Sequence[str]) -> None:

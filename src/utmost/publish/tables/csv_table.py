@@ -88,7 +88,7 @@ def pieces(table: CsvTable, delimiter: str = ",") -> Iterator[Piece]:
     if not table.in_blocks or len(table.names) < 2:
         yield from pieces_of(table.names, rows(table), delimiter)
         return
-    yield 0, _line(table.names, delimiter).encode()
+    yield 0, _header(table.names, delimiter)
     start = 0
     for block in _blocks(table):
         laid = {name: column[start : start + block.rows] for name, column in table.laid.items()}
@@ -101,10 +101,30 @@ _TOGETHER = 1 << 12
 
 def pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> Iterator[Piece]:
     """A header and rows of cells as they are written, quoted where that is needed."""
-    yield 0, _line(header, delimiter).encode()
+    yield 0, _header(header, delimiter)
     lines = (_line(row, delimiter) for row in body)
     while together := list(islice(lines, _TOGETHER)):
         yield len(together), "".join(together).encode()
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Check that every column has a name by which a CSV file has it.
+
+    Raises:
+        BadTable: for a blank one, which is none to whoever reads the file.
+    """
+    if not all(map(str.strip, names)):
+        remedy = "Rename it, or write .parquet or .jsonl."
+        raise BadTable("every column of a text file must have a name", came="a blank one", remedy=remedy)
+
+
+def _header(names: list[str], delimiter: str) -> bytes:
+    """The names as the first line; one that begins as a mark of bytes does is quoted, so that it is not read as one."""
+    check_names(names)
+    line = _line(names, delimiter)
+    if line.startswith("\ufeff"):
+        line = f'"{names[0]}"{line.removeprefix(names[0])}'
+    return line.encode()
 
 
 def rows(table: CsvTable) -> Iterator[list[str]]:
@@ -453,7 +473,7 @@ class CsvPieces:
             table = replace(self.table, laid=columns, after=after, left_out=tuple(left_out))
             if whole is None:
                 whole = table.names
-                yield 0, _line(whole, delimiter).encode()
+                yield 0, _header(whole, delimiter)
             # A single cell that is empty has quotes, which a block does not write.
             if piece.block is not None and len(whole) > 1:
                 yield piece.rows, _block_written(table, piece.block, columns, delimiter.encode())

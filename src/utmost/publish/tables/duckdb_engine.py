@@ -20,6 +20,7 @@ from utmost.publish.tables.engines import (
     EventReader,
     RowsMap,
     WithConstants,
+    check_no_pattern,
     write_parquet,
 )
 from utmost.publish.tables.extra import extra
@@ -39,6 +40,7 @@ class DuckRelation:
     native: Any
     engine: str = "duckdb"
     kind: str = "dataframe:pyarrow"
+    folds_case: bool = True
 
     def __post_init__(self) -> None:
         version = extra("duckdb", "duckdb").__version__
@@ -58,6 +60,7 @@ class DuckRelation:
 
     def select(self, names: Sequence[str]) -> "DuckRelation":
         """The relation with these columns alone; text compares by its bytes, whatever collation it has."""
+        check_no_pattern(names)
         kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
         return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import Unsupported
+from utmost.errors import BadTable, Unsupported
 from utmost.provided import provided
 from utmost.publish.tables.extra import extra
 
@@ -69,6 +69,7 @@ class EngineFrame(Protocol):
     engine: str
     kind: str
     native: Any
+    folds_case: bool
 
     def schema(self) -> Any:
         """The Arrow schema of the rows; nothing is evaluated."""
@@ -146,6 +147,18 @@ def engine_frame(table: Any) -> EngineFrame:
         )
     frame: EngineFrame = provided(door)(native)
     return frame
+
+
+def check_no_pattern(names: Sequence[str]) -> None:
+    """Check that no name stands for other columns: engines take a star for all of them, Polars a regular expression.
+
+    Raises:
+        BadTable: for one that does.
+    """
+    for name in names:
+        if name == "*" or (name.startswith("^") and name.endswith("$")):
+            required = "the name of a column must not be a pattern of names to its engine"
+            raise BadTable(required, came=repr(name), remedy="Rename it.")
 
 
 def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:

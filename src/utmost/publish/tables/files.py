@@ -234,6 +234,16 @@ def check_same_kind(source: Path, out: Path) -> None:
             )
 
 
+def check_names(path: Path, names: Iterable[str]) -> None:
+    """Check, before anything is drawn, that a file of this name can hold columns of these names.
+
+    Raises:
+        BadTable: for a blank name in a text file.
+    """
+    if ending_of(path) in TEXT:
+        csv_table.check_names(names)
+
+
 def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
     """Check, before anything is drawn, that a file of this name can hold what is released.
 

@@ -13,6 +13,7 @@ from utmost.publish.tables.engines import (
     EventReader,
     RowsMap,
     WithConstants,
+    check_no_pattern,
     write_parquet,
 )
 from utmost.publish.tables.extra import extra
@@ -29,6 +30,7 @@ class LazyPolars:
     native: Any
     engine: str = "polars"
     kind: str = "dataframe:polars"
+    folds_case: bool = False
 
     def __post_init__(self) -> None:
         version = extra("polars", "tables").__version__
@@ -54,6 +56,7 @@ class LazyPolars:
 
     def select(self, names: Sequence[str]) -> "LazyPolars":
         """The frame with these columns alone; categories become text."""
+        check_no_pattern(names)
         polars = extra("polars", "tables")
         kinds = self.native.collect_schema()
         coded = (polars.Categorical, polars.Enum)  # they are ordered by their codes

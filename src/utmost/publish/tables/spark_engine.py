@@ -13,7 +13,7 @@ from typing import Any
 
 from utmost import errors
 from utmost.errors import Unsupported, UtmostError
-from utmost.publish.tables.engines import Batches, BatchMap, Constants, EventReader, RowsMap
+from utmost.publish.tables.engines import Batches, BatchMap, Constants, EventReader, RowsMap, check_no_pattern
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
 
@@ -27,6 +27,7 @@ class SparkRows:
     native: Any
     engine: str = "spark"
     kind: str = "columns:"
+    folds_case: bool = True
 
     def schema(self) -> Any:
         """The Arrow schema of the rows."""
@@ -36,6 +37,7 @@ class SparkRows:
 
     def select(self, names: Sequence[str]) -> "SparkRows":
         """The dataframe with these columns alone."""
+        check_no_pattern(names)
         return SparkRows(self.native.select(*map(_ticked, names)))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
