@@ -40,6 +40,8 @@ def test_who_may_read_the_files_of_a_ledger_is_said(run, tmp_path):
     assert "chmod 600" in " ".join(out.split())
     assert run("doctor", "--ledger", tmp_path / "none.db")[0] == 1
     assert run("doctor", "--ledger", "postgresql://a:b@host/db")[0] == 2
+    for nameless in (".", "/"):
+        assert run("doctor", "--ledger", nameless)[0] == 2
 
 
 def test_a_part_that_is_not_there_is_named_with_its_command(run, monkeypatch):

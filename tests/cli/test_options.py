@@ -161,6 +161,13 @@ def remedies():
                     yield text
 
 
+def test_a_place_without_a_name_is_no_file(run, file, tmp_path):
+    table = file("n\n1\n")
+    for nameless in (".", "/"):
+        code, _, err = run("release", table, *SILENT, "--out", nameless)
+        assert (code, "must be a file with a name" in err) == (2, True)
+
+
 def test_every_mend_speaks_of_options():
     """Where an argument of the library is an option, its remedy names the option; calls of Python stay as they are."""
     options = {

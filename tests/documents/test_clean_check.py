@@ -37,6 +37,19 @@ def test_a_clean_table_is_verified(clean, run):
     assert run("verify", clean[1], "--release", clean[1])[0] == 2
 
 
+@pytest.mark.parametrize("many", [0, 10_000])
+def test_a_large_table_may_be_that_of_an_earlier_version(clean, monkeypatch, many):
+    """Which is said where it can be so, and nowhere else: another optimum is as near, and the table is a function."""
+    monkeypatch.setattr("utmost.publish.statements.clean_check._MANY", many)
+    table = clean[0].read_text().splitlines()
+    columns = dict(zip(table[0].split(","), zip(*(row.split(",") for row in table[1:]), strict=True), strict=True))
+    columns["clean"] = [str(int(cell) + 1) for cell in columns["clean"]]
+    said = json.loads(clean[0].with_name("clean.csv.json").read_text())
+    with pytest.raises(BadTable, match="its release gives") as refused:
+        check_clean(said, columns, read_json(clean[1], "a release must"))
+    assert ("earlier versions" in str(refused.value)) == (many == 0)
+
+
 def test_the_total_and_a_table_saved_in_python_are_verified(tmp_path, run):
     made = check_workload(read_json(RELEASE, "a release must"))
     assert isinstance(made, WorkloadRelease)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import utmost as ut
 from utmost.errors import BadTable
 from utmost.publish.releases import release_table
 from utmost.publish.statements import codec, statement_files
@@ -33,3 +34,16 @@ def test_a_statement_holds_no_true_value_and_no_seed():
     assert made.table["n"] == TRUE_VALUES
     assert not any(str(value) in said for value in TRUE_VALUES)
     assert "seed" not in said
+
+
+@pytest.mark.parametrize("spelled", ["1/2 ", "0.5", "2/4"])
+def test_a_level_is_spelled_in_one_way_or_one_could_stand_twice(run, tmp_path, spelled):
+    place = tmp_path / "r.csv"
+    release = ut.release({"n": [1, 2]}, ut.Promise("n", unit=ut.Unit(1, 1)), epsilon="1/2")
+    release.save(place)
+    assert run("verify", place)[0] == 0
+    beside = tmp_path / "r.csv.json"
+    text = beside.read_text()
+    for levels in ([spelled], ["1/2", spelled]):
+        beside.write_text(json.dumps(json.loads(text) | {"levels": levels}))
+        assert run("verify", place)[0] == 1

@@ -121,7 +121,7 @@ def test_variance_by_eigenspaces_is_that_of_the_coefficients_and_of_dense_least_
         return
     c = q * (A @ inverse @ w)
     want = (c**2 * np.repeat([v[f] for f in weights], [prod(domain.group_shape(f)) for f in weights])).sum()
-    assert reconstruction.variance(form, v) == pytest.approx(want, rel=1e-8)
+    assert reconstruction.variances([form], v)[0] == pytest.approx(want, rel=1e-8)
     terms = reconstruction.terms(form)
     assert sum(float(key[0]) ** 2 * n * v[f] for f, t in terms.items() for key, n in t.items()) == pytest.approx(want)
     listed = sorted(abs(float(key[0])) for t in terms.values() for key, n in t.items() for _ in range(n))

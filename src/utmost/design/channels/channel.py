@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotAChannel, NotANumber, OutOfRange, quoted
+from utmost.errors import NotAChannel, OutOfRange, quoted
 from utmost.laws.exact import (
     Array,
     Number,
@@ -26,7 +26,7 @@ from utmost.laws.exact import (
     to_floats,
 )
 from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.numbers import between_0_and_1
+from utmost.laws.exact.numbers import between_0_and_1, refused_as
 from utmost.laws.exact.shown import Shown
 from utmost.provided import provided
 
@@ -117,10 +117,8 @@ class Channel(Shown):
         *,
         tolerance: float = 1e-9,
     ) -> None:
-        try:
+        with refused_as(NotAChannel):
             array = as_array(matrix, "channel", ndim=2)
-        except NotANumber as error:
-            raise NotAChannel(error.required, came=error.came, remedy=error.remedy) from None
         _check_stochastic(array, tolerance)
         _keep(self, array, _names(secrets, array.shape[0], "secret"), _names(outcomes, array.shape[1], "outcome"))
 

@@ -145,8 +145,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
 
 def alpha_powers(space: Space, at: Level) -> Array:
     """E[x, y] = alpha^d(x, y), (n, n): Fractions where all of them are rational, else float64."""
-    secrets = np.arange(space.size)
-    lengths = np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]), dtype=object)
+    lengths = space.metric.length_table().astype(object)
     powers = {0: Fraction(1)}
     for length in set(lengths.flat):
         if length and not isinstance(length, int | np.integer | Fraction):

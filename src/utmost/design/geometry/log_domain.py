@@ -44,8 +44,7 @@ class Distances:
         >>> corners.roots, corners.coefficients[0].tolist()
         ((1, 2), [[0, 0], [1, 0], [1, 0], [0, 1]])
         """
-        secrets = np.arange(space.size)
-        table = np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]), dtype=object)
+        table = space.metric.length_table().astype(object)
         entries = table.ravel().tolist()
         terms = {d: _terms(d) for d in set(entries)}
         roots = tuple(sorted({root for known in terms.values() for root in known})) or (1,)

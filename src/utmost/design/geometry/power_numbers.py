@@ -37,7 +37,7 @@ from utmost.design.geometry.power_steps import (
     near_rational,
 )
 from utmost.errors import BadTable, OutOfRange, Undecided, Unsupported
-from utmost.laws.exact import Array, checked, exact, exact_integer
+from utmost.laws.exact import Array, checked, exact, exact_integer, objects
 from utmost.laws.exact.intervals import working_precision
 
 MOST_BITS = 1 << 14
@@ -122,13 +122,13 @@ class PowerField:
     def fractions(self, values: Array) -> Array:
         """An array of rational numbers as numbers of the field; those that are of it stay."""
         flat = [v if isinstance(v, PowerNumber) else self.number(v) for v in values.ravel()]
-        return _objects(flat, values.shape)
+        return objects(flat, values.shape)
 
     def array(self, exponents: Array) -> Array:
         """The powers of an (..., K) array of exponents."""
         rows = [tuple(int(c) for c in row) for row in exponents.reshape(-1, exponents.shape[-1])]
         known = {row: self.power(row) for row in set(rows)}
-        return _objects([known[row] for row in rows], exponents.shape[:-1])
+        return objects([known[row] for row in rows], exponents.shape[:-1])
 
     def reduced(self, quotient: Quotient) -> Quotient:
         """In lowest terms, the algebraic generator at powers below its degree."""
@@ -452,10 +452,3 @@ def worked_out(values: Iterable[Any]) -> None:
 
 def _is_zero(other: Any) -> bool:
     return type(other) in _RATIONAL and not other
-
-
-def _objects(values: Iterable[Any], shape: tuple[int, ...]) -> Array:
-    flat = list(values)
-    array = np.empty(len(flat), dtype=object)
-    array[:] = flat
-    return array.reshape(shape)

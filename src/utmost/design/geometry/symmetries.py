@@ -73,8 +73,7 @@ def automorphisms(space: Space) -> Automorphisms:
     >>> automorphisms(cycle(5)).order
     10
     """
-    secrets = np.arange(space.size)
-    lengths = np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]), dtype=object)
+    lengths = space.metric.length_table().astype(object)
     number = {length: k for k, length in enumerate(dict.fromkeys(lengths.flat))}
     return Automorphisms.of(np.array([number[length] for length in lengths.flat]).reshape(lengths.shape))
 

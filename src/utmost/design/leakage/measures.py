@@ -25,8 +25,9 @@ from utmost.design.leakage.channel_capacity import (
 from utmost.design.leakage.hypers import Hyper, as_prior, joint
 from utmost.design.spaces import Consumer, Loss, losses
 from utmost.design.spaces.losses import from_function, loss_matrix
-from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
+from utmost.errors import NotALoss, OutOfRange, Unsupported
 from utmost.laws.exact import Array, as_array, check_array, checked, is_exact, matrix_product, same_numbers, to_floats
+from utmost.laws.exact.numbers import refused_as
 from utmost.laws.exact.shown import Shown
 
 
@@ -358,10 +359,8 @@ class _PropertyRule:
 
 
 def _gain_matrix(gain: object) -> Array:
-    try:
+    with refused_as(NotALoss):
         matrix = as_array(gain, "gain", ndim=2)
-    except NotANumber as error:
-        raise NotALoss(error.required, came=error.came, remedy=error.remedy) from None
     if matrix.size == 0:
         raise NotALoss("a gain needs at least one secret and one action", came=f"shape {matrix.shape}")
     return matrix

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from utmost.design.channels import Channel
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, Level, nearest, round_down, round_up
+from utmost.laws.exact.intervals import is_lower
 from utmost.laws.exact.shown import Shown
 from utmost.laws.sampling.random_bits import Randomness
 
@@ -281,15 +282,13 @@ def is_less(at: Level, first: Formula, second: Formula) -> bool:
     if at.is_rational:
         alpha = at.alpha_fraction()
         return bool(first(alpha) < second(alpha))
-    bits = _BITS
-    while bits <= _MOST_BITS:
-        first_value, second_value = value_at(at, first, bits), value_at(at, second, bits)
-        assert isinstance(first_value, Interval), "alpha is irrational"
-        assert isinstance(second_value, Interval), "alpha is irrational"
-        if first_value.is_below(second_value) or second_value.is_below(first_value):
-            return first_value.is_below(second_value)
-        bits *= 2
-    return False
+
+    def around(formula: Formula, bits: int) -> Interval:
+        value = value_at(at, formula, bits)
+        assert isinstance(value, Interval), "alpha is irrational"
+        return value
+
+    return bool(is_lower(partial(around, first), partial(around, second), _MOST_BITS))
 
 
 def _number(at: Level, formula: Formula, rounded: Callable[[Any], float] = nearest) -> Fraction | float:

@@ -26,6 +26,7 @@ from utmost.design.local.categories import CategoryReport, within_unit
 from utmost.design.local.common_members import CommonMembers
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, checked, checked_parts, plain_array
+from utmost.laws.exact.intervals import is_lower
 from utmost.laws.exact.shown import Shown
 from utmost.laws.sampling.item_words import int64_array
 from utmost.laws.sampling.random_bits import Randomness, secure
@@ -280,14 +281,12 @@ def _is_at_most(strict: CategoryReport, loose: CategoryReport, sides: Any) -> bo
     if all(at.is_rational for at in pair):
         first, second = sides(*(at.alpha_fraction() for at in pair))
         return bool(first <= second)
-    bits = 256
-    while bits <= 1 << 14:
-        first, second = sides(*(_interval(at, bits) for at in pair))
-        # Intervals that overlap decide nothing: twice the bits.
-        if first.is_below(second) or second.is_below(first):
-            return bool(first.is_below(second))
-        bits *= 2
-    return False
+
+    def side(place: int, bits: int) -> Interval:
+        around: Interval = sides(*(_interval(at, bits) for at in pair))[place]
+        return around
+
+    return bool(is_lower(partial(side, 0), partial(side, 1), 1 << 14))
 
 
 def _most_inside(strict: CategoryReport, loose: CategoryReport, a2: Any) -> Any:

@@ -12,8 +12,9 @@ from utmost.design.optima.checker import Multipliers, doubtful_ratios, edge_slac
 from utmost.design.spaces import Consumer
 from utmost.design.types import PrivacyType
 from utmost.design.types.privacy_type import at_most
-from utmost.errors import NotAChannel, NotANumber, PromiseBroken
+from utmost.errors import NotAChannel, PromiseBroken
 from utmost.laws.exact import Array, Number, as_array, as_rationals, checked, exact, frozen, is_exact, objects
+from utmost.laws.exact.numbers import refused_as
 from utmost.laws.exact.shown import Shown
 
 _GRID = 1 << 60
@@ -162,10 +163,8 @@ def _near_channel(matrix: Channel | object, rows: int, tolerance: float) -> tupl
     if isinstance(matrix, Channel):
         near, names = matrix.matrix, (matrix.secrets, matrix.outcomes)
     else:
-        try:
+        with refused_as(NotAChannel):
             near, names = as_array(matrix, "channel", ndim=2), (None, None)
-        except NotANumber as error:
-            raise NotAChannel(error.required, came=error.came, remedy=error.remedy) from None
     if len(near) != rows or 0 in near.shape:
         raise NotAChannel(f"the channel must have {rows} rows, one for each secret", came=f"shape {near.shape}")
     allowed = 0 if is_exact(near) else tolerance

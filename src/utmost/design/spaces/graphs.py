@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from utmost.design.spaces.space import Space, TableMetric, distance_table
-from utmost.errors import NotAMetric, NotANumber, OutOfRange, quoted
+from utmost.errors import NotAMetric, OutOfRange, quoted
 from utmost.laws.exact import Array, as_array, checked, fractions, is_exact, natural
+from utmost.laws.exact.numbers import refused_as
 
 Ends = list[tuple[int, int]]
 
@@ -97,10 +98,8 @@ def edge_list(edges: Any) -> list[Any]:
 
 
 def _positive(lengths: list[Any], ends: Ends, nodes: list[Hashable]) -> Array:
-    try:
+    with refused_as(NotAMetric):
         array = as_array(lengths, "edge lengths")
-    except NotANumber as error:
-        raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
     for k in np.flatnonzero(array <= 0)[:1]:
         u, v = ends[k]
         raise NotAMetric(f"the edge from {nodes[u]!r} to {nodes[v]!r} must have a positive length", came=str(array[k]))

@@ -13,9 +13,10 @@ import numpy as np
 
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.losses import loss_matrix
-from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
+from utmost.errors import NotALoss, NotMonotone, OutOfRange, quoted
 from utmost.laws.exact import Array, as_array, checked, fractions, frozen, is_exact, natural, same_numbers
 from utmost.laws.exact.arrays import indices
+from utmost.laws.exact.numbers import refused_as
 
 
 def joint_loss(one: object, two: object) -> Array:
@@ -57,10 +58,8 @@ def scaled_loss(weights: object, loss: object) -> Array:
     [Fraction(2, 1), Fraction(0, 1)]
     """
     table = loss_matrix(loss)
-    try:
+    with refused_as(NotALoss):
         v = as_array(weights, "weights")
-    except NotANumber as error:
-        raise NotALoss(error.required, came=error.came, remedy=error.remedy) from None
     if v.shape not in ((), (len(table),)):
         raise NotALoss(f"there must be {len(table)} weights, one for each secret, or one", came=f"shape {v.shape}")
     if (v < 0).any():

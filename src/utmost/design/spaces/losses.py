@@ -13,6 +13,7 @@ from utmost.design.spaces.space import Metric, Space
 from utmost.errors import NotALoss, NotANumber, OutOfRange
 from utmost.laws.exact import Array, Number, as_array, checked, exact, frozen, is_exact, natural, to_floats
 from utmost.laws.exact.arrays import check_numbers, indices
+from utmost.laws.exact.numbers import refused_as
 from utmost.laws.exact.shown import Shown
 
 # Python prints integers of up to 4300 digits, and a loss has its numbers in its name.
@@ -90,10 +91,8 @@ def loss_matrix(values: object) -> Array:
     >>> loss_matrix([[0, "1/2"], [1, 0]]).shape
     (2, 2)
     """
-    try:
+    with refused_as(NotALoss):
         matrix = as_array(values, "loss", ndim=2)
-    except NotANumber as error:
-        raise NotALoss(error.required, came=error.came, remedy=error.remedy) from None
     if matrix.size == 0:
         raise NotALoss("a loss needs at least one secret and one action", came=f"shape {matrix.shape}")
     for i, r in np.argwhere(matrix < 0)[:1]:

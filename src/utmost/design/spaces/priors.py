@@ -7,6 +7,7 @@ import numpy as np
 
 from utmost.errors import NotANumber, NotAPrior, OutOfRange
 from utmost.laws.exact import Array, Number, as_array, checked, exact, frozen, is_exact, natural, to_floats
+from utmost.laws.exact.numbers import refused_as
 from utmost.laws.exact.shown import brief
 
 
@@ -150,10 +151,8 @@ def _number(value: object, name: str) -> Any:
 
 
 def _read(values: object, name: str) -> Array:
-    try:
+    with refused_as(NotAPrior):
         return as_array(values, name, ndim=1)
-    except NotANumber as error:
-        raise NotAPrior(error.required, came=error.came, remedy=error.remedy) from None
 
 
 def _nonnegative(values: object, name: str) -> Array:

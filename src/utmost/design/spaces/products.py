@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from utmost.design.spaces.place_tables import is_geometry, planar_points
 from utmost.design.spaces.space import Metric, Space, TableMetric, distance_table
-from utmost.errors import NotAMetric, NotANumber, OutOfRange, quoted
+from utmost.errors import NotAMetric, OutOfRange, quoted
 from utmost.laws.exact import Array, Surd, as_array, checked, frozen, is_exact, objects
+from utmost.laws.exact.numbers import refused_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,9 @@ def _tuples(spaces: Sequence[Space]) -> list[Hashable]:
 
 def _tables(first: Metric, second: Metric) -> tuple[Array, Array]:
     """The distances of both factors, each over all pairs of secrets of the product."""
-    a, b = (_table(metric) for metric in (first, second))
+    a, b = (metric.length_table() for metric in (first, second))
     n, m = len(a), len(b)
     return _one_kind(np.repeat(np.repeat(a, m, axis=0), m, axis=1), np.tile(b, (n, n)))
-
-
-def _table(metric: Metric) -> Array:
-    secrets = np.arange(metric.size)
-    return np.asarray(metric.lengths(secrets[:, None], secrets[None, :]))
 
 
 def _largest(first: Metric, second: Metric) -> TableMetric:
@@ -201,10 +197,8 @@ def points(
 
 
 def _coordinates(listed: list[Any]) -> Array:
-    try:
+    with refused_as(NotAMetric):
         array = as_array(listed, "coordinates")
-    except NotANumber as error:
-        raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
     if array.ndim not in (1, 2) or array.size == 0:
         raise NotAMetric("points need coordinates of shape (n, d) or (n,)", came=f"shape {array.shape}")
     return array if array.ndim == 2 else array[:, None]

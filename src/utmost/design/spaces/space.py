@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotAMetric, NotANumber, OutOfRange
+from utmost.errors import NotAMetric, OutOfRange
 from utmost.laws.exact import (
     Array,
     Surd,
@@ -26,6 +26,7 @@ from utmost.laws.exact import (
     to_floats,
 )
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.numbers import refused_as
 from utmost.laws.exact.shown import Shown
 
 
@@ -53,6 +54,11 @@ class Metric(ABC):
     def lengths(self, x: Any, y: Any) -> Any:
         """d(x, y), elementwise, with `Surd` in the place of irrational distances that are known exactly."""
         return self.distance(x, y)
+
+    def length_table(self, among: NDArray[np.intp] | None = None) -> Array:
+        """The `lengths` between all secrets, or some of them; (n, n)."""
+        secrets = np.arange(self.size) if among is None else among
+        return np.asarray(self.lengths(secrets[:, None], secrets[None, :]))
 
     def length(self, x: int, y: int) -> Fraction | Surd:
         """d(x, y) as an exact number; a float64 distance is the rational that the float is."""
@@ -244,11 +250,9 @@ def distance_table(distances: object) -> Array:
     """
     if isinstance(distances, np.ndarray) and _are_short(distances):
         return distances.astype(np.int64)
-    try:
+    with refused_as(NotAMetric):
         surds = _surd_table(distances)
         array = as_array(distances, "distance matrix", ndim=2) if surds is None else surds
-    except NotANumber as error:
-        raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
     if (array > _LARGEST).any():
         raise NotAMetric("a distance must be at most 10^300", came="more", remedy="Count distances in a larger unit.")
     if surds is None and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
@@ -381,8 +385,7 @@ class Space(Shown, Rebuilt):
             raise OutOfRange("a restriction needs a list of distinct secrets", came=secrets, where="restrict")
         if rows.min() < 0 or rows.max() >= self.size:
             raise OutOfRange(f"secrets must lie in 0..{self.size - 1}", came=secrets, where="restrict")
-        values = np.asarray(self.metric.lengths(rows[:, None], rows[None, :]))
-        return Space(TableMetric.trusted(values), [self.labels[x] for x in rows.tolist()])
+        return Space(TableMetric.trusted(self.metric.length_table(rows)), [self.labels[x] for x in rows.tolist()])
 
     @checked
     def same_as(self, other: "Space") -> bool:

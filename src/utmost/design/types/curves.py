@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from utmost.design.channels import Channel
 from utmost.errors import NotAChannel, OutOfRange, Unsupported
 from utmost.laws.exact import Array, Floats, Interval, Level, exact, exact_integer, exp_interval, frozen, is_exact
+from utmost.laws.exact.numbers import first_integer
 from utmost.laws.noise import IntegerLaw, Laplace, Staircase
 from utmost.laws.noise.powers import ExactPowers, FloatPowers, IntervalPowers, Powers
 from utmost.laws.noise.real_law import RealLaw
@@ -240,10 +241,7 @@ class StaircaseCurve:
         """The same for one rational probability, by bisection over the classes; b must be rational."""
         b = ExactPowers(self.level)
         high = math.floor(self.shift) + 1
-        low = -high
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self._tail(middle, b) >= false_alarm else (low, middle - 1)
+        low = first_integer(-high, high + 1, lambda j: bool(self._tail(j, b) < false_alarm)) - 1
         rest: Fraction = self._tail(1 - low, b) + b.power(-low) * (self._tail(low, b) - false_alarm)
         return rest
 

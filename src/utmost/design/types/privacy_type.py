@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from math import ceil, log, sqrt
 
 import numpy as np
@@ -26,6 +26,7 @@ from utmost.laws.exact import (
     log_interval,
 )
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.intervals import is_lower
 from utmost.laws.exact.levels import level_argument
 from utmost.laws.exact.shown import Shown
 
@@ -124,13 +125,14 @@ class Allowance:
         return around.lower, around.upper
 
     def _covers_along_a_surd(self, ratio: Fraction) -> bool:
-        assert isinstance(self.length, Surd), "a rational length has a scaled level"
-        bits = 256
-        while True:  # ends: an irrational power of alpha is transcendental, and no ratio of probabilities
-            gap, allowed = log_interval(ratio, bits), self.level.epsilon_interval(bits) * self.length.interval(bits)
-            if gap.is_below(allowed) or allowed.is_below(gap):
-                return gap.is_below(allowed)
-            bits *= 2
+        length = self.length
+        assert isinstance(length, Surd), "a rational length has a scaled level"
+
+        def allowed(bits: int) -> Interval:
+            return self.level.epsilon_interval(bits) * length.interval(bits)
+
+        # It ends: an irrational power of alpha is transcendental, and no ratio of probabilities.
+        return bool(is_lower(partial(log_interval, ratio), allowed))
 
 
 def at_most(factor: Fraction, p: Fraction, q: Fraction) -> bool:

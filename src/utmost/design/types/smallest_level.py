@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 from utmost.design.channels import Channel
 from utmost.design.spaces import Space
@@ -11,6 +11,7 @@ from utmost.design.types.curves import Law, curve_distance, curve_of_law
 from utmost.design.types.privacy_type import is_steeper, rows_of, suspects
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.laws.exact import Interval, Level, Number, Surd, checked, exact, level, log_interval, round_up
+from utmost.laws.exact.intervals import is_lower
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import IntegerLaw
 
@@ -112,12 +113,13 @@ def _is_steeper(first: _Place, second: _Place) -> bool:
     first_level, second_level = first.level, second.level
     if first_level is not None and second_level is not None:
         return first_level > second_level
-    for bits in (128, 512, 2048):  # a doubled way has an equal slope, which no number of bits decides: a tie
-        first_cross = log_interval(first.ratio, bits) * _interval(second.length, bits)
-        second_cross = log_interval(second.ratio, bits) * _interval(first.length, bits)
-        if first_cross.is_below(second_cross) or second_cross.is_below(first_cross):
-            return second_cross.is_below(first_cross)
-    return False
+    first_cross, second_cross = partial(_cross, first, second), partial(_cross, second, first)
+    # A doubled way has an equal slope, which no number of bits decides: a tie.
+    return bool(is_lower(second_cross, first_cross, 2048))
+
+
+def _cross(mine: _Place, other: _Place, bits: int) -> Interval:
+    return log_interval(mine.ratio, bits) * _interval(other.length, bits)
 
 
 def _interval(length: Fraction | Surd, bits: int) -> Interval:

@@ -15,7 +15,7 @@ from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.curve_screen import asked_levels, check_no_level, show_loss_curve
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import facts, grid, narrowed, number, screen, with_exact
+from utmost.doors.cli.screen import facts, grid, narrowed, number, others, screen, with_exact
 from utmost.doors.cli.terminal import Text
 from utmost.doors.documents import designs
 from utmost.doors.documents.consumer_files import consumer_of
@@ -139,9 +139,7 @@ def _show_remap(remap: list[dict[str, Any]]) -> None:
     console = screen()
     console.print(Text("\nWhat to make of each response of the geometric mechanism", style="bold"))
     rows = [[run["responses"], run["answer"], "as good as another" if run["tie"] else ""] for run in remap[:_SHOWN]]
-    console.print(grid(["response", "answer", ""], rows))
-    if len(remap) > _SHOWN:
-        console.print(Text(f"and {len(remap) - _SHOWN} more rows", style="dim"))
+    console.print(grid(["response", "answer", ""], rows), *others(len(remap) - _SHOWN, "more rows"))
 
 
 def _face(report: dict[str, Any]) -> str:

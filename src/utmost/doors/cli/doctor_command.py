@@ -17,7 +17,7 @@ from utmost.doors.cli.ledger_place import check_no_password, is_server
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, screen
 from utmost.doors.cli.terminal import Text
-from utmost.errors import EntropyFailed
+from utmost.errors import EntropyFailed, OutOfRange
 from utmost.laws.exact.long_work import long_work
 from utmost.version import __version__
 
@@ -138,6 +138,8 @@ def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> l
         check_no_password(ledger)
         if not is_server(ledger):
             place = Path(ledger.removeprefix("sqlite:///"))
+            if not place.name:
+                raise OutOfRange("a ledger must be a file with a name", came=str(place), where="--ledger")
             named = {"ledger": place, "witness": place.with_name(f"{place.name}.witness")}
             key = key or place.with_name(f"{place.name}.key")
     if witness is not None:

@@ -17,7 +17,7 @@ from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options, table_options
 from utmost.doors.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import entry_text, facts, grid, percent, screen, tallied, told_in_logs
+from utmost.doors.cli.screen import entry_text, facts, grid, others, percent, screen, tallied, told_in_logs
 from utmost.doors.cli.terminal import Text
 from utmost.doors.cli.vertices_command import draw_type
 from utmost.doors.documents.space_names import secret_names
@@ -62,9 +62,7 @@ def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dic
     level = str(ptype.level)
     console.print(facts({"secrets": spelled, "level": level, "kernels": f"{count:,}", "orbits": f"{len(rows):,}"}))
     shown = [[" ".join(map(str, row["vertices"])), str(row["kernels"])] for row in rows[:_SHOWN]]
-    console.print(grid(["one of them, by its vertices", "kernels"], shown))
-    if len(rows) > _SHOWN:
-        console.print(Text(f"and {len(rows) - _SHOWN:,} more orbits", style="dim"))
+    console.print(grid(["one of them, by its vertices", "kernels"], shown), *others(len(rows) - _SHOWN, "more orbits"))
 
 
 def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, estimate: KernelEstimate) -> None:

@@ -111,12 +111,30 @@ class _Parts(click.Group):
         return list(self.commands)
 
 
+@contextmanager
+def _harmless_refusals() -> Iterator[None]:
+    """What click says of a word that it does not take quotes the word, which may be the name of somebody's file."""
+    try:
+        yield
+    except click.ClickException as error:
+        object.__setattr__(error, "message", harmless(error.message))
+        raise
+
+
 class _Commands(_Parts):
     """The commands by their names, each imported only when it is called: help is quick, and so is every command."""
 
     def __init__(self, **manner: Any) -> None:
         super().__init__(**manner)
         self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)  # the names, for suggestions
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        with _harmless_refusals():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _harmless_refusals():
+            return super().invoke(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return self.commands.get(cmd_name) or (command_named(cmd_name) if cmd_name in COMMANDS else None)

@@ -8,7 +8,7 @@ from utmost.design.optima.minimax import MinimaxOptimum
 from utmost.design.spaces import Space
 from utmost.doors.cli import file_options, options, people_options, secret_options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import facts, grid, number, screen, with_exact
+from utmost.doors.cli.screen import facts, grid, number, others, screen, with_exact
 from utmost.doors.cli.terminal import Text
 from utmost.doors.documents import channel_files
 from utmost.doors.documents.consumer_files import loss_of
@@ -40,9 +40,7 @@ def show_minimax(report: dict[str, Any], out: Path | None) -> None:
     console.print(facts(shown))
     console.print(Text("\nA worst prior: with it in mind nobody does better", style="bold"))
     rows = [[row["secret"], row["probability"]] for row in report["worst_prior"] if row["probability"] != "0"]
-    console.print(grid(["secret", "probability"], rows[:_SHOWN]))
-    if len(rows) > _SHOWN:
-        console.print(Text(f"and {len(rows) - _SHOWN} more rows", style="dim"))
+    console.print(grid(["secret", "probability"], rows[:_SHOWN]), *others(len(rows) - _SHOWN, "more rows"))
 
 
 Possible = Annotated[

@@ -60,6 +60,15 @@ def grid(titles: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left: i
     return Table(columns, list(rows), has_titles=True)
 
 
+def others(count: int, what: str) -> list[Text]:
+    """A line that says how many rows are not shown; none where all are.
+
+    >>> [line.plain for line in others(1200, "more rows")], others(-3, "more rows")
+    (['and 1,200 more rows'], [])
+    """
+    return [Text(f"and {count:,} {what}", style="dim")] if count > 0 else []
+
+
 def few(words: Sequence[str], most: int = 24) -> str:
     """The words with commas between, the first of them where there are many.
 

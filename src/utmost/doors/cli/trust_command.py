@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
-from utmost.doors.cli.screen import facts, grid, number, screen
-from utmost.doors.cli.terminal import Text
+from utmost.doors.cli.screen import facts, grid, number, others, screen
 from utmost.doors.documents.reports import print_json
 from utmost.doors.documents.space_names import edges_file
 from utmost.errors import BadTable, NotANumber, OutOfRange
@@ -46,9 +45,10 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
     console.print(facts(shown))
     counted = Counter((recipient["distance"], recipient["epsilon"]) for recipient in report["recipients"])
     rows = [[str(distance), epsilon, f"{size:,}"] for (distance, epsilon), size in sorted(counted.items())]
-    console.print(grid(["distance", "epsilon", "recipients"], rows[:_SHOWN], left=0))
-    if len(rows) > _SHOWN:
-        console.print(Text(f"and {len(rows) - _SHOWN} distances more", style="dim"))
+    console.print(
+        grid(["distance", "epsilon", "recipients"], rows[:_SHOWN], left=0),
+        *others(len(rows) - _SHOWN, "distances more"),
+    )
 
 
 Network = Annotated[

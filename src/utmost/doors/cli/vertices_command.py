@@ -17,7 +17,7 @@ from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options, table_options
 from utmost.doors.cli.kernel_files import height_rows, posterior_rows
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import entry_text, facts, grid, screen, tallied
+from utmost.doors.cli.screen import entry_text, facts, grid, others, screen, tallied
 from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.space_names import secret_names
 from utmost.errors import OutOfRange
@@ -74,9 +74,7 @@ def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> Non
     console = screen()
     console.print(facts({"secrets": spelled, "vertices": str(count), "orbits": str(len(rows))}))
     shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:SHOWN]]
-    console.print(grid(["one of them, as h", "vertices"], shown))
-    if len(rows) > SHOWN:
-        console.print(Text(f"and {len(rows) - SHOWN} more orbits", style="dim"))
+    console.print(grid(["one of them, as h", "vertices"], shown), *others(len(rows) - SHOWN, "more orbits"))
 
 
 def heights_text(heights: Sequence[str]) -> str:

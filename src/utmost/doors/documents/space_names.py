@@ -20,8 +20,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from utmost.design.spaces import Places, Space, counts, cycle, discrete, graph, grid, hamming, places
 from utmost.design.spaces.distance_units import is_unit, unit_named
 from utmost.design.spaces.families import (
@@ -102,7 +100,7 @@ def space_facts(space: Space) -> dict[str, Any]:
     >>> space_facts(discrete(3))
     {'kind': 'discrete', 'sizes': [3]}
     """
-    match space.metric if space.names is None else TableMetric.trusted(_table(space)):
+    match space.metric if space.names is None else TableMetric.trusted(space.metric.length_table()):
         case LineMetric(n):
             return {"kind": "counts", "sizes": [n]}
         case DiscreteMetric(k):
@@ -113,7 +111,7 @@ def space_facts(space: Space) -> dict[str, Any]:
             return {"kind": "grid", "sizes": [rows, cols]}
         case ManhattanGridMetric(rows, cols):
             return {"kind": "manhattan", "sizes": [rows, cols]}
-    distances = [[_plain(d) for d in row] for row in _table(space).tolist()]
+    distances = [[_plain(d) for d in row] for row in space.metric.length_table().tolist()]
     labels = [label if isinstance(label, int | str) else str(label) for label in space.labels]
     if isinstance(space, Places):
         return {"kind": "places", **_geography_facts(space.geography), "distances": distances, "labels": labels}
@@ -203,7 +201,7 @@ def _with_unit(text: str, read: Callable[[Path], Space]) -> Space:
     if not separator or not is_unit(unit):
         return read(Path(text))
     space = read(Path(path))
-    table = TableMetric.trusted(_table(space))
+    table = TableMetric.trusted(space.metric.length_table())
     return Places(table, tuple(space.labels), Geography(unit_named(unit), "roads", None))
 
 
@@ -264,11 +262,6 @@ def _is_header(cells: list[str]) -> bool:
         except NotANumber:
             return True
     return [cell.lower() for cell in cells[:2]] in (["from", "to"], ["source", "target"], ["u", "v"])
-
-
-def _table(space: Space) -> Any:
-    secrets = np.arange(space.size)
-    return np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]))
 
 
 def _plain(d: Any) -> Any:

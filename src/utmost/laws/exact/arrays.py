@@ -187,6 +187,24 @@ def as_rationals(array: Array) -> Array:
     return array if is_exact(array) else objects(map(Fraction, array.ravel().tolist()), array.shape)
 
 
+def largest_size(integers: Array) -> int:
+    """The largest absolute value of some integers, as one of Python's; 0 where there are none.
+
+    >>> largest_size(np.array([3, -4])), largest_size(np.array([-(1 << 63)])) == 1 << 63, largest_size(np.zeros(0, int))
+    (4, True, 0)
+    """
+    return max(int(integers.max(initial=0)), -int(integers.min(initial=0)))
+
+
+def roomy(integers: Array, times: int) -> Array:
+    """The integers as int64 where that holds so many times the largest of them, with one bit to spare; else Python's.
+
+    >>> roomy(np.array([3, -4]), 2).dtype.name, roomy(np.array([1 << 61]), 2).dtype.name
+    ('int64', 'object')
+    """
+    return integers.astype(np.int64 if largest_size(integers) * times < 1 << 62 else object, copy=False)
+
+
 class Rebuilt:
     """A dataclass whose copies and pickles go through its constructor, which checks and freezes its arrays again."""
 

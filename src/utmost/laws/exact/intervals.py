@@ -148,6 +148,26 @@ class Interval:
         return Interval.of(other, self.bits)
 
 
+def is_lower(
+    first: Callable[[int], Interval], second: Callable[[int], Interval], most_bits: int | None = None
+) -> bool | None:
+    """Whether one number is below another, by intervals of growing precision; None where so many bits do not tell.
+
+    Without a limit the caller knows that the two differ: else it would not end.
+
+    >>> is_lower(lambda bits: exp_interval(Fraction(1), bits), lambda bits: Interval.of(Fraction(271829, 10**5), bits))
+    True
+    """
+    bits = 128
+    # Bits double: the number of digits that a difference needs is found with twice the work of the last round.
+    while most_bits is None or bits <= most_bits:
+        lower, upper = first(bits), second(bits)
+        if lower.is_below(upper) or upper.is_below(lower):
+            return lower.is_below(upper)
+        bits *= 2
+    return None
+
+
 # e^x for x beyond this has more than four hundred thousand digits, and is no probability.
 _LARGEST_ARGUMENT = 1_000_000
 # Bits that the roundings of the argument and of the function itself may use up.

@@ -8,7 +8,7 @@ from functools import lru_cache, total_ordering
 from typing import TypedDict
 
 from utmost.errors import NotALevel, NotANumber
-from utmost.laws.exact.intervals import Interval, exp_interval, log_interval, nearest, round_up, settled
+from utmost.laws.exact.intervals import Interval, exp_interval, is_lower, log_interval, nearest, round_up, settled
 from utmost.laws.exact.kinds import checked
 from utmost.laws.exact.numbers import Number, exact, precision
 
@@ -122,13 +122,8 @@ class Level:
         # Two short fractions are compared in nanoseconds, where logarithms take microseconds.
         if self._is_short and other._is_short:
             return self.alpha_fraction() > other.alpha_fraction()
-        bits = 128
-        # Bits double: the number of digits that a difference needs is found with twice the work of the last round.
-        while True:  # ends: unequal canonical levels are unequal numbers
-            mine, theirs = self.epsilon_interval(bits), other.epsilon_interval(bits)
-            if mine.is_below(theirs) or theirs.is_below(mine):
-                return mine.is_below(theirs)
-            bits *= 2
+        # It ends: unequal canonical levels are unequal numbers.
+        return bool(is_lower(self.epsilon_interval, other.epsilon_interval))
 
     def __str__(self) -> str:
         try:

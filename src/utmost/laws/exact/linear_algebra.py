@@ -11,7 +11,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.laws.exact.arrays import Array, Floats, frozen, is_exact, rationals, same_numbers
+from utmost.laws.exact.arrays import Array, Floats, frozen, is_exact, largest_size, rationals, same_numbers
 
 # Products of two limbs, added up 8192 times, stay below 2^53: float64 adds them exactly.
 LIMB_BITS = 20
@@ -51,15 +51,10 @@ def limbs(integers: Array) -> list[Floats]:
     """
     rest, parts, mask = integers, [], (1 << LIMB_BITS) - 1
     # Limbs of 20 bits: a product of two has 40, and 2^13 of them add up within the 53 bits of a float.
-    while _largest(rest) > mask:
+    while largest_size(rest) > mask:
         parts.append((rest & mask).astype(np.float64))
         rest = rest >> LIMB_BITS
     return [*parts, rest.astype(np.float64)]
-
-
-def _largest(integers: Array) -> int:
-    """The largest absolute value."""
-    return max(int(integers.max()), -int(integers.min()))
 
 
 def matrix_product(left: Array, right: Array) -> Array:

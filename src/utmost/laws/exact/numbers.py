@@ -1,14 +1,15 @@
 """Reading a number exactly: what the user wrote is what is computed with."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral, Rational
 
 import numpy as np
 
-from utmost.errors import NotANumber, OutOfRange
+from utmost.errors import NotANumber, OutOfRange, UtmostError
 
 Number = int | Fraction | Decimal | str | float
 """What a user may pass where a number is wanted: a float is read as the decimal it prints."""
@@ -151,6 +152,22 @@ def _refusal(value: object, name: str) -> NotANumber:
         came=value,
         remedy='Pass an int, a Fraction, a Decimal, a float, or text such as "1/2" or "0.5", in the digits 0 to 9.',
     )
+
+
+@contextmanager
+def refused_as(kind: type[UtmostError]) -> Iterator[None]:
+    """Refuse what is no number as the thing that it was to be: no channel, no metric, no loss.
+
+    >>> from utmost.errors import NotALoss
+    >>> with refused_as(NotALoss):
+    ...     exact("much")
+    Traceback (most recent call last):
+    utmost.errors.NotALoss: value must be a finite number; got much...
+    """
+    try:
+        yield
+    except NotANumber as error:
+        raise kind(error.required, came=error.came, remedy=error.remedy) from None
 
 
 def between_0_and_1(value: object, name: str, where: str | None = None, *, strictly: bool = True) -> Fraction:

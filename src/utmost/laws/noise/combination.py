@@ -13,7 +13,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Interval, Level, Number, exact, natural, round_down, round_up, settled, wrong_kind
-from utmost.laws.exact.numbers import between_0_and_1, read_confidence
+from utmost.laws.exact.numbers import between_0_and_1, first_integer, read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.geometric import Geometric
 from utmost.laws.noise.inversion import Chernoff, Groups, OnIntegers, Smoothed, not_zero
@@ -255,11 +255,9 @@ class Combination(Shown):
             return round_up(self._halved(miss) * self._unit)
         most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
         # Chernoff's margin is certified, so the least one is at most that: few looks are needed.
-        below, above, chance = -1, most, round_down(miss)
-        while above - below > 1:
-            middle = (below + above) // 2
-            below, above = (below, middle) if self._exceeded(middle * step, chance) <= chance else (middle, above)
-        return _number(above * step, self.coefficients)
+        chance = round_down(miss)
+        steps = first_integer(-1, most, lambda k: self._exceeded(k * step, chance) <= chance)
+        return _number(steps * step, self.coefficients)
 
     def _halved(self, miss: Fraction) -> Fraction:
         """The least margin in units of the largest coefficient, by halving what Chernoff's bound leaves."""

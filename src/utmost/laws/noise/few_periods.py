@@ -18,6 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.laws.exact import Floats, Level, nearest
+from utmost.laws.exact.numbers import first_integer
 from utmost.laws.noise.costs import Cost, ReadCost
 from utmost.laws.noise.period_series import (
     LOST,
@@ -73,12 +74,10 @@ class FewPeriods:
         """
         if self._sign(0.5) == 0:
             return 0.5, 0.5
-        low, high = 0, int(np.float64(1.0).view(np.int64))  # floats in their order, as the integers of their bits
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._sign(_float(middle)) < 0 else (low, middle)
-        self._check_digits(_float(low), _float(high))
-        return _float(low), _float(high)
+        last = int(np.float64(1.0).view(np.int64))  # floats in their order, as the integers of their bits
+        first = first_integer(0, last, lambda bits: self._sign(_float(bits)) >= 0)
+        self._check_digits(_float(first - 1), _float(first))
+        return _float(first - 1), _float(first)
 
     def expectation(self, gamma: float) -> float:
         """E L(X) for the staircase of this gamma; 0 where it underflows."""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats, Interval, Level, Number, checked, exact_integer, natural, nearest, settled
 from utmost.laws.exact.kinds import one_of
-from utmost.laws.exact.numbers import read_confidence
+from utmost.laws.exact.numbers import first_integer, read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import law_level, law_text, positive_integer
 from utmost.laws.noise.polynomials import eulerian
@@ -118,11 +118,7 @@ class BallMixture(Shown, ABC):
         # Doubling, then halving: a margin may be thousands, and each look is a polynomial.
         while not self._is_kept(above, miss):
             above *= 2
-        below = -1
-        while above - below > 1:
-            middle = (below + above) // 2
-            below, above = (below, middle) if self._is_kept(middle, miss) else (middle, above)
-        return above
+        return first_integer(-1, above, lambda t: self._is_kept(t, miss))
 
     def sizes(self) -> tuple[int, ...]:
         """The h_i of sum over j of |ball(first + j stride)| z^j = (sum over i <= k of h_i z^i) / (1 - z)^(k+1).

@@ -12,6 +12,7 @@ import numpy as np
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level
+from utmost.laws.exact.numbers import first_integer
 from utmost.laws.noise.costs import Cost, ReadCost, check_cost, read_cost
 from utmost.laws.noise.powers import FloatPowers
 
@@ -69,11 +70,7 @@ def first_rise(cost_of: Callable[[int], float], k: int, base: float) -> int | No
         stride *= 2
         if stride > _FARTHEST:
             return None
-    low, high = k + stride // 2 - 1, k + stride - 1  # the cost of period high exceeds base
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if cost_of(middle) > base else (middle, high)
-    return high
+    return first_integer(k + stride // 2 - 1, k + stride - 1, lambda period: cost_of(period) > base)
 
 
 def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> tuple[float, ReadCost]:

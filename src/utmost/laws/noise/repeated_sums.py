@@ -10,7 +10,7 @@ from typing import Any
 from flint import fmpz_poly
 
 from utmost.laws.exact import Number, checked, natural, round_up
-from utmost.laws.exact.numbers import read_confidence
+from utmost.laws.exact.numbers import first_integer, read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.geometric import Geometric
 from utmost.laws.noise.integer_law import IntegerLaw
@@ -78,13 +78,10 @@ class RepeatedSum(Shown):
         """The least margin by the sums of the bins; none where so little is missed that the bins do not say it."""
         moved, given_up = self._moved(miss)
         wanted = math.ceil((1 - miss + given_up) * (1 << _BITS))
-        below, above = -1, len(self._kept) - 1
-        if self._kept[above] < wanted:
+        if self._kept[-1] < wanted:
             return []
-        while above - below > 1:
-            middle = (below + above) // 2
-            below, above = (below, middle) if self._kept[middle] >= wanted else (middle, above)
-        return [above * self._bin + moved]
+        bins = first_integer(-1, len(self._kept) - 1, lambda bins: bool(self._kept[bins] >= wanted))
+        return [bins * self._bin + moved]
 
     def _moved(self, miss: Fraction) -> tuple[int, Fraction]:
         """By how much rounding to bins moves the sum, but for a chance that is given up.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, natural, round_up, wrong_kind
-from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.arrays import Rebuilt, largest_size
 from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import decimal_text
 
@@ -126,7 +126,7 @@ class Amount(Rebuilt):
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
         """Whole steps as an array of numbers: integers for a whole step, else the float nearest to each."""
         over, under = self.step.numerator, self.step.denominator
-        largest = max(abs(int(steps.max(initial=0))), abs(int(steps.min(initial=0))))
+        largest = largest_size(steps)
         fits = largest * over < _FITS
         scaled = (steps.astype(np.int64 if fits else object)) * over
         if under == 1:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, exact, objects
+from utmost.laws.exact.arrays import largest_size
 from utmost.laws.sampling.integers import Integers
 
 Snapping = Literal["nearest", "floor"]
@@ -110,7 +111,7 @@ def _floors(x: NDArray[Any], exponent: int) -> Integers:
             floors = np.floor(np.ldexp(x.astype(np.float64, copy=False), up))
         if np.all(np.abs(floors) < _EXACT):
             return floors.astype(np.int64) >> down
-    if x.dtype.kind in "iu" and (x.size == 0 or max(int(x.max()), -int(x.min())).bit_length() + up < 63):
+    if x.dtype.kind in "iu" and largest_size(x).bit_length() + up < 63:
         return x.astype(np.int64) << up >> down
     return objects(_floor(value, exponent) for value in x.tolist())
 

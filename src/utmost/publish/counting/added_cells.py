@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.laws.exact.arrays import roomy
 from utmost.publish.counting.numbered_cells import NumberedCells
+from utmost.publish.tables.bounding import begins
 from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
 
 _COMPACT, _FITS = 1 << 22, 1 << 62
@@ -90,9 +92,6 @@ class AddedCells:
         sums = np.concatenate([self.sums, *(part for _, part in parts)])
         order = np.argsort(cells, kind="stable")
         cells, sums = cells[order], sums[order]
-        starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]][: len(cells)])
-        largest = max(int(sums.max(initial=0)), -int(sums.min(initial=0)))
-        # A cell occurs once in each part at most.
-        if sums.dtype != object and largest * (len(parts) + 1) >= _FITS:
-            sums = sums.astype(object)
+        starts = np.flatnonzero(begins(cells))
+        sums = roomy(sums, len(parts) + 1)  # a cell occurs once in each part at most
         return AddedCells(cells[starts], np.add.reduceat(sums, starts) if len(starts) else sums)

@@ -22,7 +22,7 @@ from utmost.publish.counting.counted_events import Kept, counted_cells
 from utmost.publish.counting.counted_measures import AmountWords, Measure, MeasureWords
 from utmost.publish.counting.counting_plan import Counting
 from utmost.publish.counting.declared_axes import declared_domain
-from utmost.publish.tables.bounding import Pairs, Progress
+from utmost.publish.tables.bounding import Pairs, Progress, begins
 from utmost.publish.workloads import Domain, plain
 from utmost.publish.workloads.axes import Label
 
@@ -155,7 +155,7 @@ class _Sized(Kept):
         changed = pairs.where(pairs.sums != 0)
         self.tally.bound(pairs, 0, 0)
         # Pairs are sorted by person: a person begins where the number changes.
-        starts = np.flatnonzero(np.r_[True, changed.persons[1:] != changed.persons[:-1]][: len(changed.persons)])
+        starts = np.flatnonzero(begins(changed.persons))
         sizes: NDArray[Any] = np.diff(starts, append=len(changed.persons))
         if self.of != AT_MOST and len(starts):
             over_cells = np.maximum if self.of == PER_CELL else np.add

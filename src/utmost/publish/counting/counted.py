@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Number, checked, checked_parts, frozen
+from utmost.laws.exact.arrays import roomy
 from utmost.laws.exact.shown import Shown, one_line
 from utmost.laws.privacy.unit import Unit
 from utmost.provided import provided
@@ -86,8 +87,7 @@ class CountedTable(ProvedTable, Shown):
         """The cells in a type that holds every sum of them."""
         if isinstance(self.cells, FewCells) or self.cells.dtype == object:
             return self.cells
-        largest = max(int(self.cells.max(initial=0)), -int(self.cells.min(initial=0)))
-        return self.cells.astype(np.int64 if largest * max(1, self.cells.size) < 1 << 62 else object)
+        return roomy(self.cells, max(1, self.cells.size))
 
     def check_fits(self, strategy: "Strategy") -> None:
         """Check that a strategy is for this domain, and for no smaller an individual than was counted.

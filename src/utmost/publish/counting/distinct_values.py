@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.publish.tables.bounding import Pairs, least_hashed
+from utmost.publish.tables.bounding import Pairs, begins, least_hashed
 from utmost.publish.tables.cell_totals import CELL
 from utmost.publish.tables.extra import extra
 
@@ -30,9 +30,7 @@ def few_values(pairs: Pairs, first: int, size: int, most: int, persons: Sequence
     values, cells = np.divmod(pairs.cells - first * size, size)
     order = np.lexsort((values, cells, pairs.persons))
     who, cells = pairs.persons[order], cells[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (who[1:] != who[:-1]) | (cells[1:] != cells[:-1])
-    runs = np.cumsum(new) - 1
+    runs = np.cumsum(begins(who, cells)) - 1
     # Values stand in place of cells: a value has one hash in all cells of a person.
     by_value = Pairs(who, values[order], np.ones(len(order), dtype=np.int64))
     is_chosen = least_hashed(by_value, most, persons, key=key, purpose=b"value", runs=runs)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.laws.sampling.item_words import item_tags
-from utmost.publish.tables.bounding import Pairs, identified, least_hashed, marking_secret
+from utmost.publish.tables.bounding import Pairs, begins, identified, least_hashed, marking_secret
 from utmost.publish.workloads.whole_rows import WholeRows
 
 
@@ -25,8 +25,7 @@ def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
     cells = pairs.cells % size
     order = np.lexsort((cells, pairs.persons))
     who, which = pairs.persons[order], cells[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (who[1:] != who[:-1]) | (which[1:] != which[:-1])
+    new = begins(who, which)
     numbers = np.empty(len(order), dtype=np.int64)
     numbers[order] = np.cumsum(new) - 1
     return Pairs(who[new], which[new], np.arange(np.count_nonzero(new))), numbers
@@ -50,7 +49,7 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
         all u it is most/T of the size in the mean.
     """
     left = pairs.sums
-    starts = np.flatnonzero(np.r_[True, pairs.persons[1:] != pairs.persons[:-1]][: len(left)])
+    starts = np.flatnonzero(begins(pairs.persons))
     kind = np.dtype(np.int64) if most < 1 << 62 else left.dtype
     if not len(starts):
         return left.astype(kind)
@@ -66,19 +65,18 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
     ends = ends - np.repeat(ends[np.cumsum(repeats) - 1] - totals[many], repeats)
     who = identified(persons, pairs.persons[starts[many]])
     marks = item_tags(marking_secret(b"in all", key), [who])[:, 0].astype(object)
-    begins = np.repeat((marks * totals[many].astype(object) >> 64).astype(sizes.dtype), repeats)
+    shifts = np.repeat((marks * totals[many].astype(object) >> 64).astype(sizes.dtype), repeats)
     all_of = np.repeat(totals[many], repeats)
-    teeth = (most * ends + begins) // all_of
+    teeth = (most * ends + shifts) // all_of
     left = sizes.copy()
-    left[rows] = teeth - (most * (ends - sizes[rows]) + begins) // all_of
+    left[rows] = teeth - (most * (ends - sizes[rows]) + shifts) // all_of
     return left.astype(kind)
 
 
 def in_one_part(pairs: Pairs, cells: int, persons: Sequence[str], key: bytes) -> Pairs:
     """The pairs of each person in the one of that person's parts that has the least hash."""
     parts = pairs.cells // cells
-    first = np.flatnonzero(np.r_[True, (parts[1:] != parts[:-1]) | (pairs.persons[1:] != pairs.persons[:-1])])
-    first = first[first < len(parts)]
+    first = np.flatnonzero(begins(parts, pairs.persons))
     runs = Pairs(pairs.persons[first], parts[first], pairs.sums[first])
     chosen = least_hashed(runs, 1, persons, key=key, purpose=b"part")
     return pairs.where(np.repeat(chosen, np.diff(first, append=len(parts))))
@@ -90,9 +88,7 @@ def in_rows(pairs: Pairs, whole: WholeRows, rows: int, persons: Sequence[str], k
     row = pairs.cells // (whole.values * after) * after + pairs.cells % after
     order = np.lexsort((row, pairs.persons))
     who, which = pairs.persons[order], row[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (who[1:] != who[:-1]) | (which[1:] != which[:-1])
-    first = np.flatnonzero(new)
+    first = np.flatnonzero(begins(who, which))
     # A row has one hash, however many cells of it a person has.
     taken = least_hashed(
         Pairs(who[first], which[first], pairs.sums[order][first]), rows, persons, key=key, purpose=b"row"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.sampling.item_words import Identifiers, item_tags
-from utmost.publish.tables.bounding import marking_secret
+from utmost.publish.tables.bounding import begins, marking_secret
 from utmost.publish.workloads.few_cells import FewCells
 
 _COMPACT = 1 << 20
@@ -79,7 +79,7 @@ class NumberedCells:
         numbers, cells = (np.concatenate(each) for each in zip(self._known, *self._waiting, strict=True))
         order = np.argsort(numbers, kind="stable")
         numbers, cells = numbers[order], cells[order]
-        new = np.r_[True, numbers[1:] != numbers[:-1]][: len(numbers)]
+        new = begins(numbers)
         same = (cells[1:] == cells[:-1]).all(axis=1)
         if not (new[1:] | same).all():
             remedy = "Count again: with another key=, or without one."

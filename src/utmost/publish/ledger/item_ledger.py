@@ -92,15 +92,10 @@ class LedgerItems:
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(page: Page) -> CommitmentKey:
-            versions = page.state.versions(name)
-            at = max(versions, default=1) if wanted is None else wanted
-            if fresh is None or at in versions:
-                release = page.state.release(name, wanted)
-                _check_by_item(release)
+            if fresh is None or page.state.version_meant(name, wanted) is not None:
+                release = _by_item(page, name, wanted)
                 return _commitment_key(page, name, release.version, release.columns, release.noise.by_item())
-            if at != len(versions) + 1:
-                raise OutOfRange("versions must follow one another", came=at, where=repr(name))
-            return _commitment_key(page, name, at, *fresh())
+            return _commitment_key(page, name, len(page.state.versions(name)) + 1, *fresh())
 
         return self._book.read(look)
 
@@ -172,8 +167,7 @@ class LedgerItems:
         at, version = level_in(words), words.get("version")
 
         def found(page: Page) -> Published:
-            release = page.state.release(name, version)
-            _check_by_item(release)
+            release = _by_item(page, name, version)
             _check_committed(page, release, commitment)
             return release
 
@@ -195,8 +189,7 @@ class LedgerItems:
         at, version = level_in(words), words.get("version")
 
         def found(page: Page) -> Published:
-            release = page.state.release(name, version)
-            _check_by_item(release)
+            release = _by_item(page, name, version)
             if release.spent < at:
                 remedy = f"It is answered up to {release.spent}: call relax with a commitment to the table."
                 raise NeedsTable(
@@ -215,9 +208,7 @@ class LedgerItems:
         """
 
         def look(page: Page) -> None:
-            release = page.state.release(name, version)
-            _check_by_item(release)
-            _check_committed(page, release, commitment)
+            _check_committed(page, _by_item(page, name, version), commitment)
 
         self._book.read(look)
 
@@ -225,8 +216,7 @@ class LedgerItems:
         """Where a table first differs from the one that was published: as `Ledger.difference`."""
 
         def look(page: Page) -> str | None:
-            release = page.state.release(name, version)
-            _check_by_item(release)
+            release = _by_item(page, name, version)
             before, now = Committed.of(page, release).content, commitment.content
             if commitment.rows != release.rows:
                 return f"the table has {commitment.rows} rows, and {release.rows} were published"
@@ -281,7 +271,9 @@ def _chosen(promise: Promise) -> tuple[str, ...]:
     return chosen
 
 
-def _check_by_item(release: Published) -> None:
+def _by_item(page: Page, name: str, version: int | None) -> Published:
+    """A release whose noise goes by items."""
+    release = page.state.release(name, version)
     if release.items is None:
         raise Unsupported(
             "only noise by item is answered by item",
@@ -289,6 +281,7 @@ def _check_by_item(release: Published) -> None:
             where=repr(release.name),
             remedy="Call publish, relax and view of the ledger itself.",
         )
+    return release
 
 
 def check_universe(release: Published, universe: Mapping[str, Any] | None) -> None:

@@ -206,17 +206,14 @@ class Asking:
         """The mechanism under the name; None where it is yet to be bound to it."""
         if (self.name, 1) in state.releases:
             raise AlreadyPublished("a name must stand for one thing", came="a release", where=repr(self.name))
-        versions = state.versions(self.name)
-        wanted = max(versions, default=1) if self.version is None else self.version
-        if wanted == len(versions) + 1:
+        meant = state.version_meant(self.name, self.version)
+        if meant is None:
             return None
-        if not 1 <= wanted <= len(versions):
-            remedy = f"Its next version is {len(versions) + 1}."
-            raise OutOfRange("versions must follow one another", came=wanted, where=repr(self.name), remedy=remedy)
-        mechanism = state.mechanisms[self.name, wanted]
+        mechanism = state.mechanisms[self.name, meant]
         if mechanism.mechanism != self.answering.digest:
-            remedy = f"Give the design that it was first used with; or version={len(versions) + 1}, which adds up."
-            where = f"{self.name!r}, version {wanted}"
+            following = len(state.versions(self.name)) + 1
+            remedy = f"Give the design that it was first used with; or version={following}, which adds up."
+            where = f"{self.name!r}, version {meant}"
             raise AlreadyPublished("a name must keep its mechanism", came="another one", where=where, remedy=remedy)
         if self.dataset not in (None, mechanism.dataset):
             remedy = f"It is {mechanism.dataset!r}."

@@ -106,20 +106,15 @@ def asked_version(state: State, request: Publishing) -> Published | None:
     """The release that is asked for again; None for one that is yet to be made."""
     if (request.name, 1) in state.mechanisms:
         raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(request.name))
-    versions = state.versions(request.name)
-    wanted = request.version if request.version is not None else max(versions, default=1)
+    wanted = request.version
     answered = state.requests.get(request.request) if request.request is not None else None
     if answered is not None:
         (name, version), level = answered
         if name != request.name or level != request.level or request.version not in (None, version):
             raise AlreadyPublished("a request must be made again as it was", came=request.request, where="request")
         wanted = version
-    if wanted == len(versions) + 1:
-        return None
-    if not 1 <= wanted <= len(versions):
-        remedy = f"Its next version is {len(versions) + 1}."
-        raise OutOfRange("versions must follow one another", came=wanted, where=repr(request.name), remedy=remedy)
-    return state.releases[request.name, wanted]
+    meant = state.version_meant(request.name, wanted)
+    return None if meant is None else state.releases[request.name, meant]
 
 
 def _tags_of(page: Page, name: str, version: int, committed: bytes, source: Source) -> tuple[Tags | None, Parts]:

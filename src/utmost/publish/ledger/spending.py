@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import reduce
 
 from utmost.laws.exact import Interval, Level, checked, round_down, round_up, settled, wrong_kind
+from utmost.laws.exact.intervals import is_lower
 from utmost.laws.exact.shown import Shown
 from utmost.publish.promises.promise import Part
 
@@ -71,12 +72,9 @@ class Spending(Shown):
         """
         if not other.powers or self.powers == other.powers:
             return self
-        bits = 128
-        while bits <= _MOST_BITS:
-            mine, theirs = self._around(bits), other._around(bits)
-            if mine.is_below(theirs) or theirs.is_below(mine):
-                return other if mine.is_below(theirs) else self
-            bits *= 4
+        is_less = is_lower(self._around, other._around, _MOST_BITS)
+        if is_less is not None:
+            return other if is_less else self
         tops = (Fraction(round_up(settled(spending._around))) for spending in (self, other))
         return Spending(((None, max(tops)),))
 
@@ -84,13 +82,7 @@ class Spending(Shown):
         """Whether the sum is larger than a limit; where that cannot be settled in 2^12 bits, yes."""
         if self.powers == ((limit.base, limit.power),):
             return False
-        bits = 128
-        while bits <= _MOST_BITS:
-            mine, theirs = self._around(bits), limit.epsilon_interval(bits)
-            if mine.is_below(theirs) or theirs.is_below(mine):
-                return theirs.is_below(mine)
-            bits *= 4
-        return True
+        return is_lower(limit.epsilon_interval, self._around, _MOST_BITS) is not False
 
     def left(self, limit: Level) -> Fraction | float:
         """What a limit leaves: a Fraction where it is rational, else a float rounded down; 0 where nothing is left."""

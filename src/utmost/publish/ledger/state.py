@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
-from utmost.errors import LedgerDamaged, NotPublished, Unsupported
+from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_of_text
@@ -212,6 +212,21 @@ class State:
         while (name, count + 1) in known:
             count += 1
         return list(range(1, count + 1))
+
+    def version_meant(self, name: str, wanted: int | None) -> int | None:
+        """Which version of a release or a mechanism is meant, the newest where none is said; None for one to come.
+
+        Raises:
+            OutOfRange: for a version that cannot come next.
+        """
+        there = len(self.versions(name))
+        meant = max(there, 1) if wanted is None else wanted
+        if 1 <= meant <= there:
+            return meant
+        if meant != there + 1:
+            remedy = f"Its next version is {there + 1}."
+            raise OutOfRange("versions must follow one another", came=meant, where=repr(name), remedy=remedy)
+        return None
 
     def release(self, name: str, version: int | None) -> Published:
         """One version of a release, or the newest.

@@ -8,6 +8,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact_integer, level
+from utmost.laws.exact.arrays import largest_size
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.laws.sampling.integers import Integers, minus, narrowed, uniform_integers
@@ -94,7 +95,7 @@ class Lattice:
         """Whether int64 holds the block, and the noise with half a block added or taken away."""
         if noise.dtype == object or not noise.size:
             return self.block < 1 << 63
-        most = max(int(noise.max()), -int(noise.min())) + half
+        most = largest_size(noise) + half
         return max(most, self.block) < 1 << 63
 
     def place(self, count: int, randomness: Randomness) -> Integers | None:
@@ -107,7 +108,7 @@ class Lattice:
         """block * steps, never wrapped."""
         if self.block == 1:
             return coarse
-        largest = max(abs(int(coarse.max())), abs(int(coarse.min()))) if coarse.size else 0
+        largest = largest_size(coarse)
         return coarse * self.block if max(largest, 1) * self.block < 1 << 63 else coarse.astype(object) * self.block
 
 

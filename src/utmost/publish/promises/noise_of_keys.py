@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, level, objects
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.numbers import read_confidence
+from utmost.laws.exact.numbers import first_integer, read_confidence
 from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy.unit import Unit
@@ -263,11 +263,7 @@ class KeyNoise(NamingNoise):
             below = law.chance_interval(law.turn - far - 1).upper if far < law.turn else Fraction(0)
             return law.chance_interval(law.turn + far).lower - below >= sure
 
-        low, high = -1, law.certain
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if is_within(middle) else (middle, high)
-        return high
+        return first_integer(-1, law.certain, is_within)
 
     def drawn(self, level: Level) -> str:
         """The law of the thresholds."""

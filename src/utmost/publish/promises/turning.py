@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Array, Level, checked, objects, plain_array
+from utmost.laws.exact import Level, checked, objects, plain_array
+from utmost.laws.exact.arrays import roomy
 from utmost.laws.exact.kinds import one_of
 from utmost.laws.noise import Geometric, SignedCells
 from utmost.laws.noise.joint_cells import RotatedPair
@@ -129,13 +130,9 @@ def ratios_of(law: CellsLaw) -> tuple[Level, ...]:
 
 def _combined(columns: Sequence[Integers], row: Sequence[int]) -> Integers:
     """The sum of columns times integers, in Python ints where int64 might not hold it."""
-    largest = max((max(abs(int(column.max())), abs(int(column.min()))) for column in columns if column.size), default=0)
-    wide = largest * sum(map(abs, row)) >= 1 << 62
-    total: Array = np.zeros(columns[0].shape, dtype=object if wide else np.int64)
-    for column, factor in zip(columns, row, strict=True):
-        if factor:
-            total = total + column.astype(total.dtype) * factor
-    return narrowed(total) if wide else total
+    times = sum(map(abs, row))
+    wide = (roomy(column, times) * factor for column, factor in zip(columns, row, strict=True))
+    return narrowed(sum(wide, np.zeros(columns[0].shape, np.int64)))
 
 
 def whole_numbers(values: Any, name: str) -> Integers:

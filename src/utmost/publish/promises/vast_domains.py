@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Interval, Level, Number, checked, exact_integer, level, natural
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.numbers import written_number
+from utmost.laws.exact.numbers import first_integer, written_number
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Geometric
 from utmost.laws.sampling import sample
@@ -353,11 +353,7 @@ def least_threshold(each: Level, size: int, wish: Fraction) -> int:
     above = 1
     while not is_enough(above):
         above *= 2
-    below = -1
-    while above - below > 1:
-        middle = (below + above) // 2
-        below, above = (below, middle) if is_enough(middle) else (middle, above)
-    return above
+    return first_integer(-1, above, is_enough)
 
 
 def names_of_nobody(

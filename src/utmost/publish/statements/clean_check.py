@@ -18,6 +18,8 @@ from utmost.publish.workloads.public_facts import PublicFacts
 from utmost.publish.workloads.sums_in_words import read_family
 
 _ROUNDED = frozenset({"zero_bias", "largest_move", "residual"})
+_MANY = 10_000
+_EARLIER = "Of so many cells earlier versions made other tables, as near: verify it by its own, or make it again."
 
 
 @long_work("Checking a clean table")
@@ -49,11 +51,12 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     for name in differing(statement, clean.said(digest_of(statement), family), _ROUNDED):
         raise does_not_follow(name)
     estimates = files.columns(made_of[family]) if staged is None else {}
-    _check_cells(table, {**estimates, **files.columns(clean[family])})
+    remedy = _EARLIER if made_of.domain.size > _MANY else None
+    _check_cells(table, {**estimates, **files.columns(clean[family])}, remedy)
     return clean
 
 
-def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
+def _check_cells(table: Any, expected: Mapping[str, Any], remedy: str | None) -> None:
     """Check each column against the release's, and that the whole numbers and their labels are there."""
     adapter = adapter_of(table)
     names = adapter.names(table)
@@ -62,4 +65,6 @@ def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
     for name in names:
         column = adapter.column(table, name)
         if len(column) != len(expected[name]) or any(map(unlike, column, expected[name])):
-            raise BadTable("a clean table must be the one that its release gives", came="another", where=repr(name))
+            raise BadTable(
+                "a clean table must be the one that its release gives", came="another", where=repr(name), remedy=remedy
+            )

@@ -325,7 +325,8 @@ def stated_in_ledger(stated: Mapping[str, Any], level: Level) -> dict[str, Any]:
     levels = [level_of_text(text) for text in names_of(stated, "levels")]
     together = stated_field(stated, "together", dict)
     total = stated_level(together)
-    if level not in levels:
+    # Spelled otherwise, one level would be there twice.
+    if level not in levels or list(map(level_text, levels)) != stated["levels"]:
         raise does_not_follow("levels")
     if total < max(levels) or differing(together, level_facts(total)):
         raise does_not_follow("together")

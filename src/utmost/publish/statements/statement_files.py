@@ -33,6 +33,8 @@ def sidecar_path(table: Path) -> Path:
     >>> sidecar_path(Path("released.csv")).name
     'released.csv.json'
     """
+    if not table.name:
+        raise OutOfRange("a table must be a file with a name", came=str(table))
     return table.with_name(table.name + ".json")
 
 

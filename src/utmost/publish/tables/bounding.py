@@ -5,12 +5,14 @@ What is kept of a person is a function of the key and of that person's own rows:
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.laws.exact.arrays import largest_size
 from utmost.laws.sampling.item_words import Identifiers, Tags, compound_tags, item_tags
 from utmost.publish.tables.event_codes import TextsInArrow
 
@@ -92,20 +94,27 @@ def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArr
     keys = persons << bits | cells
     if amounts is None:
         keys.sort()
-        starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
+        starts = np.flatnonzero(begins(keys))
         distinct = keys[starts]
         return Pairs(distinct >> bits, distinct & ((1 << bits) - 1), np.diff(starts, append=len(keys)))
     order = np.argsort(keys)
     keys, amounts = keys[order], amounts[order]
-    if amounts.dtype != object and _largest(amounts) * len(amounts) >= _FITS:
+    if amounts.dtype != object and largest_size(amounts) * len(amounts) >= _FITS:
         amounts = amounts.astype(object)
-    starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
+    starts = np.flatnonzero(begins(keys))
     distinct = keys[starts]
     return Pairs(distinct >> bits, distinct & ((1 << bits) - 1), np.add.reduceat(amounts, starts))
 
 
-def _largest(amounts: NDArray[Any]) -> int:
-    return max(-int(amounts.min(initial=0)), int(amounts.max(initial=0)))
+def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where runs of equal rows begin, of rows in an order in which equal ones are neighbours.
+
+    >>> begins(np.array([3, 3, 7]), np.array([1, 2, 2])).tolist()
+    [True, True, True]
+    """
+    new = np.ones(len(columns[0]), dtype=bool)
+    new[1:] = reduce(np.logical_or, (column[1:] != column[:-1] for column in columns))
+    return new
 
 
 def least_hashed(
@@ -132,7 +141,7 @@ def least_hashed(
     many = counts[numbers] > most if len(counts) else np.zeros(0, dtype=bool)
     rows = np.flatnonzero(many)
     numbers, persons, cells = numbers[rows], pairs.persons[rows], pairs.cells[rows]
-    starts = np.flatnonzero(np.r_[True, numbers[1:] != numbers[:-1]]) if len(rows) else rows
+    starts = np.flatnonzero(begins(numbers)) if len(rows) else rows
     sizes = np.diff(starts, append=len(rows))
     marks, secret = np.empty(len(rows), dtype=np.uint64), marking_secret(purpose, key)
     for first in range(0, len(starts), _PERSONS):
@@ -226,7 +235,7 @@ def added_by_cell(pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """The cells that have pairs, ascending, and the sum of each over all persons, exactly."""
     cells, sums = pairs.cells, pairs.sums
     width = int(cells.max(initial=-1)) + 1
-    if sums.dtype != object and width <= _DENSE * len(cells) and _largest(sums) * len(cells) < _FITS:
+    if sums.dtype != object and width <= _DENSE * len(cells) and largest_size(sums) * len(cells) < _FITS:
         there, totals = np.flatnonzero(np.bincount(cells, minlength=width)), np.zeros(width, dtype=np.int64)
         np.add.at(totals, cells, sums)
         return there, totals[there]

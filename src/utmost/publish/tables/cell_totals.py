@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
+from utmost.laws.exact.arrays import largest_size
 from utmost.publish.tables.bounding import Pairs, added_by_cell
 from utmost.publish.tables.extra import extra
 
@@ -51,7 +52,7 @@ def gathered_totals(batches: Iterable[Any], size: int) -> NDArray[Any]:
     sums: NDArray[Any] = np.zeros(size, dtype=np.int64)
     largest = 0
     for cells, totals in read_totals(batches):
-        largest += max(abs(int(totals.max(initial=0))), abs(int(totals.min(initial=0))))
+        largest += largest_size(totals)
         if largest >= _FITS:
             sums = sums.astype(object)
         sums[cells] += totals.astype(sums.dtype)

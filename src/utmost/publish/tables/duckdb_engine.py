@@ -5,27 +5,16 @@ batches, on a cursor of the same connection, so that it can be joined and writte
 """
 
 from collections.abc import Generator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.publish.tables.engines import (
-    UNDECLARED,
-    Batches,
-    BatchMap,
-    Constants,
-    EventReader,
-    RowsMap,
-    WithConstants,
-    check_no_pattern,
-    write_parquet,
-)
+from utmost.publish.tables.engines import UNDECLARED, Batches, BatchMap, Constants, WithConstants, check_no_pattern
 from utmost.publish.tables.extra import extra
+from utmost.publish.tables.frames_here import FrameHere
 from utmost.publish.tables.hive_folders import FolderColumns
-from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
 
 _CHUNK = 1 << 17
 _LEAST = 2
@@ -34,7 +23,7 @@ _HUGE = ("HUGEINT", "UHUGEINT")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DuckRelation:
+class DuckRelation(FrameHere):
     """A relation of DuckDB."""
 
     native: Any
@@ -88,23 +77,11 @@ class DuckRelation:
 
     def batches(self) -> Batches:
         """The rows, in the order of the relation."""
+        return self.passing()
+
+    def passing(self) -> Generator[Any, None, None]:
+        """The rows, in the order of the relation."""
         return _batches(self.native)
-
-    def written(self, folder: Path) -> None:
-        """Files of the rows, in their order."""
-        write_parquet(self.batches(), self.schema(), folder)
-
-    def added_up(self, work: RowsMap, schema: Any) -> Batches:
-        """The rows pass by; the sums are made on the way."""
-        return work(_batches(self.native))
-
-    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
-        """None: all rows pass by in one place."""
-
-    def kept(self, reader: EventReader, schema: Any) -> Batches:
-        """The rows pass by once."""
-        with closing(_batches(self.native)) as batches:  # freed where an event is refused, too
-            yield from PersonsInBuckets(reader)(batches)
 
 
 class _Stream:

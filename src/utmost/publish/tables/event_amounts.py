@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable
+from utmost.laws.exact.arrays import largest_size
 from utmost.laws.privacy import Amount
 from utmost.publish.tables.cell_values import is_masked_array
 from utmost.publish.tables.columns import real_column
@@ -96,7 +97,7 @@ def _units(column: Any) -> NDArray[np.int64] | None:
 def _whole(numbers: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """Integers in steps, exactly."""
     over, under = step.denominator, step.numerator
-    largest = max(abs(int(numbers.max(initial=0))), abs(int(numbers.min(initial=0))))
+    largest = largest_size(numbers)
     if largest * over >= _FITS or under >= _FITS:
         return _packed(round(Fraction(number * over, under)) for number in numbers.tolist())
     steps, rest = np.divmod(numbers.astype(np.int64) * over, under)

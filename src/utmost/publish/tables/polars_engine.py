@@ -1,30 +1,20 @@
 """Polars' lazy frames, evaluated by its streaming engine."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.publish.tables.engines import (
-    Batches,
-    BatchMap,
-    Constants,
-    EventReader,
-    RowsMap,
-    WithConstants,
-    check_no_pattern,
-    write_parquet,
-)
+from utmost.publish.tables.engines import Batches, BatchMap, Constants, WithConstants, check_no_pattern
 from utmost.publish.tables.extra import extra
-from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
+from utmost.publish.tables.frames_here import FrameHere
 
 _CHUNK = 1 << 18
 _LEAST = 2  # Polars 1 pushes projections through maps that are stacked, whatever they are told
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LazyPolars:
+class LazyPolars(FrameHere):
     """A lazy frame of Polars."""
 
     native: Any
@@ -75,34 +65,17 @@ class LazyPolars:
 
         return self.native.map_batches(batch, schema=wanted, streamable=True)
 
-    def check_mapped(self) -> None:
-        """Any such frame can be mapped."""
-
     def batches(self) -> Batches:
         """The rows, in the order of the frame."""
-        frames = self.native.collect_batches(chunk_size=_CHUNK, maintain_order=True, lazy=True, engine="streaming")
+        return self._read(in_order=True)
+
+    def passing(self) -> Generator[Any, None, None]:
+        """The rows in any order."""
+        return self._read(in_order=False)
+
+    def _read(self, *, in_order: bool) -> Generator[Any, None, None]:
+        frames = self.native.collect_batches(chunk_size=_CHUNK, maintain_order=in_order, lazy=True, engine="streaming")
         return (batch for frame in frames for batch in _arrow_batches(frame))
-
-    def written(self, folder: Path) -> None:
-        """Files of the rows, in their order."""
-        write_parquet(self.batches(), self.schema(), folder)
-
-    def added_up(self, work: RowsMap, schema: Any) -> Batches:
-        """The rows pass by; the sums are made on the way."""
-        return work(_passing(self.native))
-
-    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> None:
-        """None: all rows pass by in one place."""
-
-    def kept(self, reader: EventReader, schema: Any) -> Batches:
-        """The rows pass by once."""
-        return PersonsInBuckets(reader)(_passing(self.native))
-
-
-def _passing(rows: Any) -> Batches:
-    """The rows in any order."""
-    frames = rows.collect_batches(chunk_size=_CHUNK, maintain_order=False, lazy=True, engine="streaming")
-    return (batch for frame in frames for batch in _arrow_batches(frame))
 
 
 def _arrow_batches(frame: Any) -> list[Any]:

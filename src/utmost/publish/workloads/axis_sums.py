@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats
+from utmost.laws.exact.arrays import largest_size
 from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.spectra import (
     Chain,
@@ -226,7 +227,7 @@ class Weighed:
             rows = np.zeros(0)
         if rows.ndim != 2 or not len(rows) or rows.shape[1] != axis.size:
             raise OutOfRange(f"the rows must have {axis.size} entries each", came=rows.shape, where=where)
-        if rows.dtype.kind not in "biu" or max(int(rows.max()), -int(rows.min())) >= _LARGEST_ENTRY:
+        if rows.dtype.kind not in "biu" or largest_size(rows) >= _LARGEST_ENTRY:
             raise OutOfRange("the rows must be of integers below 2^31", came=rows.dtype, where=where)
         if rows.size > _MOST_WEIGHTS or not rows.any(axis=1).all():
             raise OutOfRange("there may be 10^7 entries, and no row of zeros", came=rows.shape, where=where)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
+from utmost.laws.exact.numbers import first_integer
 
 DAY = 86_400
 UNITS = ("hour", "day", "week", "month", "quarter", "year")
@@ -193,13 +194,9 @@ def _offsets(zone: str, first: int, last: int) -> tuple[NDArray[np.int64], NDArr
     for start in range(low, high, DAY // 4):
         end = min(start + DAY // 4, high)
         while offset(end) != offsets[-1]:
-            before, after = start, end
-            while after - before > 1:
-                middle = (before + after) // 2
-                before, after = (middle, after) if offset(middle) == offsets[-1] else (before, middle)
-            changes.append(after)
-            offsets.append(offset(after))
-            start = after
+            start = first_integer(start, end, lambda second: offset(second) != offsets[-1])
+            changes.append(start)
+            offsets.append(offset(start))
     return np.array(changes, dtype=np.int64), np.array(offsets, dtype=np.int64)
 
 

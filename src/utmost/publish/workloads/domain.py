@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import frozen, wrong_kind
+from utmost.laws.exact.arrays import roomy
 from utmost.laws.exact.shown import LONGEST, Shown, brief
 from utmost.publish.workloads.axes import Axis, Label, label_text, plain
 from utmost.publish.workloads.axis_facts import axis_facts, axis_of_facts
@@ -315,10 +316,8 @@ def is_finer(finer: Family, coarser: Family) -> bool:
 
 
 def _roomy(values: NDArray[Any], times: int) -> NDArray[Any]:
-    """The values in a type that holds so many times the largest."""
-    if values.dtype.kind not in "iu" or max(int(values.max(initial=0)), -int(values.min(initial=0))) * times < 1 << 62:
-        return values
-    return values.astype(object)
+    """The values in a type that holds so many times the largest; fractions and floats as they are."""
+    return roomy(values, times) if values.dtype.kind in "iu" else values
 
 
 def _domain(axes: tuple[Axis, ...]) -> Domain:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact import frozen
+from utmost.laws.exact.arrays import roomy
 from utmost.publish.workloads.tents import DIFFERENCE
 
 if TYPE_CHECKING:
@@ -104,10 +105,9 @@ def check_laid(size: int) -> None:
 
 
 def _added(groups: NDArray[np.int64], numbers: NDArray[Any], size: int) -> NDArray[Any]:
-    largest = max(int(numbers.max(initial=0)), -int(numbers.min(initial=0)))
-    wide = largest * max(1, len(numbers)) >= _FITS
-    sums: NDArray[Any] = np.zeros(size, dtype=object if wide else np.int64)
-    np.add.at(sums, groups, numbers.astype(sums.dtype))
+    wide = roomy(numbers, max(1, len(numbers)))
+    sums: NDArray[Any] = np.zeros(size, wide.dtype)
+    np.add.at(sums, groups, wide)
     return sums
 
 

@@ -14,6 +14,7 @@ Source: docs/theory/marginals.md; [nelder1965].
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Floats
+from utmost.laws.exact.arrays import largest_size
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.marginal_spaces import MarginalSpaces, Space
@@ -99,11 +100,6 @@ class MarginalReconstruction:
                     spread = np.repeat(spread, shape[at] // self._groups(axis, levels[axis]), axis=at)
             total += spread
         return self._regrouped(total, axes, family).ravel(), math.prod(shape) << _BITS
-
-    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
-        """The same in float64."""
-        sums, divisor = self.estimates(measured, family)
-        return np.asarray((sums / divisor).astype(np.float64))
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
         """Least squares of one answer."""
@@ -182,18 +178,18 @@ class MarginalReconstruction:
             self._measured[0] = measured
             self._common.clear()
         if space in self._common:
-            return self._common[space], _largest(self._common[space])
+            return self._common[space], largest_size(self._common[space])
         part = self._collected(measured, space)
         if len(self._spaces.covers[space]) > 1:
             self._common[space] = part
-        return part, _largest(part)
+        return part, largest_size(part)
 
     def _collected(self, measured: Mapping[Family, NDArray[Any]], space: Space) -> NDArray[Any]:
         sides: dict[tuple[int, ...], NDArray[Any]] = {}
         for place, share in self._shares(space).items():
             shown, differing = self._shown(measured, place, dict(space))
             # a part is at most 2^axes times the product of ratios times the sums
-            bound = _largest(shown) << (_BITS + 1)
+            bound = largest_size(shown) << (_BITS + 1)
             for axis, level in space:
                 bound *= 2 * self._groups(axis, level) // self._groups(axis, level + 1)
             weighted = shown.astype(np.int64 if bound < _FITS else object) * share
@@ -325,10 +321,7 @@ def _classes(spaces: MarginalSpaces, means: Sequence[_Means], axis: int, level: 
             steps = [[fine - coarse for fine, coarse in zip(*pair, strict=True)] for pair in pairwise(spread)]
             nothing = [[Fraction(0)] * groups] * level
             rows.append(list(zip(*nothing, *steps, spread[-1], strict=True)))
-    counted: dict[_Key, int] = {}
-    for key in zip(*rows, strict=True):
-        counted[key] = counted.get(key, 0) + 1
-    return counted
+    return Counter(zip(*rows, strict=True))
 
 
 def _tells_apart(sums: Sequence[NDArray[Any]], at: int) -> bool:
@@ -352,7 +345,3 @@ def _centred(values: NDArray[Any], at: int, groups: int, coarser: int) -> NDArra
     blocks = values.reshape(shape)
     centred: NDArray[Any] = blocks * ratio - blocks.sum(axis=at + 1, keepdims=True)
     return centred.reshape(values.shape)
-
-
-def _largest(sums: NDArray[Any]) -> int:
-    return max(abs(int(sums.max(initial=0))), abs(int(sums.min(initial=0))))

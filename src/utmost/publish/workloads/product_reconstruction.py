@@ -11,6 +11,7 @@ the sum over the families that take it. Of one axis it is least squares itself.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -100,11 +101,6 @@ class ProductReconstruction:
             estimates = squares.estimated(estimates, place, starts)
             divisor *= squares.divisor
         return estimates, divisor
-
-    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
-        """The same in float64."""
-        sums, divisor = self.estimates(measured, family)
-        return np.asarray((sums / divisor).astype(np.float64))
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
         """Least squares of one answer."""
@@ -285,7 +281,4 @@ class _SignedSquares:
 
 def _counted(columns: Sequence[NDArray[Any]]) -> dict[tuple[int, ...], int]:
     """How often each tuple of coefficients occurs."""
-    counted: dict[tuple[int, ...], int] = {}
-    for key in zip(*(column.tolist() for column in columns), strict=True):
-        counted[key] = counted.get(key, 0) + 1
-    return counted
+    return Counter(zip(*(column.tolist() for column in columns), strict=True))

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import checked, checked_parts, frozen, wrong_kind
+from utmost.laws.exact.arrays import roomy
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.domain import Domain, Family
@@ -233,9 +234,7 @@ class ProductRows:
     def sums(self, cells: NDArray[Any], families: Sequence[Family]) -> dict[Family, NDArray[Any]]:
         """What the families measure, from an array with one number for each cell."""
         sums = self.domain.sums(cells, self.base)
-        largest = max(int(sums.max(initial=0)), -int(sums.min(initial=0)))
-        largest *= self.domain.size * prod(listed.largest for listed in self.axes)
-        sums = sums.astype(np.int64 if largest < 1 << 62 else object)
+        sums = roomy(sums, self.domain.size * prod(listed.largest for listed in self.axes))
         for place, listed in enumerate(self.axes):
             sums = listed.measured(sums, place)
         return {family: sums[np.ix_(*self.places(family))] for family in families}

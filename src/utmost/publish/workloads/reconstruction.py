@@ -12,6 +12,7 @@ which is averages over axes and nothing else. For any positive weights the estim
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level
+from utmost.laws.exact.arrays import largest_size
 from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.domain import Domain, Family, is_finer
 from utmost.publish.workloads.forms import ProductForm, values_of
@@ -191,7 +193,13 @@ class Reconstruction:
         return [value / divisor for value in values_of(forms, sums, base)]
 
     def variances(self, forms: Sequence[ProductForm], variances: Mapping[Family, float]) -> NDArray[np.float64]:
-        """`variance` of several answers, within 10^-12 relative."""
+        """The variances of answers under these weights, when the noise of a family's sums has these, within 10^-12.
+
+        Per eigenspace (sum of m_S q_S^2 v_S) / lambda_T^2, which is 1/lambda_T where q_S = 1/v_S.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine one of them.
+        """
         parts = [self._parts(forms, axis) for axis in range(len(self._chains))]
         scales = [form.denominator**2 * math.prod(axis.size for axis in self.domain.axes) for form in forms]
         of_forms = np.zeros(len(forms))
@@ -215,7 +223,7 @@ class Reconstruction:
         factors = np.array([form.factors[axis] for form in forms], dtype=object)
         size = self.domain.axes[axis].size
         # Below it no sum of squares leaves int64.
-        if _largest(factors) ** 2 * size**2 < 1 << 62:
+        if largest_size(factors) ** 2 * size**2 < 1 << 62:
             factors = factors.astype(np.int64)
         lengths = []
         for level in self._chains[axis]:
@@ -243,21 +251,6 @@ class Reconstruction:
             parts.append([fine - coarse for fine, coarse in pairwise(lengths)])
         scale = Fraction(1, form.denominator**2)
         return {space: scale * math.prod(part) for space, part in zip(self._totals, product(*parts), strict=True)}
-
-    def variance(self, form: ProductForm, variances: Mapping[Family, float]) -> float:
-        """The variance of an answer under these weights, when the noise of a family's sums has these variances.
-
-        Per eigenspace (sum of m_S q_S^2 v_S) / lambda_T^2, which is 1/lambda_T where q_S = 1/v_S.
-        """
-        variance = 0.0
-        for space, energy in self.energies(form).items():
-            if energy:
-                total = self._totals[space]
-                for family, weight in self.weights.items():
-                    if is_finer(self.canonical(family), space):
-                        share = energy * self.cells_in(family) * Fraction(weight, total) ** 2
-                        variance += float(share) * variances[family]
-        return variance
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured families' noises: which coefficients, and how often each occurs.
@@ -297,7 +290,7 @@ class Reconstruction:
         self, measured: Mapping[Family, NDArray[Any]], base: Family, family: Family
     ) -> tuple[NDArray[Any], int]:
         divisor, kernel = self._kernel(base)
-        bound = sum(q * self.cells_in(s) * _largest(measured[s]) for s, q in self.weights.items())
+        bound = sum(q * self.cells_in(s) * largest_size(measured[s]) for s, q in self.weights.items())
         bound *= self.domain.size * sum(map(abs, kernel.values()))
         kind = np.dtype(np.int64 if bound < 1 << 62 else object)
         smoothed = self._smoothed(self._gathered(measured, base, kind), base, kernel)
@@ -363,9 +356,7 @@ class Reconstruction:
                 sums = form.group_sums(axis, max(coarse, self._canonical(axis, level)))
                 spread = self._along(sums, axis, max(coarse, self._canonical(axis, level)), level, 0)
                 rows.append((spread * min(self._block(axis, coarse), self._block(axis, level))).tolist())
-        counted: dict[Any, int] = {}
-        for column in zip(*rows, strict=True):
-            counted[column] = counted.get(column, 0) + 1
+        counted = Counter(zip(*rows, strict=True))
         many = len(self._chains[axis])
         return [
             (tuple(column[i * many : (i + 1) * many] for i in range(len(forms))), count)
@@ -441,10 +432,6 @@ def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -
         where=", ".join([*names[:_NAMED], *more]) + " measured",
         remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
     )
-
-
-def _largest(sums: NDArray[Any]) -> int:
-    return max(abs(int(sums.max())), abs(int(sums.min())))
 
 
 def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:

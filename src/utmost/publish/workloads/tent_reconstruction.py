@@ -12,6 +12,7 @@ axis, with d and w_K the sums of m_V q_V over the measured families that are now
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -292,10 +293,7 @@ class _Frame:
             for form in forms
             for coarse in self.blocks.chains[axis]
         ]
-        counted: dict[Any, int] = {}
-        for column in zip(*rows, strict=True):
-            counted[column] = counted.get(column, 0) + 1
-        return list(counted.items())
+        return list(Counter(zip(*rows, strict=True)).items())
 
     def share(self, space: TentSpace, family: Family, which: int, keys: Sequence[Any]) -> Fraction:
         """What a form takes, in an eigenspace, of groups of the other axes that lie in these classes."""

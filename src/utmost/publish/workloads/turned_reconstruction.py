@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Floats
+from utmost.laws.exact.arrays import largest_size
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.reconstruction import Reconstruction, not_determined
@@ -59,14 +59,9 @@ class TurnedReconstruction:
         if len(halves) == 1:
             return halves[0]
         common = 2 * math.lcm(*(divisor for _, divisor in halves))
-        kind = object if any(_largest(sums) * common >= 1 << 61 for sums, _ in halves) else np.int64
+        kind = object if any(largest_size(sums) * common >= 1 << 61 for sums, _ in halves) else np.int64
         total, apart = (sums.astype(kind) * (common // (2 * divisor)) for sums, divisor in halves)
         return np.concatenate([total + apart, total - apart], axis=self.pair.place), common
-
-    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
-        """The same in float64."""
-        sums, divisor = self.estimates(measured, family)
-        return np.asarray(sums.astype(np.float64) / divisor)
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
         """Least squares of one answer."""
@@ -151,13 +146,9 @@ def _is_wanted(form: ProductForm) -> bool:
     return all(any(factor.tolist()) for factor in form.factors)
 
 
-def _largest(sums: NDArray[Any]) -> int:
-    return max(abs(int(sums.max())), abs(int(sums.min())))
-
-
 def _numbers(sums: NDArray[Any], divisor: int) -> NDArray[Any]:
     """The estimates as floats, or as fractions where floats would lose a digit before the point."""
-    if _largest(sums) < _FLOATS_UP_TO * divisor:
+    if largest_size(sums) < _FLOATS_UP_TO * divisor:
         return np.asarray(sums.astype(np.float64) / divisor)
     exactly = [Fraction(estimate) / divisor for estimate in sums.ravel().tolist()]
     return np.array(exactly, dtype=object).reshape(sums.shape)

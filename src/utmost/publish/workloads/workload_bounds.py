@@ -22,6 +22,7 @@ import numpy as np
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Array, Floats, Level, Number, checked, level, round_down
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import first_integer
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.bound_inequalities import (
@@ -314,14 +315,8 @@ def _weighted(pair: tuple[Directions, Directions], step: int) -> list[tuple[floa
 
 
 def _peak(function: Any, low: int, high: int) -> int:
-    """Where a concave function of integers is largest."""
-    while low < high:
-        middle = (low + high) // 2
-        if function(middle) < function(middle + 1):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    """Where a concave function of integers is largest: at the first from which it rises no more."""
+    return first_integer(low - 1, high, lambda place: function(place) >= function(place + 1))
 
 
 def _chord(
