@@ -45,6 +45,20 @@ def test_shares_cost_the_least_and_prices_prove_it(seed, spread):
         assert best == pytest.approx(simplex(columns, costs).value, abs=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value", "ignore:divide by zero")
+@pytest.mark.parametrize("size", [1e12, 1e200])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_start_that_lost_its_way_is_given_up(seed, size):
+    """Prices of another world, and one column that takes all: what is found is what is found from nothing."""
+    columns, costs, weights = random_program(seed, 1.9)
+    shares, prices = np.zeros(len(costs)), size * np.random.default_rng(seed).standard_normal(len(weights))
+    shares[0] = 1.0
+    found = central_shares(columns, costs, weights, 1e-7, 1e-9, (shares, prices))
+    again = central_shares(columns, costs, weights, 1e-7, 1e-9)
+    assert abs(columns @ found.shares - 1).max() <= 1e-8
+    assert float(costs @ found.shares) == pytest.approx(float(costs @ again.shares), abs=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_places_that_no_column_tells_apart_are_no_hindrance(seed):
     """Rows that are equal, or sums of others: the normal equations have no inverse, and the optimum is the same."""

@@ -10,7 +10,7 @@ then no private channel loses less than sum_x mu_x. All is exact for exact consu
 two bounds are floats rounded outward: the loss of an exactly private channel, and a proven lower bound.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nextafter
@@ -18,6 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from flint import fmpq
 from numpy.typing import NDArray
 
 from utmost.design.optima.checker_on_counts import dual_bound, remap_loss
@@ -46,19 +47,22 @@ from utmost.laws.exact.linear_algebra import by_integers
 from utmost.laws.exact.shown import Shown
 
 # What is fixed by a type is kept as long as the type is: powers, from below and from above, by length and by pair.
-_Ends = tuple[Fraction, Fraction, float, float]  # a power from below and above, and floats farther out still
-_kept: WeakKeyDictionary[PrivacyType, dict[Length, _Ends]] = WeakKeyDictionary()
+# A power from below and above, and floats farther out still. Floats stay floats: a Fraction takes longer to form than
+# the power, and few are looked at.
+_Ends = tuple[Fraction | float, Fraction | float, float, float]
+_kept: WeakKeyDictionary[PrivacyType, dict[Length | float, _Ends]] = WeakKeyDictionary()
 _kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, _Ends]] = WeakKeyDictionary()
+_kept_edges: WeakKeyDictionary[PrivacyType, tuple[list[_Ends], NDArray[np.intp]]] = WeakKeyDictionary()
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
     """alpha^d(i, j) or a float just above it: whatever keeps this factor is private."""
-    return _between(ptype, ptype.space.length(i, j))[1]
+    return Fraction(_between(ptype, ptype.space.length(i, j))[1])
 
 
 def alpha_below(ptype: PrivacyType, i: int, j: int) -> Fraction:
     """alpha^d(i, j) or a float just below it: whatever is private keeps this factor."""
-    return _between(ptype, ptype.space.length(i, j))[0]
+    return Fraction(_between(ptype, ptype.space.length(i, j))[0])
 
 
 def alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
@@ -75,27 +79,34 @@ def largest_alpha(ptype: PrivacyType) -> Fraction:
     """The largest `alpha_above` of an edge; 0 without one."""
     ends, _ = _ends_of_pairs(ptype, ptype.space.edges)
     most = max((end[3] for end in ends), default=0.0)
-    return max((end[1] for end in ends if end[3] == most), default=Fraction(0))
+    return Fraction(max((end[1] for end in ends if end[3] == most), default=0))
 
 
 def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
     ends, where = _ends_of_pairs(ptype, pairs)
-    return np.asarray(objects(end[side] for end in ends)[where])
+    return np.asarray(objects(Fraction(end[side]) for end in ends)[where])
 
 
 def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_Ends], NDArray[np.intp]]:
     """What is known of different pairs, and which of them each pair is."""
+    # A design asks for its edges half a dozen times.
+    are_edges, ends_of_edges = pairs is ptype.space.edges, _kept_edges.get(ptype)
+    if are_edges and ends_of_edges is not None:
+        return ends_of_edges
     known, n = _kept_pairs.setdefault(ptype, {}), ptype.space.size
     each, where = np.unique(pairs.min(axis=1) * n + pairs.max(axis=1), return_inverse=True)
     codes = each.tolist()
     new = [code for code in codes if code not in known]
     if new:
+        # Floats are looked up as such: one that equals a Fraction is found under the same key.
         lengths = np.asarray(ptype.space.metric.lengths(*np.divmod(np.array(new), n))).tolist()
-        lengths = [d if isinstance(d, Surd) else Fraction(d) for d in lengths]
         # Of one length for many pairs: on a grid of 400 places there are some hundred, and 80 000 pairs.
         powers = _powers(ptype, lengths)
         known.update((code, powers[d]) for code, d in zip(new, lengths, strict=True))
-    return [known[code] for code in codes], where
+    ends = [known[code] for code in codes]
+    if are_edges:
+        _kept_edges[ptype] = ends, where
+    return ends, where
 
 
 def _near_alphas(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Floats:
@@ -104,11 +115,17 @@ def _near_alphas(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Floa
     return np.array([end[2 + side] for end in ends], dtype=np.float64)[where]
 
 
+def near_alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Floats:
+    """`alphas_above` as the nearest floats."""
+    ends, where = _ends_of_pairs(ptype, pairs)
+    return np.array([float(end[1]) for end in ends], dtype=np.float64)[where]
+
+
 def _between(ptype: PrivacyType, length: Length) -> _Ends:
     return _powers(ptype, [length])[length]
 
 
-def _powers(ptype: PrivacyType, lengths: Sequence[Length]) -> dict[Length, _Ends]:
+def _powers(ptype: PrivacyType, lengths: Sequence[Length | float]) -> dict[Length | float, _Ends]:
     """What is known of the powers of the type's alpha, those of the lengths among it."""
     powers = _kept.setdefault(ptype, {})
     new = [length for length in dict.fromkeys(lengths) if length not in powers]
@@ -116,20 +133,19 @@ def _powers(ptype: PrivacyType, lengths: Sequence[Length]) -> dict[Length, _Ends
     return powers
 
 
-def _enclosed(level: Level, lengths: Sequence[Length]) -> list[_Ends]:
+def _enclosed(level: Level, lengths: Sequence[Length | float]) -> list[_Ends]:
     """alpha^length twice where it is rational, else the floats around it."""
     if level.base is not None or any(isinstance(length, Surd) or length == 0 for length in lengths):
         return [_enclosed_by_itself(level, length) for length in lengths]
-    floats = exp_floats(-level.power * length for length in lengths if not isinstance(length, Surd))
+    power = -fmpq(*level.power.as_integer_ratio())
+    floats = exp_floats(power * fmpq(*length.as_integer_ratio()) for length in lengths if not isinstance(length, Surd))
     pairs = zip(lengths, floats, strict=True)
-    return [
-        (Fraction(ends[0]), Fraction(ends[1]), *ends) if ends else _enclosed_by_itself(level, length)
-        for length, ends in pairs
-    ]
+    return [(*ends, *ends) if ends else _enclosed_by_itself(level, length) for length, ends in pairs]
 
 
-def _enclosed_by_itself(level: Level, length: Length) -> _Ends:
+def _enclosed_by_itself(level: Level, length: Length | float) -> _Ends:
     """By as many bits as it takes until the floats around an irrational power are neighbours."""
+    length = length if isinstance(length, Surd) else Fraction(length)
     if level.base is not None and not isinstance(length, Surd) and level.scaled(length).is_rational:
         alpha = level.scaled(length).alpha_fraction()
         return alpha, alpha, round_down(alpha), round_up(alpha)
@@ -138,7 +154,7 @@ def _enclosed_by_itself(level: Level, length: Length) -> _Ends:
         around = power_interval(level, length, bits)
         low, high = round_down(around), round_up(around)
         if nextafter(low, inf) == high:
-            return Fraction(low), Fraction(high), low, high
+            return low, high, low, high
         bits *= 2
 
 
@@ -150,20 +166,22 @@ _LEAST = 1e-280
 _BLOCK = 1 << 20
 
 
-def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, int, int, Fraction]]:
+def doubtful_ratios(ptype: PrivacyType, matrix: Array, scale: Any = None) -> Iterator[tuple[int, int, int, Fraction]]:
     """(x, y, r, alpha^d(x, y)) for all essential edges in both directions where X[x, r] >= alpha^d X[y, r] is not sure.
 
     Where X[y, r] is 0 it is: nothing is asked of X[x, r].
 
     Args:
         ptype: space and level.
-        matrix: (n, k) Fractions, not negative.
+        matrix: (n, k) Fractions, not negative; or integers over a ``scale``, one for all or for each row (n, 1).
 
     Cost: O(edges k) float operations, and one exact number for each doubt.
     """
-    near, empty = matrix.astype(np.float64), matrix == 0
+    # Python rounds a quotient of integers to the nearest float, as it does a Fraction, in a tenth of the time.
+    near, empty = (matrix if scale is None else matrix / scale).astype(np.float64), matrix == 0
     edges = ptype.space.edges
-    factors, above = alphas_above(ptype, edges), _near_alphas(ptype, edges, 1)
+    ends, where = _ends_of_pairs(ptype, edges)
+    above = np.array([end[3] for end in ends], dtype=np.float64)[where]
     step = max(1, _BLOCK // max(1, matrix.shape[1]))
     for start in range(0, len(edges), step):
         block = edges[start : start + step]
@@ -173,7 +191,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, in
             # A float decides where it is past every rounding; the rest, a few ties, is multiplied out in Fractions.
             doubt = ~empty[y] & ((here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST)))
             for e, r in np.argwhere(doubt).tolist():
-                yield int(x[e]), int(y[e]), r, factors[start + e]
+                yield int(x[e]), int(y[e]), r, Fraction(ends[where[start + e]][1])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -278,8 +296,10 @@ def certified_bounds(
         upper = remap_loss(ptype.level, consumer, actions, exactly)
     else:
         assert matrix is not None, "a certificate has a remap or a matrix"
-        check_private(ptype, matrix)
-        upper = matrix_loss(consumer, matrix, exactly)
+        check_array(matrix, "channel", 2)
+        integers = by_integers(as_rationals(matrix))
+        _check_private(ptype, matrix, *integers)
+        upper = _loss(consumer, *integers, exactly)
     return Bounds(lower, upper)
 
 
@@ -318,12 +338,15 @@ def check_private(ptype: PrivacyType, matrix: Array) -> None:
     """Raise PromiseBroken unless a matrix of Fractions is a channel that keeps the level along every edge, exactly."""
     check_array(matrix, "channel", 2)
     # Sums of integers over one denominator for each row: a sum of Fractions would find a common divisor at each step.
-    whole, scale = by_integers(as_rationals(matrix))
+    _check_private(ptype, matrix, *by_integers(as_rationals(matrix)))
+
+
+def _check_private(ptype: PrivacyType, matrix: Array, whole: Array, scale: Array) -> None:
     for x in np.flatnonzero(whole.sum(axis=1) != scale[:, 0])[:1]:
         raise PromiseBroken(f"row {x} of the channel must sum to 1", came=matrix[x].sum())
     for x, r in np.argwhere(whole < 0)[:1]:
         raise PromiseBroken(f"entry [{x}, {r}] of the channel must not be negative", came=matrix[x, r])
-    for x, y, r, factor in doubtful_ratios(ptype, matrix):
+    for x, y, r, factor in doubtful_ratios(ptype, whole, scale):
         if not at_most(factor, matrix[y, r], matrix[x, r]):
             raise PromiseBroken(
                 f"secrets {x} and {y} must keep the level in column {r}", came=(matrix[x, r], matrix[y, r])
@@ -332,10 +355,14 @@ def check_private(ptype: PrivacyType, matrix: Array) -> None:
 
 def matrix_loss(consumer: Consumer, matrix: Array, exactly: bool) -> Any:
     """sum_x p_x sum_r X[x, r] l(x, r) of a matrix of Fractions, every float read as the rational that it is."""
-    (losses, units), (chances, scale) = (by_integers(numbers) for numbers in (consumer.loss, matrix))
+    return _loss(consumer, *by_integers(matrix), exactly)
+
+
+def _loss(consumer: Consumer, chances: Array, scale: Array, exactly: bool) -> Any:
+    losses, units = by_integers(consumer.loss)
     tops, below = (losses * chances).sum(axis=1).tolist(), (units * scale).ravel().tolist()
     rows = zip(consumer.prior.tolist(), tops, below, strict=True)
-    total = sum((Fraction(p) * Fraction(top, bottom) for p, top, bottom in rows if p), Fraction(0))
+    total = _sum(fmpq(*p.as_integer_ratio()) * fmpq(top, bottom) for p, top, bottom in rows if p)
     return total if exactly else round_up(total)
 
 
@@ -353,8 +380,13 @@ def edge_bound(
     # Not `slack < 0`, which NaN is not.
     for x, r in np.argwhere(~(slack >= 0))[:1]:
         raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=float(slack[x, r]))
-    total = sum(map(Fraction, dual.tolist()), Fraction(0))
+    total = _sum(fmpq(*price.as_integer_ratio()) for price in dual.tolist())
     return total if exactly else round_down(total)
+
+
+def _sum(numbers: Iterable[fmpq]) -> Fraction:
+    total = sum(numbers, fmpq(0))
+    return Fraction(int(total.p), int(total.q))
 
 
 def edge_slacks(
@@ -368,8 +400,8 @@ def edge_slacks(
     number_kind = object if exactly else np.float64
     prior, loss = (np.asarray(a, dtype=number_kind) for a in (consumer.prior, consumer.loss))
     mu, cost = np.asarray(dual, dtype=number_kind)[:, None], prior[:, None] * loss
-    listed = multipliers if isinstance(multipliers, Multipliers) else _listed(ptype, multipliers)
-    factors = _factors(ptype, listed, exactly)
+    listed = as_list(ptype, multipliers)
+    factors = alphas_below(ptype, listed.pairs) if exactly else _near_alphas(ptype, listed.pairs, 0)
     minus, plus = listed.total(1, cost.shape), listed.total(factors, cost.shape, at_high=True)
     slack = cost - mu - minus + plus
     if exactly:
@@ -379,13 +411,10 @@ def edge_slacks(
     return np.asarray(slack - roundings * 2.0**-52 * (cost + abs(mu) + minus + plus) - 1e-300)
 
 
-def _listed(ptype: PrivacyType, multipliers: Array) -> Multipliers:
-    """The multipliers (edges, 2, actions) that are not zero."""
+def as_list(ptype: PrivacyType, multipliers: Array | Multipliers) -> Multipliers:
+    """A list as it is, and of a table (edges, 2, actions) what is not zero."""
+    if isinstance(multipliers, Multipliers):
+        return multipliers
     e, side, action = np.nonzero(multipliers)
     ends = ptype.space.edges
     return Multipliers(ends[e, side], ends[e, 1 - side], action, multipliers[e, side, action])
-
-
-def _factors(ptype: PrivacyType, listed: Multipliers, exactly: bool) -> Array:
-    """alpha^d of each pair in the list, or a float below it."""
-    return alphas_below(ptype, listed.pairs) if exactly else _near_alphas(ptype, listed.pairs, 0)

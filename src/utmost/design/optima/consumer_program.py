@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.optima.checker import alphas_above
+from utmost.design.optima.checker import alphas_above, near_alphas_above
 from utmost.design.spaces import Consumer
 from utmost.design.types import PrivacyType
 from utmost.laws.exact import Array, as_rationals, checked
@@ -32,10 +32,11 @@ def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True
     edges = ptype.space.edges
     unit: Any = Fraction(1) if exactly else 1.0
     kind: Any = object if exactly else np.float64
-    prior, loss, factors = (
+    prior, loss = (
         as_rationals(numbers) if exactly else numbers.astype(np.float64)
-        for numbers in (consumer.prior, consumer.loss.ravel(), alphas_above(ptype, edges))
+        for numbers in (consumer.prior, consumer.loss.ravel())
     )
+    factors = alphas_above(ptype, edges) if exactly else near_alphas_above(ptype, edges)
     actions = np.arange(k)
     here = np.stack([edges, edges[:, ::-1]], axis=1).reshape(-1, 2)
     left, right = (here[:, side][:, None] * k + actions for side in (0, 1))

@@ -91,10 +91,10 @@ class Forest:
 
     def lacks(self, prices: Floats, level: float) -> Floats:
         """(n,) by how much each place's price must be lowered at most so that the trees prove a level of all rays."""
-        from utmost.design.optima.tree_pricing import most_lacked
+        from utmost.design.optima.tree_pricing import serve_trees
 
         lacks = np.zeros(len(self.weights))
-        most_lacked(self._arrays(self.factors), np.ascontiguousarray(prices), level, lacks)
+        serve_trees(self._arrays(self.factors), np.ascontiguousarray(prices), level, lacks, np.empty((0, 0)))
         return lacks
 
     def take_over(self, prices: Floats, which: Places) -> None:
@@ -106,10 +106,30 @@ class Forest:
         for part in (self.parents, self.kinds, self.roots, self.rays):
             part[takers] = part[donors]
 
-    def adopt(self, others: "Forest", rays: Floats, which: Places) -> None:
-        """Begin at trees of another forest on these places: for each action the one in ``which``, with their rays."""
-        self.parents, self.kinds = others.parents[which].copy(), others.kinds[which].copy()
-        self.roots, self.rays = others.roots[which].copy(), rays[which].copy()
+    def adopt(self, others: "Forest", which: Places) -> None:
+        """Begin at trees of another forest on these places: for each action the one in ``which``."""
+        for name in ("parents", "kinds", "roots", "rays"):
+            setattr(self, name, getattr(others, name)[which].copy())
+
+    def grown(self, others: "Forest", at: NDArray[np.intp]) -> "Forest":
+        """These trees with the factors and weights of others, and their further places, each as high as it may be.
+
+        Args:
+            others: on all places.
+            at: (n,) where these places are among all, in order.
+        """
+        k, n = self.parents.shape[0], len(others.weights)
+        new = np.setdiff1d(np.arange(n), at)
+        rays, parents = np.empty((k, n)), np.empty((k, n), dtype=np.int32)
+        kinds = np.full((k, n), -1, dtype=np.int8)
+        rays[:, at], parents[:, at], kinds[:, at] = self.rays, at[self.parents], self.kinds
+        for place in new:
+            high = self.rays / others.factors[place, at]
+            least = high.argmin(axis=1)
+            rays[:, place], parents[:, place] = high[np.arange(k), least], at[least]
+        rays /= (rays @ others.weights)[:, None]
+        roots = at[self.roots].astype(np.int32)
+        return Forest(others.factors, others.weights, parents, kinds, roots, rays, np.zeros(k), np.full(k, -np.inf))
 
     def copied(self) -> "Forest":
         """The same, to be kept."""
@@ -133,12 +153,11 @@ class Forest:
 
         Returns: at most n - 1 for each action.
         """
-        from utmost.design.optima.tree_pricing import flows_of_trees
+        from utmost.design.optima.tree_pricing import serve_trees
 
         k, n = self.parents.shape
         values = np.zeros((k, n))
-        anything = np.full(n, np.inf)
-        flows_of_trees(self._arrays(factors), np.ascontiguousarray(prices), anything, values)
+        serve_trees(self._arrays(factors), np.ascontiguousarray(prices), 0.0, np.zeros(n), values)
         action, place = np.nonzero(values)
         above, is_sink = self.parents[action, place], self.kinds[action, place] > 0
         return Multipliers(

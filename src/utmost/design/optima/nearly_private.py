@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.design.channels import Channel
 from utmost.design.channels.channel import Labels, stochastic
-from utmost.design.optima.checker import Multipliers, doubtful_ratios, edge_slacks, largest_alpha
+from utmost.design.optima.checker import Multipliers, as_list, doubtful_ratios, edge_slacks, largest_alpha
 from utmost.design.spaces import Consumer
 from utmost.design.types import PrivacyType
 from utmost.design.types.privacy_type import at_most
@@ -90,11 +90,10 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
     Cost: O(edges k) float operations, and exact ones where floats leave doubt.
     """
     units = _units(near, _GRID)
-    matrix = _shares(units, _GRID)
-    breaks, largest = _breaks(ptype, matrix)
+    breaks, largest = _breaks(ptype, units, _GRID)
     # A constant c added to a whole column adds c (1 - alpha) to each of its gaps: so much mends the worst of them.
-    raised = objects(ceil(_GRID * broken / (1 - largest)) for broken in breaks)
-    return _shares(units + raised, _GRID + int(raised.sum())) if raised.any() else matrix
+    raised = objects(ceil(broken / (1 - largest)) if broken else 0 for broken in breaks)
+    return _shares(units + raised, _GRID + int(raised.sum()))
 
 
 def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
@@ -124,9 +123,9 @@ def feasible_dual(
 ) -> tuple[Array, Array | Multipliers]:
     """The dual with negative multipliers raised to 0, and mu lowered until it is certainly feasible."""
     nonnegative = multipliers if isinstance(multipliers, Multipliers) else np.maximum(multipliers, 0.0)
-    mu = np.array(dual)
+    mu, listed = np.array(dual), as_list(ptype, nonnegative)
     for _ in range(20):
-        slack = edge_slacks(ptype, consumer, mu, nonnegative, exactly=False).min(axis=1)
+        slack = edge_slacks(ptype, consumer, mu, listed, exactly=False).min(axis=1)
         if (slack >= 0).all():
             break
         # Twice what is missing, for the sum that is compared is rounded once more with each change.
@@ -134,10 +133,10 @@ def feasible_dual(
     return mu, nonnegative
 
 
-def _breaks(ptype: PrivacyType, matrix: Array) -> tuple[list[Fraction], Fraction]:
+def _breaks(ptype: PrivacyType, matrix: Array, scale: int | None = None) -> tuple[list[Fraction], Fraction]:
     """By how much each column breaks privacy at most, and the largest factor of an edge."""
     breaks = [Fraction(0)] * matrix.shape[1]
-    for x, y, r, factor in doubtful_ratios(ptype, matrix):
+    for x, y, r, factor in doubtful_ratios(ptype, matrix, scale):
         if not at_most(factor, matrix[y, r], matrix[x, r]):
             breaks[r] = max(breaks[r], factor * matrix[y, r] - matrix[x, r])
     return breaks, largest_alpha(ptype)
@@ -181,10 +180,8 @@ def _shares(units: Array, total: int) -> Array:
 
 def _units(near: Array, total: int) -> Array:
     """Each row in whole units that sum to ``total``: the largest entry takes what rounding leaves."""
-    units = np.rint(np.maximum(near, 0.0) * total).astype(object)
-    for x, row in enumerate(units):
-        whole = [int(u) for u in row]
+    rows = [[int(u) for u in row] for row in np.rint(np.maximum(near, 0.0) * total).tolist()]
+    for row, largest in zip(rows, near.argmax(axis=1).tolist(), strict=True):
         # On the largest entry the same few units are the least part of it.
-        whole[int(np.argmax(near[x]))] += total - sum(whole)
-        units[x] = whole
-    return np.asarray(units)
+        row[largest] += total - sum(row)
+    return objects((u for row in rows for u in row), near.shape)

@@ -37,7 +37,7 @@ _SHORT = 0.1  # of the slack: by how much a place may fall short, times its q v
 _ROUNDING = 1e-14  # of what is summed
 _LIGHT = 1e-2  # of the heaviest place: what a root weighs at least
 _VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
-_WAYS_IN = ("price_trees", "flows_of_trees", "most_lacked")  # what `Forest` calls; the rest is called by these
+_WAYS_IN = ("price_trees", "serve_trees")  # what `Forest` calls; the rest is called by these
 _fast: list[Callable[..., Any]] = []
 _worked, _has_looked = 0, False
 
@@ -315,91 +315,69 @@ def joined(cut: int, sink: int, giver: int, parent: Places, kind: Kinds) -> None
 
 
 @fast
-def price_tree(trees: Trees, w: int, Y: Floats, most: int, slack: float) -> tuple[float, float, int, int]:
-    """Pivot towards the tree of least r = <Y, v> / <q, v>, in place: r, the level that the tree proves, pivots, root.
+def price_trees(trees: Trees, prices: Floats, which: Places, most: int, slack: float) -> int:
+    """Pivot the tree of each action in ``which`` towards the least r = <Y, v> / <q, v>, Y being its row of ``prices``.
 
     A flow is what one side of the tree adds up to, and the side below is taken: so the root is among the heavy places,
-    since the sum over a heavy side would be rounding beside the flow to a light one. It ends as soon as the tree proves
-    r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources.
+    since the sum over a heavy side would be rounding beside the flow to a light one. A tree is left as soon as it
+    proves r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources.
+
+    Returns: how many pivots it took in all. Trees, ratios and what is proven are changed in place. This is one function
+    since every one that calls another makes that be compiled once more.
     """
-    n, a, q = len(Y), trees.factors, trees.weights
-    parent, kind, root, v = trees.parents[w], trees.kinds[w], trees.roots[w], trees.rays[w]
-    tree = Tree(parent, kind, np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
-    at = Priced(Y, q, v)
+    n, a, q, steps = len(trees.weights), trees.factors, trees.weights, 0
+    head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     left, lack, products = np.empty(n), np.empty(n), np.empty(n)
     inside, source = np.empty(n, np.bool_), np.empty(n, np.bool_)
-    pivots = 0
-    while True:
-        downwards(tree, root)
-        tight_along(a, q, tree, v)
-        heaviest, r = root, 0.0
-        for i in range(n):
-            r += Y[i] * v[i]
-            if q[i] * v[i] > q[heaviest] * v[heaviest]:
-                heaviest = i
-        if q[root] * v[root] < _LIGHT * q[heaviest] * v[heaviest]:
-            rooted_at(heaviest, root, parent, kind)
-            root = heaviest
-            downwards(tree, root)
-        short = _SHORT * slack
-        cut, least = most_negative_flow(at, r, tree, left, lack, products)
-        # At the level r - slack each side of an arc has slack more at most, and may fall short by ``short``: where a
-        # flow is farther below 0 no proof need be tried.
-        if least >= -2.0 * (slack + short) and is_proven(at, r - slack, short, tree, left, lack):
-            return r, r - slack - short, pivots, root
-        if pivots >= most or cut < 0:
-            break
-        mark_sides(cut, tree, inside, source)
-        sink, giver = first_tight(a, v, kind[cut] > 0, inside, source, products)
-        if giver < 0:
-            break
-        joined(cut, sink, giver, parent, kind)
-        pivots += 1
-    level = proven_level(at, r, slack, tree, left, lack)
-    return r, level - _SHORT * slack, pivots, root
-
-
-@fast
-def price_trees(trees: Trees, prices: Floats, which: Places, most: int, slack: float) -> int:
-    """`price_tree` for each action in ``which``, with its row of ``prices``: how many pivots in all."""
-    pivots = 0
+    short = _SHORT * slack
     for e in range(len(which)):
         w = which[e]
-        trees.ratios[w], trees.proven[w], steps, trees.roots[w] = price_tree(trees, w, prices[e], most, slack)
-        pivots += steps
-    return pivots
+        Y, parent, kind, root, v = prices[e], trees.parents[w], trees.kinds[w], trees.roots[w], trees.rays[w]
+        tree, at, pivots = Tree(parent, kind, order, head, following), Priced(Y, q, v), 0
+        while True:
+            downwards(tree, root)
+            tight_along(a, q, tree, v)
+            heaviest, r = root, 0.0
+            for i in range(n):
+                r += Y[i] * v[i]
+                if q[i] * v[i] > q[heaviest] * v[heaviest]:
+                    heaviest = i
+            if q[root] * v[root] < _LIGHT * q[heaviest] * v[heaviest]:
+                rooted_at(heaviest, root, parent, kind)
+                root = heaviest
+                downwards(tree, root)
+            cut, least = most_negative_flow(at, r, tree, left, lack, products)
+            # At the level r - slack each side of an arc has slack more at most, and may fall short by ``short``: where
+            # a flow is farther below 0 no proof need be tried.
+            is_done = least >= -2.0 * (slack + short) and is_proven(at, r - slack, short, tree, left, lack)
+            if is_done or pivots >= most or cut < 0:
+                break
+            mark_sides(cut, tree, inside, source)
+            sink, giver = first_tight(a, v, kind[cut] > 0, inside, source, products)
+            if giver < 0:
+                break
+            joined(cut, sink, giver, parent, kind)
+            pivots += 1
+        level = r - slack if is_done else proven_level(at, r, slack, tree, left, lack)
+        trees.ratios[w], trees.proven[w], trees.roots[w] = r, level - short, root
+        steps += pivots
+    return steps
 
 
 @fast
-def flows_of_trees(trees: Trees, prices: Floats, may_lack: Floats, multipliers: Floats) -> None:
-    """Write into ``multipliers`` (k, n) that of the arc above each place, which is 0 above a root."""
-    n = len(trees.weights)
-    head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    left, v = np.empty(n), np.empty(n)
-    for w in range(len(prices)):
-        tree = Tree(trees.parents[w], trees.kinds[w], order, head, following)
-        downwards(tree, trees.roots[w])
-        tight_along(trees.factors, trees.weights, tree, v)
-        for i in range(n):
-            left[i] = v[i] * prices[w, i]
-        served(left, v * may_lack, tree)
-        for i in range(n):
-            sink = i if tree.kind[i] > 0 else tree.parent[i]
-            multipliers[w, i] = 0.0 if i == trees.roots[w] else max(left[i] * tree.kind[i], 0.0) / v[sink]
-
-
-@fast
-def most_lacked(trees: Trees, prices: Floats, level: float, lacks: Floats) -> None:
+def serve_trees(trees: Trees, prices: Floats, level: float, lacks: Floats, multipliers: Floats) -> None:
     """Raise ``lacks`` (n,) to what each place lacks at most, of all actions, of what proves the level on their trees.
 
     With d = ``lacks`` the trees prove <Y + d, u> >= level <q, u> for all u of the type and each row Y of ``prices``.
+    Where ``multipliers`` is (k, n), that of the arc above each place is written into it, which is 0 above a root.
     """
     n, q = len(trees.weights), trees.weights
     head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    left, anything, short = np.empty(n), np.full(n, np.inf), np.empty(n)
+    left, anything, short, v = np.empty(n), np.full(n, np.inf), np.empty(n), np.empty(n)
     for w in range(len(prices)):
-        tree, v = Tree(trees.parents[w], trees.kinds[w], order, head, following), trees.rays[w]
+        tree = Tree(trees.parents[w], trees.kinds[w], order, head, following)
         downwards(tree, trees.roots[w])
+        tight_along(trees.factors, q, tree, v)
         for i in range(n):
             left[i] = short[i] = v[i] * (prices[w, i] - level * q[i])
         served(left, anything, tree)
@@ -409,5 +387,7 @@ def most_lacked(trees: Trees, prices: Floats, level: float, lacks: Floats) -> No
             flow = max(left[i] * tree.kind[i], 0.0)
             short[i] -= tree.kind[i] * flow
             short[tree.parent[i]] += tree.kind[i] * flow
+            if len(multipliers) > 0:
+                multipliers[w, i] = flow / v[i if tree.kind[i] > 0 else tree.parent[i]]
         for i in range(n):
             lacks[i] = max(lacks[i], -short[i] / v[i])

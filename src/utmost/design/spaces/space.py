@@ -121,6 +121,8 @@ def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
     n = len(values)
     roads = values.copy()
     np.fill_diagonal(roads, roads.max() + 1)  # so that z = x and z = y are longer than the direct way
+    if len(pairs) * n <= _BLOCK:
+        return np.asarray((roads[pairs[:, 0]] + roads[pairs[:, 1]]).min(axis=1))
     best = np.empty(len(pairs), dtype=values.dtype)
     starts = np.searchsorted(pairs[:, 0], np.arange(n + 1))
     width = max(1, _BLOCK // n)

@@ -195,19 +195,19 @@ def exp_interval(x: Fraction | Interval, bits: int) -> Interval:
     return Interval(*_exp(_ratio(x), x.numerator // x.denominator, bits), bits)
 
 
-def exp_floats(exponents: Iterable[Fraction]) -> list[tuple[float, float] | None]:
+def exp_floats(exponents: Iterable[fmpq]) -> list[tuple[float, float] | None]:
     """For rationals x other than 0 the neighbouring floats between which e^x lies; None where 128 bits do not tell.
 
     Many at once, since the precision is set once. Arb's comparisons hold for every number of a ball.
 
-    >>> [(low, high)] = exp_floats([Fraction(-1)])
+    >>> [(low, high)] = exp_floats([fmpq(-1)])
     >>> low < Fraction(3678794411714423215955237701614608674458111310, 10**46) < high, high - low < 1e-16
     (True, True)
     """
     floats: list[tuple[float, float] | None] = []
     with working_precision(128):
         for x in exponents:
-            power = arb(_ratio(x)).exp()
+            power = arb(x).exp()
             near = float(power.mid())
             ends = (near, math.nextafter(near, math.inf)) if arb(near) < power else (math.nextafter(near, 0), near)
             floats.append(ends if arb(ends[0]) < power < arb(ends[1]) else None)

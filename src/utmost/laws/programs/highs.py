@@ -123,13 +123,15 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
         if added.size == 0:
             break
         rows = np.concatenate([rows, added])
-    basis = highs.getBasis()
-    duals, places = np.zeros(m), np.full(m, BASIC, dtype=np.int8)
+    duals, places, basic = np.zeros(m), np.full(m, BASIC, dtype=np.int8), np.full(n, BASIC, dtype=np.int8)
     duals[rows] = np.array(solution.col_value) / _UNIT
-    # A variable is basic where its row of the dual is tight, and a row where its multiplier is not.
-    at = np.where(np.isfinite(program.lower[rows]), AT_LOWER, AT_UPPER)
-    places[rows] = np.where(_codes(basis.col_status) == BASIC, at, BASIC)
-    basic = np.where(_codes(basis.row_status) == BASIC, AT_LOWER, BASIC)
+    # A variable is basic where its row of the dual is tight, and a row where its multiplier is not: those of the dual
+    # come by number, its columns from 0 on and its rows from -1 down.
+    _, own = highs.getBasicVariables()
+    own = np.array(own)
+    tight = rows[own[own >= 0]]
+    places[tight] = np.where(np.isfinite(program.lower[tight]), AT_LOWER, AT_UPPER)
+    basic[-1 - own[own < 0]] = AT_LOWER
     primal = np.where(primal <= TOLERANCE / _UNIT, 0.0, primal)
     reduced = program.cost - program.transposed_product(duals)
     return LinearSolution(float((program.cost * primal).sum()), primal, duals, reduced, Basis(basic, places))

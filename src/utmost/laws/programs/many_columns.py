@@ -18,7 +18,9 @@ _HALVED = 64  # rows from which a triangular matrix is inverted by halves
 _SHORT_OF = 0.95  # of the way to the boundary
 _INSIDE = 1e-2  # of the mean: how far from zero the first point is
 _MOVED, _LEAST_MOVED = 3.0, 1e-12  # times what a new column is worth: how far inside the next point is
-_STALLED = 4  # steps without progress
+_STALLED, _STALLED_FAR = 4, 16  # steps without progress: where sums are nearly right rounding ends it, else little room
+_NEARLY = 1e-3
+_LOST = 10.0  # times what is wanted: a start that leads no nearer is given up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,16 +72,13 @@ def central_shares(
     """
     rows = _Differences.of(columns, weights)
     program = rows.of_columns(columns), costs, rows.sums
-    at = _Point.first(*program) if near is None else _Point.near(*program, near[0], rows.multipliers(near[1]))
-    best, best_merit, stalled = at, np.inf, 0
-    for steps in range(_MOST_STEPS + 1):
-        merit = at.merit(gap, exactness)
-        # The best point is kept: beyond its digits the method wanders, and the last point may be worse.
-        best, stalled = (at, 0) if merit < 0.9 * best_merit else (best, stalled + 1)
-        best_merit = min(merit, best_merit)
-        if merit <= 1.0 or stalled > _STALLED or steps == _MOST_STEPS:
-            break
-        at = at.next()
+    best, merit = None, np.inf
+    if near is not None:
+        best, merit = _Point.near(*program, near[0], rows.multipliers(near[1])).followed(gap, exactness)
+    # A start on the boundary may lead nowhere; kept, its prices would be those of the next rounds, too, for ever.
+    if best is None or not merit <= _LOST:
+        again, its_merit = _Point.first(*program).followed(gap, exactness)
+        best = again if best is None or its_merit < merit else best
     return Shares(best.x, rows.prices(best.y), best.s, float(abs(1 - columns @ best.x).max()))
 
 
@@ -157,6 +156,20 @@ class _Point:
         """At most 1 where everything is as wanted."""
         dual = float(abs(self.c - self.A.T @ self.y - self.s) @ self.x)
         return max(float(self.x @ self.s) / gap, self.off / exactness, dual / gap)
+
+    def followed(self, gap: float, exactness: float) -> "tuple[_Point, float]":
+        """The best point on the way to the optimum, and its merit."""
+        at, best, best_merit, stalled = self, self, np.inf, 0
+        for steps in range(_MOST_STEPS + 1):
+            merit = at.merit(gap, exactness)
+            # The best point is kept: beyond its digits the method wanders, and the last point may be worse.
+            best, stalled = (at, 0) if merit < 0.9 * best_merit else (best, stalled + 1)
+            best_merit = min(merit, best_merit)
+            patience = _STALLED if best.off < _NEARLY else _STALLED_FAR
+            if merit <= 1.0 or stalled > patience or steps == _MOST_STEPS:
+                break
+            at = at.next()
+        return best, best_merit
 
     @property
     def off(self) -> float:
