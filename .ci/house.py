@@ -199,6 +199,7 @@ def _beginning(text: ast.expr) -> str:
     return str(first.value) if isinstance(first, ast.Constant) else ""
 
 
+@cache
 def pidgin(tree: Path) -> dict[str, int]:
     """How often names that name nothing are bound or read as locals, by file."""
     counts = {}

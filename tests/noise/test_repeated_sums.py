@@ -72,7 +72,6 @@ def test_sums_of_geometric_noise_have_the_margin_of_the_other_route(epsilon, cou
     ("law", "count"),
     [
         (DiscreteStaircase("1/1000", 5), 2),
-        (DiscreteStaircase("1/1000", 5), 300),
         (DiscreteStaircase(1, 2**40), 12),
         (DiscreteStaircase("1e-6", 7), 300),
     ],

@@ -57,7 +57,7 @@ def test_one_point_in_every_kind_of_number(kind):
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 def test_every_order_of_requests_has_the_law_and_correlation(order):
     """R3: each level has its own law and two have the covariance of the path, E V_e1.V_e2 = E|V_e2|^2, e1 < e2."""
-    levels, count = [level("1/2"), level(alpha="1/3"), level(3)], 20_000
+    levels, count = [level("1/2"), level(alpha="1/3"), level(3)], 8_000
     made = seeded_planar_release(np.full((count, 2), 7.5), seed=f"order {order}")
     noise: dict[int, np.ndarray] = {}
     for i in order:

@@ -150,7 +150,7 @@ PLANS = [
 def test_every_plan_draws_the_law(plan, epsilon):
     """Also the plans that run into the tail at every second draw."""
     ratio, a = level(epsilon).alpha_interval, float(np.exp(-float(epsilon)))
-    k, mark = ManyMarked(ratio, [real(Fraction(1, 4)), real(Fraction(3, 4))], plan).draw(200_000, SeededRandomness(3))
+    k, mark = ManyMarked(ratio, [real(Fraction(1, 4)), real(Fraction(3, 4))], plan).draw(60_000, SeededRandomness(3))
 
     def cdf(x):
         return 1 - a ** (x // 2 + 1.0) - np.where(x % 2, 0, 0.75 * (1 - a) * a ** (x // 2.0))

@@ -16,7 +16,7 @@ from utmost.laws.noise import Geometric
 from utmost.laws.sampling import level_draws, sample
 from utmost.laws.sampling.level_draws import bridge_noise, sample_path, tightening_noise
 
-N = 100_000
+N = 30_000
 # One test in a million fails by chance; with a fixed seed none does.
 SIGNIFICANCE = 1e-6
 

@@ -71,7 +71,7 @@ def test_arrays_fit_the_law(period, step, plan):
 @pytest.mark.parametrize("epsilon", ["1e-6", "0.1", "5", "50"])
 @pytest.mark.parametrize("plan", [CONSTANT, TABLE], ids=["constant", "table"])
 def test_arrays_fit_the_law_at_any_level(epsilon, plan):
-    draws = ManyStaircase(level(epsilon).alpha_interval, 7, 3, plan).draw(200_000, SeededRandomness(epsilon))
+    draws = ManyStaircase(level(epsilon).alpha_interval, 7, 3, plan).draw(60_000, SeededRandomness(epsilon))
     law = DiscreteStaircase(epsilon=epsilon, sensitivity=7, step=3)
     assert chi_square(draws, law.cdf) > LEVEL
 

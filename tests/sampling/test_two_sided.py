@@ -33,7 +33,7 @@ EPSILONS = ["1e-15", "1e-6", "0.03", "1", "4", "50"]
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("plan", [CONSTANT, TABLE], ids=["constant", "table"])
 def test_arrays_fit_the_law(epsilon, plan):
-    draws = ManyTwoSided(level(epsilon).alpha_interval, plan).draw(200_000, SeededRandomness(epsilon))
+    draws = ManyTwoSided(level(epsilon).alpha_interval, plan).draw(60_000, SeededRandomness(epsilon))
     law = Geometric(epsilon=epsilon)
     assert chi_square(draws.astype(np.int64), law.cdf) > LEVEL
     assert kolmogorov_smirnov(draws.astype(np.int64), law.cdf) > LEVEL
@@ -43,7 +43,7 @@ def test_arrays_fit_the_law(epsilon, plan):
 def test_rational_ratios_fit_the_law(alpha):
     law = Geometric(alpha=alpha)
     for plan in (CONSTANT, TABLE):
-        draws = ManyTwoSided(law.ratio.alpha_interval, plan).draw(200_000, SeededRandomness(alpha))
+        draws = ManyTwoSided(law.ratio.alpha_interval, plan).draw(60_000, SeededRandomness(alpha))
         assert chi_square(draws.astype(np.int64), law.cdf) > LEVEL
 
 

@@ -57,7 +57,7 @@ def test_corners_charge_what_all_changes_do(unit):
 
 @pytest.mark.parametrize(
     ("cells", "largest", "epsilon", "error"),
-    [(2, 2, "1/10", 399.917), (2, 3, 3, 0.36971), (3, 1, 1, 6.4397), (3, 1, 3, 0.60659)],
+    [(2, 2, "1/10", 399.917), (3, 1, 3, 0.60659)],
 )
 def test_no_levels_of_any_such_rows_are_two_hundredths_better(cells, largest, epsilon, error):
     """All rows of small entries at once: what the search finds is certified as their best, with the same error."""

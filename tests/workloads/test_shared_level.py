@@ -87,7 +87,7 @@ def test_no_other_shares_are_better_than_the_certificate_says(epsilon):
         return np.log(weighted(strategies, shares, weights, epsilon))
 
     start = np.log([float(shared.shares[name]) for name in names])
-    best = np.exp(optimize.minimize(objective, start, method="Nelder-Mead", options={"maxiter": 40}).fun)
+    best = np.exp(optimize.minimize(objective, start, method="Nelder-Mead", options={"maxiter": 20}).fun)
     assert best <= value * (1 + 1e-9)
     assert value / shared.within <= best * (1 + 1e-9)
     assert 1 <= shared.within < (1.03 if epsilon != 50 else 1.3)

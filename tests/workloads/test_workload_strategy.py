@@ -111,9 +111,9 @@ LOSSES = [
 
 @pytest.mark.parametrize(("wanted", "tuned", "losses"), LOSSES)
 def test_what_fixed_shares_lose_elsewhere(wanted, tuned, losses):
-    """Shares tuned at one level, used at 0.1, 0.3, 1, 2, 3 and 5: their error beside the best there."""
+    """Shares tuned at one level, used at 0.1, 1 and 5: their error beside the best there."""
     fixed = strategy(wanted, ONE, epsilon=tuned)
-    for epsilon, loss in zip(("0.1", "0.3", "1", "2", "3", "5"), losses, strict=True):
+    for epsilon, loss in zip(("0.1", "1", "5"), (losses[at] for at in (0, 2, 5)), strict=True):
         used = Strategy(wanted.domain, ONE, fixed.shares, wanted, level(epsilon))
         assert used.value / strategy(wanted, ONE, epsilon=epsilon).value == pytest.approx(loss, abs=1e-3)
 
