@@ -61,10 +61,10 @@ def test_an_interrupted_design_is_the_best_so_far(run, file, tmp_path, monkeypat
     """Ctrl-C in the fourth round: the mechanism and the gap that is proven for it are written, and check."""
     priced = column_generation._Search._price
 
-    def stopped(self, rounds):
-        if rounds == 3:
+    def stopped(self):
+        if self.rounds == 3:
             raise KeyboardInterrupt
-        priced(self, rounds)
+        priced(self)
 
     monkeypatch.setattr(column_generation._Search, "_price", stopped)
     out = tmp_path / "design.json"
