@@ -34,6 +34,12 @@ def test_words_wrap_and_none_is_lost(text, width):
     assert all(cells(line) <= width for line in lines)
 
 
+def test_a_long_text_takes_time_by_its_length():
+    lines = shown(Text("東京 " * 100_000), 60)
+    assert len(lines) == 8334
+    assert squeezed("".join(lines)) == "東京" * 100_000
+
+
 @given(st.lists(st.tuples(WORDS, SENTENCES, WORDS), min_size=1, max_size=4), WIDTHS, st.booleans())
 def test_columns_share_the_width_and_lose_nothing_that_wraps(rows, width, has_titles):
     table = Table([Column("town"), Column("words"), Column("n")], rows, has_titles, "the end")

@@ -98,14 +98,16 @@ def _fitting(text: str, width: int) -> int:
 def _wrapped(line: str, width: int) -> Iterator[tuple[int, int]]:
     """Where lines begin and end: between words, and within those that are longer than a line."""
     start = 0
-    while cells(line[start:]) > width:
-        end = start + _fitting(line[start:], width)
+    # Of what is left only as much is looked at as a line may hold: the time goes with the length, not with its square.
+    while (end := start + _fitting(line[start : start + 4 * width], width)) < len(line):
         # A line may end before a space, which is then lost; a word is cut only where no space is before it.
         space = line.rfind(" ", start, end + 1)
         if space > start and line[start:space].strip():
             end = space
         yield start, start + len(line[start:end].rstrip())
-        start = end + len(line[end:]) - len(line[end:].lstrip(" "))
+        start = end
+        while line[start : start + 1] == " ":
+            start += 1
     if line[start:] or not start:
         yield start, len(line)
 
