@@ -201,10 +201,10 @@ def test_messages_are_in_the_words_of_the_command_line(run, file):
 def test_a_number_is_digits_within_its_range(run):
     """Python reads 10 in 1_0, and 3 in a digit of another script, and click with it; no other door does."""
     for word in ("1_0", "٣", "x", "1.5", ""):
-        code, _, error = run("serve", "--port", word)
+        code, _, error = run("serve", "--check", "--port", word)
         assert (code, f"Invalid value for '--port': {word!r} is not a valid integer." in error) == (2, True), error
-    assert "65536 is not in the range 1<=x<=65535" in run("serve", "--port", "65536")[2]
-    assert "'1_0.5' is not a valid number" in run("serve", "--rate", "1_0.5")[2]
+    assert "65536 is not in the range 1<=x<=65535" in run("serve", "--check", "--port", "65536")[2]
+    assert "'1_0.5' is not a valid number" in run("serve", "--check", "--rate", "1_0.5")[2]
 
 
 def test_no_help_shows_a_range_that_is_none():

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import utmost as ut
 from running import python
 from utmost.errors import BadTable, NotDeclared
 from utmost.publish.releases import release_table
@@ -28,6 +29,16 @@ def as_dict(frame):
     if isinstance(frame, pa.Table):
         return frame.to_pydict()
     return frame.to_dict("list") if isinstance(frame, pd.DataFrame) else frame.to_dict(as_series=False)
+
+
+def test_series_of_different_indexes_are_laid_together_by_nobody():
+    """By place another person's value would stand beside a label than by index, as pandas has it."""
+    labels, values = pd.Series(["A", "B"]), pd.Series([2, 1]).sort_values()
+    promise = ut.Promise("n", public="ward", unit=ut.Unit(1, 1))
+    with pytest.raises(BadTable, match="one index"):
+        ut.release({"ward": labels, "n": values}, promise, epsilon=1)
+    ut.release({"ward": labels, "n": values.sort_index()}, promise, epsilon=1)
+    ut.release({"ward": labels, "n": values.tolist()}, promise, epsilon=1)
 
 
 def test_the_same_kind_goes_out_with_new_columns_behind_their_owners(frame):

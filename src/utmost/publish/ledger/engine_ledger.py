@@ -31,7 +31,7 @@ from utmost.publish.releases.item_columns import (
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.engines import Batches, EngineFrame, engine_frame
+from utmost.publish.tables.engines import EngineFrame, engine_frame
 
 
 def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[int, Any]:
@@ -179,8 +179,9 @@ _ROWS_A_PART = 1 << 20
 def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> ItemCommitment:
     """The commitment to rows that have not been published yet, each of which must be another item.
 
-    Rows on many machines are told apart on the way, by their tags; where they pass by in one place, the engine counts
-    those that are distinct before. A table that comes again is compared with what was found distinct.
+    Rows on many machines are told apart on the way, by half of their tags, and by the engine's own count where two
+    halves are alike; where rows pass by in one place, the engine counts those that are distinct before. A table that
+    comes again is compared with what was found distinct.
     """
     read, parts = _read(frame), -(-max(rows, 1) // _ROWS_A_PART)
     work, between = CommittingRows(key, frame.identifiers, parts=parts), commitment_schema(tagged=True)
@@ -188,7 +189,10 @@ def _committed_first(frame: ReleasableFrame, key: CommitmentKey, rows: int) -> I
     if batches is None:
         frame.check_distinct(rows)
         return _committed(frame, key, rows)
-    return _gathered(batches, frame.identifiers, rows)
+    commitment, seem_twice = gathered_commitment(batches)
+    if seem_twice:
+        frame.check_distinct(rows)
+    return _whole(commitment, rows)
 
 
 @long_work("Committing to all rows")
@@ -197,7 +201,7 @@ def _committed(
 ) -> ItemCommitment:
     """The commitment to all rows, of which there must be as many as were counted."""
     work = CommittingRows(key, frame.identifiers, answered)
-    return _gathered(_read(frame).added_up(work, commitment_schema()), frame.identifiers, rows)
+    return _whole(gathered_commitment(_read(frame).added_up(work, commitment_schema()))[0], rows)
 
 
 def _read(frame: ReleasableFrame) -> EngineFrame:
@@ -205,8 +209,7 @@ def _read(frame: ReleasableFrame) -> EngineFrame:
     return frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
 
 
-def _gathered(batches: Batches, identifiers: tuple[str, ...], rows: int) -> ItemCommitment:
-    commitment = gathered_commitment(batches, identifiers)
+def _whole(commitment: ItemCommitment, rows: int) -> ItemCommitment:
     if commitment.rows != rows:
         raise BadTable(
             "a frame must have the same rows each time it is evaluated", came=f"{commitment.rows}, then {rows}"

@@ -245,9 +245,7 @@ class ResponseFolder:
         answered = items.view(release.name, epsilon=at, version=release.version), at
         work = CommittingRows(key, release.items.identifiers, answered)
         batches = _batches(files, [*release.items.identifiers, *release.columns])
-        items.check_committed(
-            release.name, gathered_commitment(work(batches), work.identifiers), version=release.version
-        )
+        items.check_committed(release.name, gathered_commitment(work(batches))[0], version=release.version)
         _check_margins(files, release, at)
 
     def __repr__(self) -> str:

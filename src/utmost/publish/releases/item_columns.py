@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level
-from utmost.laws.sampling.item_words import Identifiers, Tags, item_tags
+from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.tables.arrow_identifiers import arrow_identifiers
@@ -22,7 +22,7 @@ BLOCK, COUNT, TAGS = "block", "count", "tags"
 _LIMBS = 8
 _TWICE = -1
 """In the place of a block: how many rows have an identifier that another row has."""
-_TOGETHER = 1 << 20
+_TOGETHER, _UNEVEN = 1 << 20, 4
 
 
 def arrow_numbers(column: Any, name: str) -> Any:
@@ -138,7 +138,7 @@ class CommittingRows:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """One batch for all that come: a row for each block that has any, 1024 at most, and for each column."""
-        commitment, waiting, rows = ItemCommitment.none(), list[Tags](), 0
+        commitment, waiting, rows = ItemCommitment.none(), list[NDArray[np.uint64]](), 0
         for batch in batches:
             items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]
             numbers = {name: arrow_numbers(batch.column(name), name) for name in self.key.columns}
@@ -148,7 +148,7 @@ class CommittingRows:
                 release, at = self.answered
                 commitment += self.key.committed_responses(release, items, numbers, at)
             if self.parts:
-                waiting.append(item_tags(self.key.secret, items))
+                waiting.append(item_tags(self.key.secret, items)[:, 0])
                 rows += batch.num_rows
                 if rows >= _TOGETHER:
                     yield self._parted(np.concatenate(waiting))
@@ -158,49 +158,56 @@ class CommittingRows:
         blocks = np.flatnonzero(commitment.sums[:, 0])
         yield _sums_batch(blocks, commitment.sums[blocks], [None] * blocks.size if self.parts else None)
 
-    def _parted(self, tags: Tags) -> Any:
-        """The tags of some rows in one piece for each part: a few cells, however many rows."""
-        tags, twice = _distinct(tags)  # rows that are all alike would be one part, however many there are
-        part = (tags[:, 0] >> np.uint64(32)) % np.uint64(self.parts)
-        tags = tags[np.argsort(part.astype(np.uint16 if self.parts < 1 << 16 else np.int64), kind="stable")]
-        ends = np.cumsum(np.bincount(part.astype(np.int64), minlength=self.parts))
-        pieces = [piece.astype("<u8", copy=False).tobytes() for piece in np.split(tags, ends[:-1])]
+    def _parted(self, halves: NDArray[np.uint64]) -> Any:
+        """Half the tags of some rows, in one piece for each part: a few cells, however many rows."""
+        part, twice = self._part_of(halves), 0
+        sizes = np.bincount(part, minlength=self.parts)
+        if sizes.max() > _UNEVEN * (1 + len(halves) // self.parts):  # rows that are all alike would be one part
+            distinct = np.unique(halves)
+            halves, twice = distinct, len(halves) - len(distinct)
+            part = self._part_of(halves)
+            sizes = np.bincount(part, minlength=self.parts)
+        halves = halves[np.argsort(part.astype(np.uint16) if self.parts < 1 << 16 else part, kind="stable")]
+        pieces = [piece.astype("<u8", copy=False).tobytes() for piece in np.split(halves, np.cumsum(sizes)[:-1])]
         sums = np.zeros((1 + self.parts, 1 + _LIMBS), np.int64)
         sums[0, 0] = twice
         return _sums_batch(np.arange(_TWICE, _TWICE - len(sums), -1), sums, [None, *pieces])
 
+    def _part_of(self, halves: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """In which part a tag meets those that are equal to it: by its highest bits."""
+        return ((halves >> np.uint64(32)) * np.uint64(self.parts) >> np.uint64(32)).astype(np.int64)
+
 
 class TellingApart:
-    """From what `CommittingRows` made, where all pieces of a part have met: its sums, and how many rows are twice."""
+    """From what `CommittingRows` made, where all pieces of a part have met: its sums, and how many half tags are twice.
+
+    Half a tag has 64 bits: of n items two have the same by chance with a probability below n^2 / 2^65.
+    """
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The batches without tags; and one row more, of those that have the identifier of another."""
-        arrow, pieces = extra("pyarrow", "tables"), dict[int, list[Tags]]()
+        """The batches without tags; and one row more, of those whose half tag another has."""
+        arrow, pieces = extra("pyarrow", "tables"), dict[int, list[NDArray[np.uint64]]]()
         schema = None
         for batch in batches:
             tags, is_sum = batch.column(TAGS), batch.column(TAGS).is_null()
             for row in np.flatnonzero(~np.asarray(is_sum.to_numpy(zero_copy_only=False))).tolist():
-                piece = np.frombuffer(tags[row].as_py(), "<u8").reshape(-1, 2)
+                piece = np.frombuffer(tags[row].as_buffer(), "<u8")
                 pieces.setdefault(batch.column(BLOCK)[row].as_py(), []).append(piece)
             sums = batch.drop_columns([TAGS]).filter(is_sum)
             schema = sums.schema
             yield sums
         if schema is not None:
-            twice = sum(_distinct(np.concatenate(part))[1] for part in pieces.values())
+            twice = sum(_alike(np.concatenate(part)) for part in pieces.values())
             cells = {BLOCK: _TWICE, COUNT: twice, **{f"limb_{limb}": 0 for limb in range(_LIMBS)}}
             yield arrow.record_batch(
                 [arrow.array([cells.get(field.name)], field.type) for field in schema], schema=schema
             )
 
 
-def _distinct(tags: Tags) -> tuple[Tags, int]:
-    """The distinct tags, and how many more there are."""
-    halves = np.sort(tags[:, 0])
-    if not (halves[1:] == halves[:-1]).any():  # half a tag says soonest that all are distinct
-        return tags, 0
-    ordered = tags[np.lexsort((tags[:, 1], tags[:, 0]))]
-    distinct = ordered[np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)]]
-    return distinct, len(tags) - len(distinct)
+def _alike(halves: NDArray[np.uint64]) -> int:
+    """How many are equal to one before them."""
+    ordered = np.sort(halves)
+    return int((ordered[1:] == ordered[:-1]).sum())
 
 
 def _sums_batch(blocks: NDArray[np.int64], sums: NDArray[np.int64], tags: list[bytes | None] | None = None) -> Any:
@@ -216,20 +223,15 @@ def commitment_schema(*, tagged: bool = False) -> Any:
     return arrow.schema([(name, arrow.int64()) for name in names] + ([(TAGS, arrow.binary())] if tagged else []))
 
 
-def gathered_commitment(batches: Iterator[Any], identifiers: Sequence[str]) -> ItemCommitment:
-    """The commitment to all rows, from the sums of their parts.
-
-    Raises:
-        BadTable: where rows have been found whose identifiers another row has.
-    """
+def gathered_commitment(batches: Iterator[Any]) -> tuple[ItemCommitment, int]:
+    """The commitment to all rows, from the sums of their parts; and how many rows seem to be items that others are."""
     commitment, twice = ItemCommitment.none(), 0
     for batch in batches:
         columns = [np.asarray(batch.column(name).to_numpy()) for name in commitment_schema().names]
         blocks, sums = columns[0], np.stack(columns[1:], axis=1)
         twice += int(sums[blocks == _TWICE, 0].sum())
         commitment += ItemCommitment.of_sums(blocks[blocks != _TWICE], sums[blocks != _TWICE])
-    check_none_twice(twice, commitment.rows, identifiers)
-    return commitment
+    return commitment, twice
 
 
 def check_none_twice(twice: int, rows: int, identifiers: Sequence[str]) -> None:

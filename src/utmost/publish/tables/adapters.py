@@ -65,6 +65,11 @@ class _Columns(TableAdapter):
         lengths = dict(zip(names, map(len, table.values()), strict=True))
         if len(set(lengths.values())) > 1:
             raise BadTable("all columns must have the same number of rows", came=str(lengths))
+        # A Series of pandas says by its index which row a value is of; a list does by its place.
+        indexes = [column.index for column in table.values() if hasattr(getattr(column, "index", None), "equals")]
+        if not all(index.equals(indexes[0]) for index in indexes[1:]):
+            remedy = "Make a DataFrame of them, which lays rows together; or pass lists, in one order."
+            raise BadTable("columns that are Series must have one index", came="several", remedy=remedy)
         return names
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
