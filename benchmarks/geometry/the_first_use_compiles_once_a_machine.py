@@ -20,6 +20,11 @@ CALLS = {
         "ut.optimal_mechanism(ut.PrivacyType(of, epsilon=1), "
         "ut.Consumer(ut.priors.uniform(49), ut.losses.distance(of)))",
     ),
+    "design of 64 places": (
+        "ut.spaces.grid(8, 8)",
+        "ut.optimal_mechanism(ut.PrivacyType(of, epsilon=1), "
+        "ut.Consumer(ut.priors.uniform(64), ut.losses.distance(of)))",
+    ),
 }
 
 
