@@ -46,7 +46,7 @@ def planted(tmp_path):
 
 
 def test_every_broken_rule_is_seen(planted):
-    """A long file, a hidden module, a file name and a function twice, a circle, an argument that is none, a hidden load."""
+    """A long file, a hidden module, a file and a function twice, a circle, an argument that is none, a hidden load."""
     (planted / "two" / "words.py").write_text("found = 1;" * (house["MOST_PIDGIN"] + 1), encoding="utf-8")
     documented = 'def mean(cells):\n    """Of cells.\n\n    Args:\n        cells, counts: numbers.\n    """\n'
     (planted / "two" / "means.py").write_text(documented, encoding="utf-8")
