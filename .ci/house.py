@@ -3,11 +3,12 @@
     python .ci/house.py [TREE]        src/utmost, or the same folder of another checkout
 
 The rules (docs/decisions/0007): no module is hidden by a function or class of its name; no two files, and no two public
-functions or classes, share a name; no file is longer than 500 lines; a local bears its noun; files import each other
-without a circle, and no file loads another by its name.
+functions or classes, share a name; no file is longer than 500 lines; a local bears its noun; a docstring describes
+arguments that there are; files import each other without a circle, and no file loads another by its name.
 """
 
 import ast
+import re
 import statistics
 import sys
 import tokenize
@@ -220,6 +221,19 @@ def parameters(tree: Path) -> dict[str, int]:
     return counts
 
 
+def misnamed(tree: Path) -> list[str]:
+    """What docstrings of functions describe as an argument, and the function does not take."""
+    functions = [(p, node) for p in sources(tree) for node in nodes(p) if isinstance(node, ast.FunctionDef)]
+    described = ((p, node, (ast.get_docstring(node) or "").partition("Args:\n")[2]) for p, node in functions)
+    return [
+        f"{path.relative_to(tree)}:{node.name} takes no {name}"
+        for path, node, text in described
+        for line in re.findall(r"^    (\w+(?:, \w+)*):", re.split(r"\n\n|\n(?=\S)", text)[0], re.MULTILINE)
+        for name in line.split(", ")
+        if node.args.kwarg is None and name not in {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+    ]
+
+
 def listed_names(tree: Path) -> tuple[int, int]:
     """How many names the rooms list for their readers, and how many the top."""
     rooms = sum(len(_own(path)) for path in tree.glob("*/*/__init__.py"))
@@ -282,6 +296,7 @@ def broken(tree: Path) -> list[str]:
         *(f"{n} is defined in {p}" for n, p in doubled_names(tree).items() if n not in SHARED_NAMES),
         *(f"these import each other: {', '.join(group)}" for group in circles(tree)),
         *([f"{total} names that name nothing"] if (total := sum(pidgin(tree).values())) > MOST_PIDGIN else []),
+        *misnamed(tree),
         *(f"{load} by its name, which no contract of imports sees" for load in strange_loads(tree)),
     ]
 

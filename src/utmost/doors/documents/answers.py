@@ -233,8 +233,8 @@ def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Ke
     Args:
         saved: what is drawn from.
         path: of the table.
-        asked: how its columns are treated.
-        keeper: answers for persons, where a ledger keeps the answers; then ``asked`` names the column of persons.
+        request: how its columns are treated.
+        keeper: answers for persons, where a ledger keeps the answers; then ``request`` names the column of persons.
 
     Raises:
         OutOfRange: where the secrets are declared public, and for a column that is declared twice or not at all.

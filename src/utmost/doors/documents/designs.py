@@ -25,7 +25,7 @@ def document(design: Any, loss: str | None) -> dict[str, Any]:
     """A design as plain data.
 
     Args:
-        found: the `Optimum`.
+        design: the `Optimum`.
         loss: the name of its loss, or None to write the matrix.
     """
     if not isinstance(design.certificate, Certificate):

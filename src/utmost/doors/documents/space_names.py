@@ -67,7 +67,7 @@ def one_space(options: Mapping[str, str | None]) -> tuple[str, Space]:
     """The one space that options ask for, as text and as a space.
 
     Args:
-        given: what came with each option; the option ``space`` takes the whole text, every other is a kind.
+        options: what came with each option; the option ``space`` takes the whole text, every other is a kind.
 
     >>> one_space({"line": None, "discrete": "3"})[0]
     'discrete:3'

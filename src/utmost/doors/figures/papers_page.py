@@ -26,7 +26,7 @@ def papers_page(papers: Sequence[Paper], comparisons: Found, pictures: Pictures,
 
     Args:
         papers: in their order.
-        found: for each its comparisons.
+        comparisons: for each its comparisons.
         pictures: for each its pictures; may be empty.
         at_length: whether what takes minutes was computed, too.
 

@@ -24,7 +24,7 @@ def read(path: Path | str, shown_as: str | None = None) -> Any:
 
     Args:
         path: of the file.
-        said: what messages call it; its path when None.
+        shown_as: what messages call it; its path when None.
 
     Raises:
         BadTable: for a file that is no Parquet, and for two columns of one name.
@@ -40,7 +40,7 @@ def opened(path: Path | str, shown_as: str | None = None) -> Any:
     """The file, open to be read batch by batch; of its columns no two have one name.
 
     Args:
-        path, said: as for `read`.
+        path, shown_as: as for `read`.
     """
     reader, where = extra("pyarrow.parquet", "tables"), str(path) if shown_as is None else shown_as
     with well_formed(where):

@@ -148,7 +148,6 @@ def proven_bound(kind: str, problem: Bounded, certificate: object, known: dict[i
 
     Args:
         known: what matrix certificates of this workload were found to prove, by their identity; is added to.
-        together: the axis along which one individual changes the cells of a row.
     """
     workload, unit, level, families, together = problem
     if kind == "per answer" or (kind == "any mechanism" and certificate is None):
