@@ -369,9 +369,16 @@ class WorkloadRelease(AlongAxis, Shown):
     def _errors(self) -> AnswerErrors:
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
-    def laws(self, family: Family) -> dict[int, Combination]:
-        """The laws of the errors of a family's sums."""
-        return self._errors.of_family(family)[1]
+    def laws(self, family: str | Sequence[str] | Family) -> dict[int, Combination]:
+        """The laws of the errors of a family's sums.
+
+        Args:
+            family: as `Domain.family` reads it: "department sex", a list of levels, or a family.
+
+        Raises:
+            OutOfRange: for a level that the domain does not have.
+        """
+        return self._errors.of_family(self.domain.family(family))[1]
 
     def _estimated(self, family: Family) -> dict[str, NDArray[Any]]:
         known = self.reconstruction, self._errors, self.measured
