@@ -25,6 +25,7 @@ def lived(seeds, is_in_memory):
     from simulation.places import InMemory, OnDisk
 
     warnings.simplefilter("ignore")
+    gc.collect()  # what is frozen is never collected, garbage included
     gc.freeze()
     happened, answers, law, began = Counter(), 0, Noise(), time.process_time()
     with tempfile.TemporaryDirectory(dir=in_memory()) as folder:

@@ -61,10 +61,10 @@ def filled(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Flo
 
     Cost: O((n - t)^2 k + (n - t) t k).
 
-    >>> channel, left_out = filled(np.array([[1.0, 0.0], [0.25, 0.75]]), np.array([0, 2]), 2.0 ** -np.abs(
+    >>> channel, left_out = filled(np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([0, 2]), 2.0 ** -np.abs(
     ...     np.arange(3)[:, None] - np.arange(3)))
     >>> channel.tolist(), left_out.tolist()
-    ([[1.0, 0.0], [0.5, 0.5], [0.25, 0.75]], [])
+    ([[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]], [])
     """
     n = len(factors)
     whole, rest = np.zeros((n, rows.shape[1])), np.setdiff1d(np.arange(n), places)

@@ -63,7 +63,7 @@ def grid(titles: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left: i
 def others(count: int, what: str) -> list[Text]:
     """A line that says how many rows are not shown; none where all are.
 
-    >>> [line.plain for line in others(1200, "more rows")], others(-3, "more rows")
+    >>> [line.characters for line in others(1200, "more rows")], others(-3, "more rows")
     (['and 1,200 more rows'], [])
     """
     return [Text(f"and {count:,} {what}", style="dim")] if count > 0 else []
