@@ -172,7 +172,7 @@ def test_three_evaluations_on_spark_are_the_values_of_one_machine(ledgers):
 
 
 def with_a_half_tag_twice(alike):
-    """`CommittingRows` in which two wards have one half of their tags; local, so that Spark hands the class itself on."""
+    """`CommittingRows` in which two wards have one half of their tags; local, so that Spark hands it on whole."""
 
     class Planted(CommittingRows):
         def _parted(self, halves):
