@@ -147,21 +147,64 @@ def read(path: Path) -> dict[str, list[Any]]:
         BadTable: for a file that is none, for several sheets of which none is called so, and for a bad header.
         Unsupported: where openpyxl is not installed.
     """
-    reader = extra("openpyxl", EXTRA)
-    with path.open("rb") as file:  # what came through a pipe, too
-        _check_size(file, str(path))
-        try:
-            book = reader.load_workbook(file, read_only=True, data_only=True)
-        except (BadZipFile, KeyError, OSError, ValueError, reader.utils.exceptions.InvalidFileException):
-            came = "what openpyxl cannot read"
-            raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=str(path)) from None
-        with closing(book):
-            rows = list(_rows(book, str(path)))
+    with path.open("rb") as file, closing(_opened(file, str(path), data_only=True)) as book:
+        rows = list(_rows(book, str(path)))
     header = ["" if name is None else str(name) for name in (rows[0] if rows else ())]
     if not header or "" in header or len(set(header)) < len(header):
         required = "the first row of a sheet must name each column, and no two alike"
         raise BadTable(required, came="another first row", where=str(path))
     return {name: [row[at] for row in rows[1:]] for at, name in enumerate(header)}
+
+
+def _opened(file: BinaryIO, where: str, *, data_only: bool) -> Any:
+    """A workbook, from a file or what came through a pipe."""
+    reader = extra("openpyxl", EXTRA)
+    _check_size(file, where)
+    try:
+        return reader.load_workbook(file, read_only=True, data_only=data_only)
+    except (BadZipFile, KeyError, OSError, ValueError, reader.utils.exceptions.InvalidFileException):
+        came = "what openpyxl cannot read"
+        raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
+
+
+def check_says(path: Path, statement: Mapping[str, Any]) -> None:
+    """Check that a workbook says of its values what their statement says, and that Excel works none of them out.
+
+    Args:
+        path: a workbook that `write` made.
+        statement: what is said of its values; the digest of the file is passed over.
+
+    Raises:
+        BadTable: for another sheet of a statement, for further sheets, and for formulas.
+    """
+    expected = _facts_of(_lines({name: fact for name, fact in statement.items() if name != "table"}))
+    with path.open("rb") as file, closing(_opened(file, str(path), data_only=False)) as book:
+        for sheet in book.worksheets:
+            if sheet.title == STATEMENT:
+                rows = islice(sheet.iter_rows(values_only=True), 1, None)
+                said = _facts_of((*row, None, None)[:2] for row in rows)
+                # Earlier versions cut what is longer than a cell.
+                cut = {name: fact for name, fact in said.items() if len(fact) > _PIECE}
+                if said != expected | {name: fact for name, fact in cut.items() if _begins(expected, name, fact)}:
+                    raise BadTable("a workbook must say what its statement says", came="another", where=str(path))
+            elif not (sheet.title == VALUES or sheet.title.startswith(f"{VALUES} ")):
+                raise BadTable("a workbook has values and a statement alone", came=repr(sheet.title), where=str(path))
+            elif any(cell.data_type == "f" for row in sheet.iter_rows() for cell in row):
+                raise BadTable("released values must be no formulas", came="one", where=f"{path}, {sheet.title}")
+
+
+def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
+    """Each fact of a sheet whole, by its name."""
+    facts: dict[str, str] = {}
+    last = ""
+    for name, text in lines:
+        last = name or last
+        facts[last] = facts.get(last, "") + ("" if text is None else str(text))
+    return facts
+
+
+def _begins(expected: Mapping[str, str], name: str, fact: str) -> bool:
+    return expected.get(name, "").startswith(fact.removesuffix("..."))
 
 
 def _check_size(file: BinaryIO, where: str) -> None:
