@@ -229,3 +229,23 @@ def test_what_a_workbook_says_beside_its_values_is_compared_with_the_statement(f
     with pytest.raises(BadTable):
         ut.read_release(tmp_path / "n.xlsx")
     assert run("verify", tmp_path / "n.xlsx")[0] == 1
+
+
+DAMAGED = {
+    "text that is cut off": ("xl/sharedStrings.xml", b"</sst>", b""),
+    "a text that is not there": ("xl/worksheets/sheet1.xml", b"<v>0</v>", b"<v>999</v>"),
+    "a column beyond all": ("xl/worksheets/sheet1.xml", b'r="A1"', b'r="AAAA1"'),
+    "an encoding that is none": ("[Content_Types].xml", b"UTF-8", b"UTF-x"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_workbook_whose_parts_are_damaged_is_refused_by_type(damage, tmp_path):
+    part, old, new = DAMAGED[damage]
+    with ZipFile(io.BytesIO(written({"n": ["a", "b"]}))) as packed, ZipFile(tmp_path / "t.xlsx", "w") as damaged:
+        for name in packed.namelist():
+            content = packed.read(name)
+            assert name != part or old in content
+            damaged.writestr(name, content.replace(old, new) if name == part else content)
+    with pytest.raises(BadTable, match="must be a workbook"):
+        files.read(tmp_path / "t.xlsx")

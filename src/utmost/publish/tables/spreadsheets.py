@@ -6,8 +6,9 @@ same bytes. Excel counts in floats and shows fifteen digits, so a column with a 
 
 import io
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +20,7 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
-from utmost.errors import BadTable
+from utmost.errors import BadTable, UtmostError
 from utmost.publish.tables.extra import extra
 
 ENDINGS = (".xlsx",)
@@ -30,6 +31,7 @@ _ROWS, _COLUMNS, _LONGEST, _DIGITS = (1 << 20) - 1, 1 << 14, 32_767, 10**15
 _PIECE = _LONGEST // 2  # Excel counts most signs as one, others as two
 _INFLATION, _INFLATED = 200, 1 << 30
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
+_DAMAGED = BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, TypeError, AttributeError, SyntaxError
 _MADE = datetime(1980, 1, 1, tzinfo=UTC)
 
 
@@ -147,7 +149,7 @@ def read(path: Path) -> dict[str, list[Any]]:
         BadTable: for a file that is none, for several sheets of which none is called so, and for a bad header.
         Unsupported: where openpyxl is not installed.
     """
-    with path.open("rb") as file, closing(_opened(file, str(path), data_only=True)) as book:
+    with _opened(path, data_only=True) as book:
         rows = list(_rows(book, str(path)))
     header = ["" if name is None else str(name) for name in (rows[0] if rows else ())]
     if not header or "" in header or len(set(header)) < len(header):
@@ -156,15 +158,20 @@ def read(path: Path) -> dict[str, list[Any]]:
     return {name: [row[at] for row in rows[1:]] for at, name in enumerate(header)}
 
 
-def _opened(file: BinaryIO, where: str, *, data_only: bool) -> Any:
-    """A workbook, from a file or what came through a pipe."""
-    reader = extra("openpyxl", EXTRA)
-    _check_size(file, where)
-    try:
-        return reader.load_workbook(file, read_only=True, data_only=data_only)
-    except (BadZipFile, KeyError, OSError, ValueError, reader.utils.exceptions.InvalidFileException):
-        came = "what openpyxl cannot read"
-        raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
+@contextmanager
+def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
+    """A workbook, from a file or what came through a pipe; openpyxl reads its parts one by one, while rows are read."""
+    reader, where = extra("openpyxl", EXTRA), str(path)
+    with path.open("rb") as file:
+        _check_size(file, where)
+        try:
+            with closing(reader.load_workbook(file, read_only=True, data_only=data_only)) as book:
+                yield book
+        except UtmostError:
+            raise
+        except (*_DAMAGED, reader.utils.exceptions.InvalidFileException):
+            came = "what openpyxl cannot read"
+            raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
 
 
 def check_says(path: Path, statement: Mapping[str, Any]) -> None:
@@ -178,12 +185,12 @@ def check_says(path: Path, statement: Mapping[str, Any]) -> None:
         BadTable: for another sheet of a statement, for further sheets, and for formulas.
     """
     expected = _facts_of(_lines({name: fact for name, fact in statement.items() if name != "table"}))
-    with path.open("rb") as file, closing(_opened(file, str(path), data_only=False)) as book:
+    with _opened(path, data_only=False) as book:
         for sheet in book.worksheets:
             if sheet.title == STATEMENT:
                 rows = islice(sheet.iter_rows(values_only=True), 1, None)
-                said = _facts_of((*row, None, None)[:2] for row in rows)
-                if not all(_is_said(expected, name, fact) for name, fact in said.items()):
+                lines = _facts_of((*row, None, None)[:2] for row in rows)
+                if not all(_is_said(expected, name, fact) for name, fact in lines.items()):
                     raise BadTable("a workbook must say what its statement says", came="another", where=str(path))
             elif not (sheet.title == VALUES or sheet.title.startswith(f"{VALUES} ")):
                 raise BadTable("a workbook has values and a statement alone", came=repr(sheet.title), where=str(path))
