@@ -19,6 +19,7 @@ from utmost.laws.exact import level
 from utmost.laws.noise import Combination, Geometric
 from utmost.publish.counting import CountedTable
 from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.clean_release import zero_bias
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.workloads import Strategy, Workload, bins, hierarchy, strategy
 
@@ -202,6 +203,15 @@ def test_clean_tables_agree_and_say_that_they_are_biased():
     assert mixed.exact_rounding
     assert mixed.largest_move < 1
     assert not mixed.zero_bias_is_exact
+
+
+@pytest.mark.parametrize("digits", [1, 5, 7, 12, 17, 40])
+def test_the_bias_of_true_zeros_is_right_to_a_float_where_alpha_is_near_1(digits):
+    """alpha / (1 - alpha^2) in rationals; 1/alpha - alpha in floats was 5 % off at 10^-15, and nothing at 10^-17."""
+    alpha = 1 - Fraction(1, 10**digits)
+    bias, is_exact = zero_bias(Combination([1], level(alpha=alpha)))
+    assert is_exact
+    assert bias == pytest.approx(float(alpha / (1 - alpha**2)), rel=1e-9)
 
 
 @pytest.mark.slow

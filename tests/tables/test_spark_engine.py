@@ -20,9 +20,12 @@ from utmost.errors import BadTable, DataChanged, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.gradual import joint_pmf
 from utmost.laws.noise import Geometric
+from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.counting import count_keys, count_table
-from utmost.publish.ledger import Ledger, ResponseFolder
+from utmost.publish.ledger import Ledger, ResponseFolder, engine_ledger
 from utmost.publish.releases import release_table
+from utmost.publish.releases.engine_release import ReleasableFrame
+from utmost.publish.releases.item_columns import CommittingRows
 from utmost.publish.workloads import Domain, bins, periods, plain
 
 pytestmark = OF_SPARK
@@ -166,6 +169,34 @@ def test_three_evaluations_on_spark_are_the_values_of_one_machine(ledgers):
     made = there.publish("visits", on_spark(wards(), 2), **PROMISE, epsilon="1/2").table
     assert type(made) is type(on_spark(wards(5)))
     assert by_ward(made) == by_ward(made.repartition(3)) == by_ward(made.filter("ward <> ''")) == wanted
+
+
+def with_a_half_tag_twice(alike):
+    """`CommittingRows` in which two wards have one half of their tags; local, so that Spark hands it on whole."""
+
+    class Planted(CommittingRows):
+        def _parted(self, halves):
+            first, second = item_tags(self.key.secret, [Identifiers.of(list(alike))])[:, 0]
+            return super()._parted(np.where(halves == second, first, halves))
+
+    return Planted
+
+
+def test_where_two_halves_of_tags_are_equal_spark_counts_the_identifiers(ledgers, monkeypatch):
+    """Wards that are told apart only so are released as on one machine; one that comes twice spends nothing."""
+    here, there = ledgers
+    counted, count = [], ReleasableFrame.check_distinct
+    monkeypatch.setattr(ReleasableFrame, "check_distinct", lambda self, rows: (counted.append(rows), count(self, rows)))
+    monkeypatch.setattr(engine_ledger, "CommittingRows", with_a_half_tag_twice(("w0", "w999")))
+    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
+    made = there.publish("visits", on_spark(wards(), 2), **PROMISE, epsilon="1/2").table
+    assert counted == [1000]
+    assert by_ward(made) == dict(zip(first["ward"], first["visits"], strict=True))
+    twice = wards() | {"ward": [*wards()["ward"][:-1], "w0"]}
+    with pytest.raises(BadTable, match="1 of 1000 rows"):
+        there.publish("again", on_spark(twice, 2), **PROMISE, epsilon="1/2")
+    assert counted == [1000, 1000]
+    assert {release.name for release in there.releases} == {"visits"}
 
 
 @pytest.mark.slow

@@ -253,6 +253,19 @@ def test_counts_beyond_all_floats_beside_a_negative_one(seed):
     assert exactly[0] == pytest.approx((first + total - exactly[1]) / 2, abs=1e-3)
 
 
+def test_a_cell_that_ends_at_its_bound_is_it_however_large_the_estimates_are():
+    """At 10^18 a bound less the estimate is no float: what was written was -7 where 0 is the nearest."""
+    domain = Domain(age=["a", "b", "c"])
+    measured = {
+        (0,): np.array([-2916240611427169761, -11357975383211217687, 1948518855079671682], dtype=object),
+        (1,): np.array([2543410610952409075]),
+    }
+    nearest = nonnegative_least_squares(Reconstruction(domain, {(0,): 1, (1,): 1}), measured)
+    cells = [int(cell) + int(rest) for cell, rest in zip(nearest.whole, nearest.rest, strict=True)]
+    assert cells[:2] == [0, 0]
+    assert cells[2] == pytest.approx((1948518855079671682 + 2543410610952409075) / 2, rel=1e-15)
+
+
 def test_one_cell_and_tables_of_zeros():
     """n = 1; and nothing but zeros, with noise that is negative everywhere."""
     one = Domain(a=["x"])

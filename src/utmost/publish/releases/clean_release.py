@@ -1,5 +1,6 @@
 """Clean tables: whole numbers, none negative, whose sums all agree; beside what was released, never instead of it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -29,6 +30,9 @@ from utmost.publish.workloads.nonnegative_squares import NonNegative, nonnegativ
 from utmost.publish.workloads.public_facts import PublicFacts, with_sums
 from utmost.publish.workloads.tree_reconstruction import LeastSquares, SumSquares
 from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
+
+_CANCELS = 1e-6
+"""Below this epsilon too few digits are left of 1/alpha - alpha; above it older statements hold what that gives."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -255,6 +259,9 @@ def zero_bias(noise: Combination) -> tuple[float, bool]:
     (0.4254590641196..., True)
     """
     if noise.counts == (1,) and noise.coefficients[0] == 1:
-        alpha = float(noise.levels[0].alpha)
+        (of,) = noise.levels
+        if of.epsilon_float < _CANCELS:
+            return 0.5 / math.sinh(of.epsilon_float), True
+        alpha = float(of.alpha)
         return (1 / (1 / alpha - alpha) if alpha else 0.0), True
     return float(noise.variance) ** 0.5 / 2, False

@@ -275,11 +275,11 @@ class DetailedSums(Shown):
         rule, first = self.rule, self.first
         groups = first.domain.family(rule.group)
         names = _texts(first.domain.group_labels(groups)[rule.group])
-        totals = dict(zip(names, first.measured[groups].flat, strict=True))
+        totals = dict(zip(names, first.measured[groups].ravel().tolist(), strict=True))
         parts: dict[str, dict[tuple[str, str, str], Any]] = {}
         if self.fine is not None:
             keys = rule.keys(first.domain, rule.chosen(first))
-            for key, part in zip(keys, self.fine.measured[self.fine.domain.finest], strict=True):
+            for key, part in zip(keys, self.fine.measured[self.fine.domain.finest].tolist(), strict=True):
                 parts.setdefault(key[0], {})[key] = part
         rows = {
             key: part

@@ -30,6 +30,7 @@ _GUESSES, _FACE_STEPS, _EXACT = 30, 200, 1e-26
 _FEW = 10_000  # cells up to which facts are sooner checked than tried
 _HOLDS, _SOON = 30, 6  # times that the multipliers of facts are moved, and how many are few
 _FAR = 1e8  # from where on the sums that are public may be too far off for the tolerance
+_DIGITS = 1 << 53  # below it every integer is a float
 _STIFF, _STIFFER = 10.0, 10.0  # what a held sum costs beside the largest curvature, and how that grows
 
 
@@ -102,12 +103,21 @@ def nonnegative_least_squares(
     gradient = program.gradient(rest)
     scale = program.largest
     return NonNegative(
-        whole,
-        rest,
+        *(_at_their_ends(whole, program, rest, facts) if whole.max(initial=0) >= _DIGITS else (whole, rest)),
         scale * program.objective(rest),
         scale * program.gap(rest, gradient),
         program.residual(rest, gradient),
     )
+
+
+def _at_their_ends(
+    whole: NDArray[Any], program: "_Squares", rest: Floats, facts: PublicFacts | None
+) -> tuple[NDArray[Any], Floats]:
+    """The cells, of which those that ended at a bound are it: the float of a bound less a large number is beside it."""
+    low, high = (0, inf) if facts is None else facts.ends
+    lowest, highest = rest <= program.lower, rest >= program.upper
+    whole = np.where(lowest, low, np.where(highest, high, whole.astype(object)))
+    return whole, np.where(lowest | highest, 0.0, rest)
 
 
 def _rounded_estimates(

@@ -167,8 +167,9 @@ class PublicFacts:
             raise BadTable("public facts must be of sums of the domain", came=came, where="given") from None
         return cls.of_places(domain, rows, amount)
 
-    def box(self, whole: NDArray[Any]) -> tuple[Floats, Floats]:
-        """The bounds of what is left of each cell when these are taken off: none is above a sum that holds it."""
+    @property
+    def ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The least and the largest that each cell may be: none is above a sum that holds it."""
         lower = np.zeros(self.domain.shape, dtype=object)
         upper = np.full(self.domain.shape, inf, dtype=object)
         for family, (_, highest) in self.bounds.items():
@@ -176,6 +177,11 @@ class PublicFacts:
             upper = np.minimum(upper, self.domain.spread(highest, family))
         if self.domain.finest in self.bounds:
             lower = np.maximum(lower, self.bounds[self.domain.finest][0])
+        return lower, upper
+
+    def box(self, whole: NDArray[Any]) -> tuple[Floats, Floats]:
+        """The bounds of what is left of each cell when these are taken off."""
+        lower, upper = self.ends
         return (lower - whole).astype(np.float64), (upper - whole).astype(np.float64)
 
     def less(self, whole: NDArray[Any]) -> dict[Family, tuple[Floats, Floats]]:
