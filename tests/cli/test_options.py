@@ -307,3 +307,14 @@ def test_an_option_of_an_earlier_version_is_refused_by_its_new_name(run, words, 
     """Before any file is looked for; an option that is there under that name is none of an earlier version."""
     code, _, error = run(*words)
     assert (code, now in error) == (2, True), error
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_help_is_no_wider_than_the_screen_and_says_each_part_whole(width, run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for words in ([], ["ledger"], ["ledger", "resume"], ["kernels"], ["view"]):
+        code, shown, _ = run(*words, "--help")
+        assert code == 0
+        assert all(len(line) <= width and line == line.rstrip() for line in shown.splitlines())
+        assert "..." not in shown.replace("[ARGS]...", "")
+    assert "what each dataset has spent." in " ".join(run("ledger", "--help")[1].split())

@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 import click
 
 from utmost.doors.cli.control_characters import harmless
+from utmost.doors.cli.help_page import HelpContext
 from utmost.doors.cli.option_kinds import GROUP
 from utmost.doors.cli.options import NEEDED, with_families
 from utmost.errors import (
@@ -105,10 +106,17 @@ _RENAMED = {"--per-atom": "--per-cell", "--radius": "--margin", "--relative-radi
 
 
 class _Parts(click.Group):
-    """The parts of a command in the order in which people meet them."""
+    """The parts of a command in the order in which people meet them, each with the whole sentence that says it."""
+
+    context_class = HelpContext
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            firsts = ((name, (part.help or "").partition("\n\n")[0]) for name, part in self.commands.items())
+            formatter.write_dl([(name, " ".join(first.split())) for name, first in firsts])
 
 
 @contextmanager
@@ -153,6 +161,8 @@ class _Commands(_Parts):
 
 class _Command(click.Command):
     """A command whose help shows its options in groups: what is needed first, then its families, then the others."""
+
+    context_class = HelpContext
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         there = {name for parameter in self.params for name in parameter.opts}

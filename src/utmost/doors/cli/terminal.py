@@ -18,6 +18,7 @@ from utmost.doors.cli.control_characters import harmless
 _WIDTH = 80  # characters, where nobody says how many
 _FACES = {"bold": "1", "dim": "2"}
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
+_PART = 8  # characters of a word that stand on one line of a column; where they cannot, rows are shown as facts
 _BETWEEN = 3  # characters between two columns of a table with a line below its titles; others have two
 
 
@@ -143,7 +144,8 @@ class Table:
     """Rows of texts in columns that share the width of the screen.
 
     Attributes:
-        has_titles: whether titles stand above a line; else the rows stand alone, closer together.
+        has_titles: whether titles stand above a line; else the rows stand alone, closer together. Where numbers would
+            be cut, or words torn to pieces, each cell has a line of its own, its title before it.
         caption: a sentence below.
     """
 
@@ -174,11 +176,30 @@ class Table:
     @property
     def least_width(self) -> int:
         """As narrow as it can be without cutting a word, or a number."""
-        needed = [
-            max((text.word if column.wraps else text.width for text in texts), default=0)
-            for column, texts in zip(self.columns, zip(*self._texts(), strict=True), strict=True)
-        ]
+        needed = self._needed(self._texts())
         return sum(map(max, needed, (column.least for column in self.columns))) + self._around()
+
+    def _needed(self, texts: list[list[Text]]) -> list[int]:
+        """The width of each column that cuts no word, or, where it does not wrap, nothing."""
+        return [
+            max((text.word if column.wraps else text.width for text in column_texts), default=0)
+            for column, column_texts in zip(self.columns, zip(*texts, strict=True), strict=True)
+        ]
+
+    def _is_cut(self, texts: list[list[Text]], widths: list[int]) -> bool:
+        """Whether a number is cut, or words are in pieces that nobody reads."""
+        return any(
+            width < (min(need, _PART) if column.wraps else need)
+            for width, need, column in zip(widths, self._needed(texts), self.columns, strict=True)
+        )
+
+    def _as_facts(self, rows: list[list[Text]]) -> "Table":
+        """A fact for each cell, its title before it, for screens on which the columns have no room side by side."""
+        facts: list[Sequence[str | Text]] = []
+        for row in rows:
+            facts += [(" ".join(column.title.split()), text) for column, text in zip(self.columns, row, strict=True)]
+            facts.append(("", ""))
+        return Table([Column(style="dim"), Column()], facts[:-1])
 
     def _widths(self, texts: list[list[Text]], width: int) -> list[int]:
         """The widths of the columns: their own, or, where these are too many, what the widest that wrap give up."""
@@ -194,6 +215,9 @@ class Table:
         widths = self._widths(texts, width)
         if self.has_titles:
             yield Text()
+        if self.has_titles and len(widths) > 1 and self._is_cut(texts, widths):
+            yield from Group(self._as_facts(texts[1:]), Text(self.caption, "dim")).lines(width)
+            return
         for number, row in enumerate(texts):
             shown = [
                 list(text.lines(each, wraps=column.wraps))
