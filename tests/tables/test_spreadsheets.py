@@ -1,7 +1,9 @@
 """Excel files: every digit comes back, the bytes follow from what is published, what Excel cannot hold is refused."""
 
+import hashlib
 import io
 import json
+import re
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -197,3 +199,53 @@ def test_text_that_a_workbook_escapes_is_refused(text):
     for columns in ({"a": ["x", text]}, {text: [1, 2]}):
         with pytest.raises(BadTable, match="control characters"):
             written(columns)
+
+
+FORGED = {
+    "the sheet says another level": ("sheet2|shared", rb"\b1/2\b|epsilon = 0.5", b"1/9"),
+    "the sheet says more": ("shared", b"<t>kind</t>", b"<t>proof</t>"),
+    "a value that Excel works out again": ("sheet1", rb"<v>(6)</v>", rb"<f>1+1</f><v>\1</v>"),
+    "a sheet that is no part of it": (r"workbook\.xml$", b'name="Statement"', b'name="Promises"'),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_what_a_workbook_says_beside_its_values_is_compared_with_the_statement(forged, tmp_path, run):
+    """Whoever opens it in Excel reads that sheet, and no digest that a forger makes anew tells of it."""
+    words = {"columns": "n", "public": "place", "sensitivity": 1, "cells": 1}
+    ut.release_table({"place": ["a", "b"], "n": [500, 97]}, **words, epsilon="1/2").save(tmp_path / "n.xlsx")
+    assert run("verify", tmp_path / "n.xlsx")[0] == 0
+    part, pattern, text = FORGED[forged]
+    with ZipFile(tmp_path / "n.xlsx") as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    for name in [name for name in parts if re.search(part, name)]:
+        parts[name] = re.sub(pattern, text, parts[name], flags=re.DOTALL)
+    with ZipFile(tmp_path / "n.xlsx", "w") as packed:
+        for name, content in parts.items():
+            packed.writestr(name, content)
+    statement = json.loads((tmp_path / "n.xlsx.json").read_text())
+    statement["table"]["sha256"] = hashlib.sha256((tmp_path / "n.xlsx").read_bytes()).hexdigest()
+    (tmp_path / "n.xlsx.json").write_text(json.dumps(statement))
+    with pytest.raises(BadTable):
+        ut.read_release(tmp_path / "n.xlsx")
+    assert run("verify", tmp_path / "n.xlsx")[0] == 1
+
+
+DAMAGED = {
+    "text that is cut off": ("xl/sharedStrings.xml", b"</sst>", b""),
+    "a text that is not there": ("xl/worksheets/sheet1.xml", b"<v>0</v>", b"<v>999</v>"),
+    "a column beyond all": ("xl/worksheets/sheet1.xml", b'r="A1"', b'r="AAAA1"'),
+    "an encoding that is none": ("[Content_Types].xml", b"UTF-8", b"UTF-x"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_workbook_whose_parts_are_damaged_is_refused_by_type(damage, tmp_path):
+    part, old, new = DAMAGED[damage]
+    with ZipFile(io.BytesIO(written({"n": ["a", "b"]}))) as packed, ZipFile(tmp_path / "t.xlsx", "w") as damaged:
+        for name in packed.namelist():
+            content = packed.read(name)
+            assert name != part or old in content
+            damaged.writestr(name, content.replace(old, new) if name == part else content)
+    with pytest.raises(BadTable, match="must be a workbook"):
+        files.read(tmp_path / "t.xlsx")

@@ -194,6 +194,7 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
                 where=str(table),
                 remedy="Get both files again from where they were published.",
             )
+    files.check_says(table, statement)
 
 
 def _sha256(file: BinaryIO) -> str:

@@ -145,6 +145,18 @@ def write(
         raise _half_of_a_character(path) from None
 
 
+def check_says(path: Path, statement: Mapping[str, Any]) -> None:
+    """Check that a file which has words beside its table, a workbook, has those of its statement.
+
+    Raises:
+        BadTable: where it says anything else.
+    """
+    if ending_of(path) in EXCEL:
+        from utmost.publish.tables import spreadsheets
+
+        spreadsheets.check_says(path, statement)
+
+
 def _write(table: Any, file: BinaryIO, path: Path, watch: Watch | None, statement: Mapping[str, Any]) -> None:
     if path.suffix.lower() == GZ and ending_of(path) not in (*PARQUET, *FEATHER, *EXCEL):
         with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:

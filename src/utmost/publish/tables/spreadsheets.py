@@ -6,8 +6,9 @@ same bytes. Excel counts in floats and shows fifteen digits, so a column with a 
 
 import io
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +20,7 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
-from utmost.errors import BadTable
+from utmost.errors import BadTable, UtmostError
 from utmost.publish.tables.extra import extra
 
 ENDINGS = (".xlsx",)
@@ -30,6 +31,7 @@ _ROWS, _COLUMNS, _LONGEST, _DIGITS = (1 << 20) - 1, 1 << 14, 32_767, 10**15
 _PIECE = _LONGEST // 2  # Excel counts most signs as one, others as two
 _INFLATION, _INFLATED = 200, 1 << 30
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
+_DAMAGED = BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, TypeError, AttributeError, SyntaxError
 _MADE = datetime(1980, 1, 1, tzinfo=UTC)
 
 
@@ -147,21 +149,69 @@ def read(path: Path) -> dict[str, list[Any]]:
         BadTable: for a file that is none, for several sheets of which none is called so, and for a bad header.
         Unsupported: where openpyxl is not installed.
     """
-    reader = extra("openpyxl", EXTRA)
-    with path.open("rb") as file:  # what came through a pipe, too
-        _check_size(file, str(path))
-        try:
-            book = reader.load_workbook(file, read_only=True, data_only=True)
-        except (BadZipFile, KeyError, OSError, ValueError, reader.utils.exceptions.InvalidFileException):
-            came = "what openpyxl cannot read"
-            raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=str(path)) from None
-        with closing(book):
-            rows = list(_rows(book, str(path)))
+    with _opened(path, data_only=True) as book:
+        rows = list(_rows(book, str(path)))
     header = ["" if name is None else str(name) for name in (rows[0] if rows else ())]
     if not header or "" in header or len(set(header)) < len(header):
         required = "the first row of a sheet must name each column, and no two alike"
         raise BadTable(required, came="another first row", where=str(path))
     return {name: [row[at] for row in rows[1:]] for at, name in enumerate(header)}
+
+
+@contextmanager
+def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
+    """A workbook, from a file or what came through a pipe; openpyxl reads its parts one by one, while rows are read."""
+    reader, where = extra("openpyxl", EXTRA), str(path)
+    with path.open("rb") as file:
+        _check_size(file, where)
+        try:
+            with closing(reader.load_workbook(file, read_only=True, data_only=data_only)) as book:
+                yield book
+        except UtmostError:
+            raise
+        except (*_DAMAGED, reader.utils.exceptions.InvalidFileException):
+            came = "what openpyxl cannot read"
+            raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
+
+
+def check_says(path: Path, statement: Mapping[str, Any]) -> None:
+    """Check that a workbook says nothing of its values but what their statement says, and that Excel works none out.
+
+    Args:
+        path: a workbook that `write` made.
+        statement: what is said of its values; the digest of the file is passed over.
+
+    Raises:
+        BadTable: for another sheet of a statement, for further sheets, and for formulas.
+    """
+    expected = _facts_of(_lines({name: fact for name, fact in statement.items() if name != "table"}))
+    with _opened(path, data_only=False) as book:
+        for sheet in book.worksheets:
+            if sheet.title == STATEMENT:
+                rows = islice(sheet.iter_rows(values_only=True), 1, None)
+                lines = _facts_of((*row, None, None)[:2] for row in rows)
+                if not all(_is_said(expected, name, fact) for name, fact in lines.items()):
+                    raise BadTable("a workbook must say what its statement says", came="another", where=str(path))
+            elif not (sheet.title == VALUES or sheet.title.startswith(f"{VALUES} ")):
+                raise BadTable("a workbook has values and a statement alone", came=repr(sheet.title), where=str(path))
+            elif any(cell.data_type == "f" for row in sheet.iter_rows() for cell in row):
+                raise BadTable("released values must be no formulas", came="one", where=f"{path}, {sheet.title}")
+
+
+def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
+    """Each fact of a sheet whole, by its name."""
+    facts: dict[str, str] = {}
+    last = ""
+    for name, text in lines:
+        last = name or last
+        facts[last] = facts.get(last, "") + ("" if text is None else str(text))
+    return facts
+
+
+def _is_said(expected: Mapping[str, str], name: str, fact: str) -> bool:
+    """Whether a fact is the statement's; earlier versions cut what is longer than a cell."""
+    whole = expected.get(name)
+    return whole is not None and (whole == fact or (len(fact) > _PIECE and whole.startswith(fact)))
 
 
 def _check_size(file: BinaryIO, where: str) -> None:
