@@ -8,6 +8,7 @@ import click
 from utmost.doors.cli.terminal import Screen
 
 _WIDEST, _NARROWEST = 80, 20  # characters
+_JOINED = "\N{NON-BREAKING HYPHEN}"  # what click does not end a line at: `add-remove` and `--at-most` are typed whole
 
 
 class HelpPage(click.HelpFormatter):
@@ -18,11 +19,16 @@ class HelpPage(click.HelpFormatter):
 
     def write_dl(self, rows: Any, col_max: int = 30, col_spacing: int = 2) -> None:
         """Names and what is said of them, which has half of the page at least; a longer name has its own line."""
+        rows = [(name, text.replace("-", _JOINED)) for name, text in rows]
         super().write_dl(rows, min(col_max, self.width // 2 - col_spacing), col_spacing)
+
+    def write_text(self, text: str) -> None:
+        """Sentences, between whose words lines end."""
+        super().write_text(text.replace("-", _JOINED))
 
     def getvalue(self) -> str:
         """The page, without blanks at the ends of its lines."""
-        return re.sub(" +\n", "\n", super().getvalue())
+        return re.sub(" +\n", "\n", super().getvalue()).replace(_JOINED, "-")
 
 
 class HelpContext(click.Context):
