@@ -170,6 +170,7 @@ def test_files_that_changed_are_found(kept):
     file.write_bytes(before)
     names = ("../x.parquet", "", "..", "manifest.json")
     files = [{"files": [{"name": name, "sha256": "0" * 64}]} for name in names]
+    files.append({"files": said["files"] * 2})  # whose rows would be read twice
     for wrong in ({"level": "2"}, {"release": "00"}, *files, {"files": [{"name": "x.parquet", "sha256": ""}]}):
         manifest.write_text(json.dumps(said | wrong))
         with pytest.raises(LedgerDamaged, match="manifest"):

@@ -214,7 +214,7 @@ class ResponseFolder:
             manifest = json.loads(path.read_bytes())
             names = [file["name"] for file in manifest["files"] if len(file["sha256"]) == 64]
             is_right = manifest["form"] == _FORM and manifest["release"] == release.bound.hex()
-            is_right &= manifest["level"] == level_text(at) and len(names) == len(manifest["files"])
+            is_right &= manifest["level"] == level_text(at) and len(set(names)) == len(manifest["files"])
             is_right &= all(Path(file_name).name == file_name and file_name.endswith(".parquet") for file_name in names)
         except (ValueError, KeyError, TypeError, RecursionError):
             is_right = False
