@@ -249,18 +249,23 @@ def test_the_shell_completes_commands_and_options():
     ],
 )
 def test_a_shell_is_told_once_where_it_reads_what_completes(shell, start, reads, tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
+    home = tmp_path / "o'neil"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("SHELL", f"/bin/{shell}")
+    before = "alias l=ls  # liés".encode("latin-1")
     if shell != "fish":
-        (tmp_path / start).write_text("alias l=ls", encoding="utf-8")
+        (home / start).write_bytes(before)
     for _ in range(2):
         told = called("--install-completion")
         assert (told.returncode, told.stderr) == (0, "")
-    written = (tmp_path / start).read_text(encoding="utf-8")
-    assert written.count(reads) == 1
-    assert shell == "fish" or written.startswith("alias l=ls\n")
+    written = (home / start).read_bytes()
+    assert written.count(reads.encode()) == 1
+    assert shell == "fish" or written.startswith(before + b"\n")
+    if shell == "bash":
+        assert subprocess.run(["bash", home / start], capture_output=True, check=True).stderr == b""
     assert called("--show-completion", shell).stdout.strip() in "".join(
-        path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()
+        path.read_text(encoding="utf-8", errors="replace") for path in home.rglob("*") if path.is_file()
     )
 
 

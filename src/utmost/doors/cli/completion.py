@@ -1,6 +1,7 @@
 """Completing commands and options in a shell: what a shell is told, and where it reads it when it starts."""
 
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -39,12 +40,15 @@ def complete_from_now_on(command: click.Command, shell: str) -> str:
     place = home / f".local/share/utmost/complete.{shell.replace('powershell', 'ps1')}"
     _write(place, script)
     start = {"bash": home / ".bashrc", "zsh": home / ".zshrc"}.get(shell) or _profile()
-    line = f". '{place}'"
-    begun = start.read_text(encoding="utf-8") if start.exists() else ""
-    if line not in begun.splitlines():
-        between = "" if begun.endswith("\n") or not begun else "\n"
-        before = "autoload -Uz compinit && compinit\n" if shell == "zsh" and "compinit" not in begun else ""
-        _write(start, f"{begun}{between}{before}{line}")
+    doubled = "'" + str(place).replace("'", "''") + "'"
+    line = f". {doubled if shell == 'powershell' else shlex.quote(str(place))}"
+    begun = start.read_bytes() if start.exists() else b""  # in whatever encoding: only what is added is ours
+    if line.encode() not in begun.splitlines():
+        between = "" if begun.endswith(b"\n") or not begun else "\n"
+        before = "autoload -Uz compinit && compinit\n" if shell == "zsh" and b"compinit" not in begun else ""
+        start.parent.mkdir(parents=True, exist_ok=True)
+        with start.open("ab") as file:  # appended: whoever is interrupted has lost nothing
+            file.write(f"{between}{before}{line}\n".encode())
     return f"utmost is completed by {place}, which {start} reads from the next start of {shell} on."
 
 
@@ -55,9 +59,8 @@ def _write(place: Path, text: str) -> None:
 
 def _named(shell: str) -> str:
     """The shell that the environment names, where none is said."""
-    if shell != "this":
-        return {"pwsh": "powershell"}.get(shell, shell)
-    shell = Path(os.environ.get("SHELL") or ("powershell" if os.name == "nt" else "bash")).stem
+    if shell == "this":
+        shell = Path(os.environ.get("SHELL") or ("powershell" if os.name == "nt" else "bash")).stem
     return {"pwsh": "powershell"}.get(shell, shell)
 
 

@@ -93,13 +93,13 @@ class _Read(click.ParamType[Any]):
         return self._parser(value) if type(value) is str else value
 
 
-class _Digits:
+class _Digits(click.ParamType[Any]):
     """Python reads "1_0" as ten, and click with it, and digits of other scripts; no other door does, see `spelled`."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if type(value) is str and ("_" in value or not value.isascii()):
-            raise click.BadParameter(f"{value!r} is not a valid {self.name}.", ctx=ctx, param=param)  # type: ignore[attr-defined]
-        return super().convert(value, param, ctx)  # type: ignore[misc]
+            raise click.BadParameter(f"{value!r} is not a valid {self.name}.", ctx=ctx, param=param)
+        return super().convert(value, param, ctx)
 
 
 class _Integer(_Digits, click.types.IntParamType):

@@ -281,10 +281,10 @@ class Screen:
         columns = os.environ.get("COLUMNS", "")
         if columns.isdecimal() and int(columns):
             return int(columns)
-        for stream in (sys.__stdin__, sys.__stderr__, sys.__stdout__):
+        for stream in filter(None, (sys.__stdin__, sys.__stderr__, sys.__stdout__)):
             try:
-                return os.get_terminal_size(stream.fileno()).columns or _WIDTH  # type: ignore[union-attr]
-            except (AttributeError, ValueError, OSError):
+                return os.get_terminal_size(stream.fileno()).columns or _WIDTH
+            except (ValueError, OSError):
                 continue
         return _WIDTH
 
