@@ -40,7 +40,7 @@ def test_a_clean_table_is_verified(clean, run):
 @pytest.mark.parametrize("many", [0, 10_000])
 def test_a_large_table_may_be_that_of_an_earlier_version(clean, monkeypatch, many):
     """Which is said where it can be so, and nowhere else: another optimum is as near, and the table is a function."""
-    monkeypatch.setattr("utmost.publish.statements.clean_check._MANY", many)
+    monkeypatch.setattr("utmost.publish.statements.clean_check.MANY", many)
     table = clean[0].read_text().splitlines()
     columns = dict(zip(table[0].split(","), zip(*(row.split(",") for row in table[1:]), strict=True), strict=True))
     columns["clean"] = [str(int(cell) + 1) for cell in columns["clean"]]

@@ -153,7 +153,7 @@ def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
 
     cells = np.flatnonzero(part.ravel())
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(clean, "_MANY", -1)
+        patched.setattr(clean, "MANY", -1)
         patched.setattr(clean, "_ROWS", 0)
         patched.setattr(clean, "least_whole_flow", both)
         patched.setattr(clean, "solve_inside", None)  # the method for groups needs no help

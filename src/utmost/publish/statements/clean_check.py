@@ -14,11 +14,11 @@ from utmost.publish.statements.statement_check import digest_of, does_not_follow
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables import files
 from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.workloads.clean import MANY
 from utmost.publish.workloads.public_facts import PublicFacts
 from utmost.publish.workloads.sums_in_words import read_family
 
 _ROUNDED = frozenset({"zero_bias", "largest_move", "residual"})
-_MANY = 10_000
 _EARLIER = "Of so many cells earlier versions made other tables, as near: verify it by its own, or make it again."
 
 
@@ -51,7 +51,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     for name in differing(statement, clean.said(digest_of(statement), family), _ROUNDED):
         raise does_not_follow(name)
     estimates = files.columns(made_of[family]) if staged is None else {}
-    remedy = _EARLIER if made_of.domain.size > _MANY else None
+    remedy = _EARLIER if made_of.domain.size > MANY else None
     _check_cells(table, {**estimates, **files.columns(clean[family])}, remedy)
     return clean
 

@@ -33,7 +33,7 @@ from utmost.publish.workloads.public_facts import PublicFacts
 from utmost.publish.workloads.whole_flows import whole_flow
 
 _NEAR = 1e-7  # a cell that is so near to a whole number is that number
-_MANY = 10_000  # cells from which an inner optimum is sooner made whole than a vertex is found
+MANY = 10_000  # cells from which an inner optimum is sooner made whole than a vertex is found
 _ROWS = 4  # cells for each sum below which a simplex method is fast
 _FIRST_STEPS = 6  # towards an inner optimum, before a simplex method goes on
 _MOST_ROWS, _TIED, _PIVOTS = 1_500, 5, 20  # sums up to which it does; cells and steps for each sum
@@ -210,7 +210,7 @@ def _least_moves(
     at, which = np.concatenate(rows), np.tile(np.arange(cells.size), len(rows))
     sides, most = (np.concatenate(lower), np.concatenate(upper)), np.ones(cells.size)
     program = LinearProgram.of_triplets(cost, at, which, np.ones(at.size), *sides, column_upper=most)
-    if cells.size > max(_MANY, _ROWS * start) and is_two_chains(families):
+    if cells.size > max(MANY, _ROWS * start) and is_two_chains(families):
         chains = [[groups[family] for family in chain] for chain in _two_chains(list(groups))]
         up = least_whole_flow(program, GroupSums(list(groups.values()), lower, upper), chains)
         if up is not None:
