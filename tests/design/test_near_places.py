@@ -7,6 +7,7 @@ from utmost.design.channels import Channel
 from utmost.design.optima import column_generation, optimal_mechanism
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.near_places import added_up, circles, shared_out
+from utmost.design.optima.search_for_rays import Program
 from utmost.design.spaces import Consumer, Space, grid, losses, priors
 from utmost.design.types import PrivacyType
 
@@ -55,6 +56,17 @@ def test_shares_of_sums_are_by_mass_and_add_up_again(seed):
         members = (near == centre) & (masses > 0)
         assert np.ptp(shares[members] / masses[members]) <= 1e-12 * max(shares[members] / masses[members])
     assert added_up(np.stack([masses, prices]), near).tolist() == [added_up(masses, near).tolist(), sums.tolist()]
+
+
+def test_the_program_of_fewer_places_has_all_costs_and_masses():
+    distances, masses = heaps(2)
+    space = Space(distances)
+    whole = Program.of(PrivacyType(space, epsilon=1), Consumer(masses, losses.distance(space)))
+    near = circles(distances, masses)[0]
+    fewer = whole.gathered(near)
+    assert fewer.costs.sum(axis=1) == pytest.approx(whole.costs.sum(axis=1), rel=1e-12)
+    assert fewer.prior.sum() == pytest.approx(1, rel=1e-12)
+    assert set(np.flatnonzero(fewer.prior)) == set(np.unique(near)) == set(np.flatnonzero(fewer.costs.any(axis=0)))
 
 
 @pytest.mark.parametrize("seed", range(4))

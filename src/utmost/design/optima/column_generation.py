@@ -53,9 +53,8 @@ def certificate_of_rays(
         SolverFailed: when no bound was found at all.
         KeyboardInterrupt: when it comes before there is a bound for all places.
 
-    Cost: 20 to 200 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree with s sources; 400
-        places take from 5 to 40 seconds, and longer where they are far apart by their level. Memory: O(n (n + k))
-        floats for k actions.
+    Cost: 20 to 250 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree with s sources; 400
+        places take from 5 to 60 seconds. Memory: O(n (n + k)) floats for k actions.
 
     Source: column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
         `docs/theory/large-designs.md`.
