@@ -40,7 +40,7 @@ def nearest_of_tree(
         cells = _least(tree, {level: Fraction(weight) for (level,), weight in weights.items()}, sums, free)
         if not (cells < 0).any():
             return [Fraction(cell) for cell in cells.tolist()]
-        free = np.where(cells < 0, Fraction(0), free)
+        free[cells < 0] = Fraction(0)
 
 
 def _least(tree: UnequalTree, weights: Mapping[int, Fraction], sums: Mapping[int, Array], free: Array) -> Array:
