@@ -1,12 +1,14 @@
 """Whether a clean table is the one that its release gives: it is a function of the release, and is computed again."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from utmost.errors import BadTable
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND, DETAILED_KIND
-from utmost.publish.releases.clean_release import CleanTable
+from utmost.publish.releases.clean_release import CANCELS, CleanTable
 from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.detailed_check import check_detailed
@@ -48,11 +50,28 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         facts = PublicFacts.of_facts(made_of.domain, listed, made_of.unit.amount)
     held = stated_field(statement, "held", list) if "held" in statement else None
     clean = made_of.clean(facts, hold=held) if staged is None else staged.clean()
+    clean = _as_earlier(clean, stated_field(statement, "zero_bias", float))
     for name in differing(statement, clean.said(digest_of(statement), family), _ROUNDED):
         raise does_not_follow(name)
     estimates = files.columns(made_of[family]) if staged is None else {}
     remedy = _EARLIER if made_of.domain.size > MANY else None
     _check_cells(table, {**estimates, **files.columns(clean[family])}, remedy)
+    return clean
+
+
+def _as_earlier(clean: CleanTable, stated: float) -> CleanTable:
+    """The table with the stated bias of zeros, where that is what earlier versions said of it.
+
+    They took 1/(1/alpha - alpha) also where few digits are left of it; see `zero_bias`.
+    """
+    wide = 1.0 if clean.amount is None else float(clean.amount.step)
+    if not clean.zero_bias_is_exact or 2 * clean.zero_bias * CANCELS < wide:
+        return clean
+    alpha = math.exp(-math.asinh(wide / (2 * clean.zero_bias)))
+    # The level comes back from the bias but for its last digit, so alpha is this float or one beside it.
+    for near in (math.nextafter(alpha, 0), alpha, math.nextafter(alpha, 1)):
+        if near < 1 and math.isclose(stated, wide / (1 / near - near), rel_tol=2**-50):
+            return replace(clean, zero_bias=stated)
     return clean
 
 
