@@ -293,7 +293,7 @@ def _solver(strategy: Mapping[str, int | str], tolerance: float, size: int) -> A
     """A silent solver without a program, which will have so many rows, or columns in their place."""
     import highspy
 
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs = highspy.Highs()
     # One thread and no presolve: the same vertex on every machine, and its duals are those of the program as it is.
     options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
     tolerances = {

@@ -16,7 +16,8 @@ from utmost.publish.statements.workload_files import check_workload
 
 def check_whole(document: Mapping[str, Any]) -> WorkloadRelease | DetailedSums:
     """Check a release that is one document, by a plan or in two stages."""
-    return check_detailed(document) if document.get("kind") == DETAILED_KIND else check_workload(document)
+    is_staged = isinstance(document, Mapping) and document.get("kind") == DETAILED_KIND
+    return check_detailed(document) if is_staged else check_workload(document)
 
 
 def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
