@@ -56,6 +56,6 @@ def test_no_labels_are_lost_below_numbers_of_the_same_name():
     clean = release_workload(np.ones(domain.shape, int), plan, epsilon=9).clean()
     counted = count_table({"clean": ["yes"], "sex": ["men"]}, domain=domain, each_row=True)
     for table in (lambda: clean["clean sex"], lambda: counted.table("sex", column="sex")):
-        with pytest.raises(OutOfRange, match="beside it; got '(clean|sex)'. Rename it"):
+        with pytest.raises(OutOfRange, match=r"beside it; got '(clean|sex)'"):
             table()
     assert list(clean["sex"]) == ["sex", "clean"]
