@@ -31,7 +31,7 @@ from utmost.publish.workloads.public_facts import PublicFacts, with_sums
 from utmost.publish.workloads.tree_reconstruction import LeastSquares, SumSquares
 from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 
-_CANCELS = 1e-6
+CANCELS = 1e-6
 """Below this epsilon too few digits are left of 1/alpha - alpha; above it older statements hold what that gives."""
 
 
@@ -262,7 +262,7 @@ def zero_bias(noise: Combination) -> tuple[float, bool]:
     """
     if noise.counts == (1,) and noise.coefficients[0] == 1:
         (of,) = noise.levels
-        if of.epsilon_float < _CANCELS:
+        if of.epsilon_float < CANCELS:
             return 0.5 / math.sinh(of.epsilon_float), True
         alpha = float(of.alpha)
         return (1 / (1 / alpha - alpha) if alpha else 0.0), True

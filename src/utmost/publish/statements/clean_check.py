@@ -1,12 +1,14 @@
 """Whether a clean table is the one that its release gives: it is a function of the release, and is computed again."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from utmost.errors import BadTable, Infeasible, OutOfRange, Unsupported
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
-from utmost.publish.releases.clean_release import CleanTable
+from utmost.publish.releases.clean_release import CANCELS, CleanTable
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.releases.workload_statements import sums_digest
@@ -52,6 +54,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         clean = whole.clean(facts, hold=held)
     except (Infeasible, OutOfRange, Unsupported) as error:
         raise BadTable("what is given and held must be what the release takes", came=str(error)) from error
+    clean = _as_earlier(clean, stated_field(statement, "zero_bias", float))
     for name in differing(statement, clean.said(digest_of(statement), family), _ROUNDED):
         raise does_not_follow(name)
     remedy = _EARLIER if made_of.domain.size > MANY else None
@@ -63,6 +66,22 @@ def beside_estimates(release: WorkloadRelease | DetailedSums, clean: CleanTable,
     """The whole numbers; behind the estimates and their error bars as they were released, where one stage has them."""
     estimates = files.columns(release[family]) if isinstance(release, WorkloadRelease) else {}
     return estimates | files.columns(clean[family])
+
+
+def _as_earlier(clean: CleanTable, stated: float) -> CleanTable:
+    """The table with the stated bias of zeros, where that is what earlier versions said of it.
+
+    They took 1/(1/alpha - alpha) also where few digits are left of it; see `zero_bias`.
+    """
+    wide = 1.0 if clean.amount is None else float(clean.amount.step)
+    if not clean.zero_bias_is_exact or 2 * clean.zero_bias * CANCELS < wide:
+        return clean
+    alpha = math.exp(-math.asinh(wide / (2 * clean.zero_bias)))
+    # The level comes back from the bias but for its last digit, so alpha is this float or one beside it.
+    for near in (math.nextafter(alpha, 0), alpha, math.nextafter(alpha, 1)):
+        if near < 1 and math.isclose(stated, wide / (1 / near - near), rel_tol=2**-50):
+            return replace(clean, zero_bias=stated)
+    return clean
 
 
 def _check_cells(table: Any, expected: Mapping[str, Any], remedy: str | None) -> None:
