@@ -55,7 +55,9 @@ class ProductReconstruction:
 
     def __post_init__(self) -> None:
         if set(self.weights) != set(self.rows.shares):
-            raise OutOfRange("each measured family must have a weight, and no other", came="others")
+            raise OutOfRange(
+                "each measured family must have a positive integer for its weight, and no other", came="others"
+            )
         object.__setattr__(self, "weights", read_weights(self.weights))
         along: list[_AxisSquares | _SignedSquares] = []
         for axis, listed in enumerate(self.rows.axes):
