@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utmost.errors import BadTable
+from utmost.errors import BadTable, WrongKind
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases import WorkloadRelease, clean_release
@@ -116,6 +116,8 @@ def test_another_release_and_other_figures_are_refused():
         assert refused.type.__module__ == "utmost.errors"
     with pytest.raises(BadTable):
         check_clean(statement | {"note": "by the way"}, table, document)
+    with pytest.raises(WrongKind):
+        check_clean(statement, table, [document])
     with pytest.raises(BadTable, match="column 'clean'"):
         check_clean(statement, {"sex": ["men", "women"]}, document)
 

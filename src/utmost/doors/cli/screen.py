@@ -100,6 +100,12 @@ def with_exact(value: Any, exactly: str | None, digits: int = 12, longest: int =
     return short if exactly is None or exactly == short or len(exactly) > longest else f"{short} = {exactly}"
 
 
+def matrix_grid(names: Sequence[str], matrix: Any) -> Table:
+    """A channel: a row for each secret, a column for each outcome."""
+    rows = [[name, *map(entry_text, row)] for name, row in zip(names, matrix.tolist(), strict=True)]
+    return grid(["", *(f"y{y}" for y in range(matrix.shape[1]))], rows)
+
+
 def entry_text(value: Any) -> str:
     """An entry of a matrix as people read it: a short number or fraction as it is, a longer one to six digits.
 

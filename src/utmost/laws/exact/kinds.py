@@ -95,7 +95,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             ) from None
 
     if signature is not None:
-        checked_call.__signature__ = signature  # type: ignore[attr-defined]
+        checked_call.__dict__["__signature__"] = signature
     return checked_call
 
 
@@ -116,7 +116,7 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
         finally:
             del arguments, named  # among them may be a key, which no frame of an error may show
 
-    spelled_call.__signature__ = signature  # type: ignore[attr-defined]
+    spelled_call.__dict__["__signature__"] = signature
     return spelled_call
 
 
@@ -132,8 +132,8 @@ def checked_parts(kind: type[R]) -> type[R]:
     Traceback (most recent call last):
     utmost.errors.NotANumber: length must be a finite number; got x...
     """
-    # The very class is kept: a subclass would have another name and other fields.
-    kind.__init__ = checked(kind.__init__)  # type: ignore[method-assign]
+    # A subclass would have another name and other fields.
+    kind.__init__ = checked(kind.__init__)  # type: ignore[method-assign]  # of the very class
     return kind
 
 

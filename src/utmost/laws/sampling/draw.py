@@ -213,10 +213,10 @@ def _of_mechanism(mechanism: Any, secret: Any, shape: Shape, randomness: Randomn
     return mechanism.draw(secret, shape, randomness=randomness, method=method)
 
 
-def _only_shape(first: Any, second: Shape) -> Shape:
+def _only_shape(first: Shape, second: Shape) -> Shape:
     """The shape of the draws of a law, which takes no secret."""
     if isinstance(second, tuple) and not second:
-        return first  # type: ignore[no-any-return]
+        return first
     if isinstance(first, tuple) and not first:
         return second
     raise OutOfRange("a law takes a shape and no secret", came="both", where="sample")

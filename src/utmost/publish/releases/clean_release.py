@@ -19,7 +19,7 @@ from utmost.laws.sampling.integers import narrowed
 from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.given_facts import read_given, read_table
 from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
-from utmost.publish.tables.adapters import table_of
+from utmost.publish.tables.adapters import labelled
 from utmost.publish.tables.saving import Digest, FileWords, Publication, saved
 from utmost.publish.workloads import Domain
 from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
@@ -81,13 +81,15 @@ class CleanTable(Shown):
         return _rebuilt, tuple(values)
 
     def __getitem__(self, family: str | Sequence[str] | Family) -> Any:
-        """One family as a table: its labels, and the whole numbers in the column "clean"."""
+        """One family as a table: its labels, and the whole numbers in the column "clean".
+
+        Raises:
+            OutOfRange: for names that the domain has not, and a level that is called "clean".
+        """
         chosen = self.domain.family(family)
-        labels = {name: np.array(values) for name, values in self.domain.group_labels(chosen).items()}
         steps = self.domain.sums(self.cells, chosen).ravel()
-        columns = {**labels, "clean": steps if self.amount is None else self.amount.numbers(steps)}
-        kind = self.kind if self.kind.startswith("dataframe:") else f"columns:{'a' * len(columns)}"
-        return table_of(kind, columns)
+        numbers = steps if self.amount is None else self.amount.numbers(steps)
+        return labelled(self.kind, self.domain.group_labels(chosen), {"clean": numbers})
 
     @checked
     def total(self, where: Where | None = None) -> int | float:

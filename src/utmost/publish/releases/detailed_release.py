@@ -39,7 +39,7 @@ from utmost.publish.promises.table_statements import promise
 from utmost.publish.releases.clean_release import CleanTable, cleaned
 from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.workload_answers import Answer
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.tables.saving import Publication, saved
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.axes import label_text
@@ -252,19 +252,32 @@ class DetailedSums(Shown):
 
     @checked
     @long_work("Making whole numbers")
-    def clean(self) -> CleanTable:
+    def clean(self, given: Any = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, of both stages, whose sums all agree: beside the release, never instead of it.
 
         Groups and the rows of their breakdowns are a tree, so that the nearest numbers to the sums of both are those
         nearest in each group, and whole ones are there. The table has the rows of the second stage, and one for each
         group without a breakdown, whose detail is the group's level.
 
+        Args:
+            given, hold: what `WorkloadRelease.clean` takes, and a release in two stages does not.
+
         Raises:
+            Unsupported: for public facts, and a table that is held.
             SolverFailed: where a program fails.
         """
+        if given is not None or hold is not None:
+            came = "public facts" if hold is None else "a table that is held"
+            remedy = "Leave it out: error bars of both stages together are stated nowhere."
+            raise Unsupported("a release in two stages is cleaned as it is", came=came, remedy=remedy)
         both, groups = self.together, self.first.domain.family(self.rule.group)
         laws = [*both.laws(both.domain.finest).values(), *self.first.laws(groups).values()]
         return cleaned(both, both.reconstruction, max(laws, key=lambda law: law.variance), both.kind, None, None)
+
+    @property
+    def domain(self) -> Domain:
+        """What clean tables are over: groups, the detail that each has, and its parts."""
+        return self.together.domain
 
     @property
     def together(self) -> WorkloadRelease:

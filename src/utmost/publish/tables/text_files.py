@@ -18,7 +18,7 @@ _FIRST = 1 << 16
 _GZIPPED = b"\x1f\x8b"
 
 
-class TextFile(type(Path())):  # type: ignore[misc]
+class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no subclass of Path itself is a path
     """A file that is read as UTF-8 text, whatever it is on the disk.
 
     Attributes:
