@@ -138,7 +138,11 @@ def checked_parts(kind: type[R]) -> type[R]:
 
 
 def is_integer(value: object) -> typing.TypeGuard[int | np.integer[Any]]:
-    """Whether a value is an integer, Python's or NumPy's; a truth value is none."""
+    """Whether a value is an integer, Python's or NumPy's; a truth value is none.
+
+    >>> [is_integer(value) for value in (5, np.int64(5), True, np.True_, 5.0, "5")]
+    [True, True, False, False, False, False]
+    """
     # The kind that most have is asked for first, which is quicker.
     return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool))
 
