@@ -114,8 +114,16 @@ def test_another_release_and_other_figures_are_refused():
         with pytest.raises(Exception, match=name if name != "family" else "clean table") as refused:
             check_clean(statement | {name: other}, table, document)
         assert refused.type.__module__ == "utmost.errors"
-    with pytest.raises(BadTable):
-        check_clean(statement | {"note": "by the way"}, table, document)
+    totals = ["9", ["9"]], [None, "1e999"], ["9", "5"]
+    forgeries = [
+        {"note": "by the way"},
+        {"family": "nothing"},
+        *({"format": 2, "held": held} for held in (["nothing"], [{}])),
+        *({"format": 2, "given": [{"family": [], "sums": [[[], *ends]]}]} for ends in totals),
+    ]
+    for forged in forgeries:
+        with pytest.raises(BadTable):
+            check_clean(statement | forged, table, document)
     with pytest.raises(WrongKind):
         check_clean(statement, table, [document])
     with pytest.raises(BadTable, match="column 'clean'"):

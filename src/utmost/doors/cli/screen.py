@@ -69,16 +69,6 @@ def others(count: int, what: str) -> list[Text]:
     return [Text(f"and {count:,} {what}", style="dim")] if count > 0 else []
 
 
-def few(words: Sequence[str], most: int = 24) -> str:
-    """The words with commas between, the first of them where there are many.
-
-    >>> few(["a", "b", "c"], most=2)
-    'a, b and 1 more'
-    """
-    more = f" and {len(words) - most} more" if len(words) > most else ""
-    return ", ".join(words[:most]) + more
-
-
 def number(value: Any, digits: int = 6) -> str:
     """A number as people read it: whole ones whole, others to a few digits.
 

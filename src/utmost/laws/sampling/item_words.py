@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.laws.exact import objects
 from utmost.laws.exact.arrays import plain_array
+from utmost.laws.exact.kinds import is_integer
 from utmost.laws.sampling.integers import narrowed
 
 SECRET_BYTES = 32
@@ -39,9 +40,12 @@ Tags = NDArray[np.uint64]
 
 def derived_secret(secret: bytes, *purpose: str) -> bytes:
     """32 bytes for one purpose, by HKDF from a secret of 32; nothing about another purpose follows from them."""
-    # Each part behind its length, so that no two lists of purposes read as one text.
-    info = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
-    return HKDFExpand(hashes.SHA256(), SECRET_BYTES, info).derive(secret)
+    return HKDFExpand(hashes.SHA256(), SECRET_BYTES, behind_lengths(purpose)).derive(secret)
+
+
+def behind_lengths(texts: Iterable[str]) -> bytes:
+    """Each text behind its length, so that no two lists of texts read as one."""
+    return b"".join(len(text.encode()).to_bytes(4, "big") + text.encode() for text in texts)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -413,7 +417,7 @@ def _kind(identifier: Any) -> str | None:
         return "text"
     if isinstance(identifier, bytes):
         return "bytes"
-    return "integers" if isinstance(identifier, int | np.integer) and not isinstance(identifier, bool) else None
+    return "integers" if is_integer(identifier) else None
 
 
 def _of_texts(texts: list[str]) -> Identifiers:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, level
+from utmost.laws.exact.arrays import plain_cells
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import between_0_and_1, read_confidence
 from utmost.laws.exact.shown import Shown
@@ -99,7 +100,7 @@ class DetailRule(Shown):
         first.domain.level_named(self.group)  # spelled as the columns of its table
         sums = first.raw(self.group)
         names = _texts(sums[self.group])
-        details = zip(names, map(self.detail_of, _listed(sums["measured"])), strict=True)
+        details = zip(names, map(self.detail_of, plain_cells(sums["measured"])), strict=True)
         return {name: detail for name, detail in details if detail is not None}
 
     def keys(self, domain: Domain, chosen: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
@@ -421,9 +422,5 @@ def _groups_taken(
     return reduce(np.logical_and.outer, whole).ravel(), reduce(np.logical_and.outer, some).ravel()
 
 
-def _listed(column: Any) -> list[Any]:
-    return list(column.tolist() if hasattr(column, "tolist") else column)
-
-
 def _texts(labels: Any) -> list[str]:
-    return [str(label_text(label)) for label in _listed(labels)]
+    return [str(label_text(label)) for label in plain_cells(labels)]

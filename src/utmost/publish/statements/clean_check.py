@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from utmost.errors import BadTable, Infeasible, OutOfRange, Unsupported
+from utmost.errors import BadTable, Infeasible, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.clean_release import CANCELS, CleanTable
@@ -44,16 +44,16 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     made_of = whole.together if isinstance(whole, DetailedSums) else whole
     if stated_field(statement, "of", dict) != {"measured": sums_digest(made_of)}:
         raise BadTable("a clean table must be made of the release's sums", came="other sums", where="of")
-    family = made_of.domain.family(read_family(made_of.domain, stated_field(statement, "family", str)))
-    facts = None
-    if "given" in statement:
-        listed = stated_field(statement, "given", list)
-        facts = PublicFacts.of_facts(made_of.domain, listed, made_of.unit.amount)
+    name = stated_field(statement, "family", str)
+    listed = stated_field(statement, "given", list) if "given" in statement else None
     held = stated_field(statement, "held", list) if "held" in statement else None
     try:
+        family = made_of.domain.family(read_family(made_of.domain, name))
+        facts = None if listed is None else PublicFacts.of_facts(made_of.domain, listed, made_of.unit.amount)
         clean = whole.clean(facts, hold=held)
-    except (Infeasible, OutOfRange, Unsupported) as error:
-        raise BadTable("what is given and held must be what the release takes", came=str(error)) from error
+    except (Infeasible, NotANumber, OutOfRange, Unsupported, WrongKind) as error:
+        required = "table, public facts and held sums must be such as the release has"
+        raise BadTable(required, came=str(error)[:200]) from error
     clean = _as_earlier(clean, stated_field(statement, "zero_bias", float))
     for name in differing(statement, clean.said(digest_of(statement), family), _ROUNDED):
         raise does_not_follow(name)

@@ -20,7 +20,7 @@ import numpy as np
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Floats
 from utmost.laws.exact.one_thread import one_blas_thread
-from utmost.publish.workloads.domain import Family
+from utmost.publish.workloads.domain import Family, with_level
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
 from utmost.publish.workloads.row_search import RealRows, few_levels, real_rows, refitted, whole_rows
 from utmost.publish.workloads.signed_axis import SignedAxis
@@ -117,7 +117,7 @@ class _Problem:
 
     def with_signed(self, place: int, level: float) -> "_Problem":
         """The same with signed rows along an axis, searched for what is wanted at the level of a row's cells."""
-        base = (*self.base[:place], 0, *self.base[place + 1 :])
+        base = with_level(self.base, place, 0)
         whole = _Problem.of(self.workload, base)
         size = whole.workload.domain.axes[place].size
         gram = whole._seen(place, {})
