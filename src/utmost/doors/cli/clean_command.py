@@ -55,7 +55,7 @@ def clean(
     if not isinstance(released, WorkloadRelease | DetailedSums):
         raise Unsupported("clean tables are of a release by a plan, or in two stages", came="another kind")
     domain = released.domain
-    words = domain.level_names(domain.finest) if family is None else read_family(domain, _total(family))
+    words = domain.level_names(domain.finest) if family is None else read_family(domain, family)
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange("a clean table is of whole levels", came=repr(family), where="--family")
     chosen = domain.family(words)
@@ -85,10 +85,6 @@ def _facts(texts: list[str]) -> dict[str, Any]:
         else:
             public[name] = between(low or None, high or None) if dots else value
     return public
-
-
-def _total(family: str) -> str:
-    return "" if family.strip() == TOTAL else family
 
 
 def _show(report: dict[str, Any], out: Path | None) -> None:
