@@ -182,6 +182,34 @@ def test_every_mend_speaks_of_options():
         assert not re.search(r"--\w+ [\"'\[]", said), said
 
 
+def test_what_ledgers_domains_and_counts_refuse_is_told_without_python(run, file, tmp_path):
+    """Arguments and calls that no command has: each with what a user of the command line would do instead."""
+    none = tmp_path / "none.db"
+    for words in (["view", "--name", "r"], ["relax", file("n\n1\n"), "--name", "r"]):
+        _, _, error = run(*words, "--ledger", none, "--epsilon", 1)
+        assert "Correct the name, or make a new one by utmost release --create." in error
+    kept = ["--ledger", tmp_path / "l.db", "--name", "r"]
+    assert run("release", file("n\n1\n"), *SILENT, *kept, "--create")[0] == 0
+    refused = run("view", *kept, "--epsilon", 10**9)[2]
+    assert re.search(r"It is stored up to epsilon = \d+: call utmost relax with the table\.", refused)
+    (tmp_path / "domain.json").write_text('{"n": 3}')
+    count = ["count", file("n\n1\n"), "--person", "n", "--at-most", 1]
+    assert 'A tree is made by "tree", an ordered axis by "bins"' in run(*count, "--domain", tmp_path / "domain.json")[2]
+    (tmp_path / "domain.json").write_text('{"n": ["1"]}')
+    assert "got no --values." in run(*count, "--domain", tmp_path / "domain.json", "--step", 1)[2]
+    for text, spoken in (
+        (
+            "Pass missing={dataset: epsilon}, or missing={} if so.",
+            "Pass --missing DATASET=EPSILON, or --nothing-missing",
+        ),
+        ("Pass witness=PATH, or leave it out.", "Pass --witness PATH,"),
+        ("Pass key=, or set A.", "Pass --key-file,"),
+        ("Count again: with another key=, or without one.", "with another --count-key,"),
+        ("or pass tents=False.", "or pass --no-tents."),
+    ):
+        assert spoken in in_words(OutOfRange("it must", remedy=text))
+
+
 def test_messages_are_in_the_words_of_the_command_line(run, file):
     table = file("n\n1\n")
     code, _, err = run("release", table, *SILENT, "--sensitivity", "5/2")

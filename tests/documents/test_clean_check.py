@@ -8,12 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utmost.errors import BadTable
-from utmost.publish.releases import WorkloadRelease
+from utmost.errors import BadTable, WrongKind
+from utmost.laws.privacy import Amount, Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases import WorkloadRelease, clean_release
+from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.statement_check import unlike
 from utmost.publish.statements.workload_files import check_workload
+from utmost.publish.workloads import Domain, Strategy
 
 RELEASE = Path(__file__).parent / "formats/0.2.0/workload.json"
 
@@ -110,8 +114,18 @@ def test_another_release_and_other_figures_are_refused():
         with pytest.raises(Exception, match=name if name != "family" else "clean table") as refused:
             check_clean(statement | {name: other}, table, document)
         assert refused.type.__module__ == "utmost.errors"
-    with pytest.raises(BadTable):
-        check_clean(statement | {"note": "by the way"}, table, document)
+    totals = ["9", ["9"]], [None, "1e999"], ["9", "5"]
+    forgeries = [
+        {"note": "by the way"},
+        {"family": "nothing"},
+        *({"format": 2, "held": held} for held in (["nothing"], [{}])),
+        *({"format": 2, "given": [{"family": [], "sums": [[[], *ends]]}]} for ends in totals),
+    ]
+    for forged in forgeries:
+        with pytest.raises(BadTable):
+            check_clean(statement | forged, table, document)
+    with pytest.raises(WrongKind):
+        check_clean(statement, table, [document])
     with pytest.raises(BadTable, match="column 'clean'"):
         check_clean(statement, {"sex": ["men", "women"]}, document)
 
@@ -145,3 +159,26 @@ def test_a_clean_table_with_public_facts_is_verified_with_them(tmp_path, run):
     code, _, err = run("clean", tmp_path / "release.json", *told[2:], "--given", "total: 3")
     assert code == 1, err
     assert "sex=women = 40" in err
+
+
+@pytest.mark.parametrize("epsilon", ["1e-7", "3e-12", "1e-15"])
+@pytest.mark.parametrize("amount", [None, Amount("paid", "0.01")])
+def test_what_earlier_versions_said_of_zeros_at_little_levels_is_verified(tmp_path, run, monkeypatch, epsilon, amount):
+    """They took 1/(1/alpha - alpha), which loses digits below 10^-6; what nobody said is refused."""
+    domain = Domain(sex=["men", "women"])
+    unit = Unit(1, 1, amount=amount)
+    release = release_workload(
+        CountedTable(domain, np.array([3, 5]), unit), Strategy(domain, unit, {"sex": 1}), epsilon=epsilon
+    )
+    release.save(tmp_path / "release.json")
+
+    def before(noise):
+        alpha = float(noise.levels[0].alpha)
+        return 1 / (1 / alpha - alpha), True
+
+    for name, factor, code in (("now", 0, 0), ("before", 1, 0), ("forged", 1 + 1e-4, 1)):
+        if factor:
+            monkeypatch.setattr(clean_release, "zero_bias", lambda noise, by=factor: (by * before(noise)[0], True))
+        release.clean().save(tmp_path / f"{name}.csv")
+        monkeypatch.undo()
+        assert verified(run, (tmp_path / f"{name}.csv", tmp_path / "release.json"))[0] == code, name

@@ -18,6 +18,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases import DetailRule, release_detailed
 from utmost.publish.releases.detailed_release import DetailedSums, detailed_unit, rehearse_detailed
+from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.workloads import Domain, Strategy, bins
 
@@ -243,6 +244,23 @@ def test_clean_numbers_are_nearest_to_both_stages_in_each_group(unit, bounds):
         nearest, _ = optimize.nnls(matrix, [total * first, *(part * fine[0] for part in sums)])
         assert np.abs(nearest - of_group).max() < 1 + 1e-6
         assert abs(nearest.sum() - sum(of_group)) < 1 + 1e-6
+
+
+def test_two_stages_are_cleaned_over_their_rows_and_take_no_facts_and_no_held_table():
+    """A statement that says facts of them is forged: nothing in such a release could hold them."""
+    release = sure()
+    clean = release.clean()
+    assert release.domain.same_as(clean.domain)
+    for words in ({"given": {"total": 9}}, {"hold": "total"}):
+        with pytest.raises(Unsupported, match="cleaned as it is"):
+            release.clean(**words)
+    document, total = json.loads(json.dumps(release.facts())), str(clean.cells.sum())
+    stated, table = json.loads(json.dumps(clean.said(None, "part"))), clean["part"]
+    assert check_clean(stated, table, document).cells.tolist() == clean.cells.tolist()
+    fact = {"family": [], "sums": [[[], total, total]]}
+    for forged in ({"held": []}, {"held": ["county"]}, {"held": ["nothing"]}, {"given": [fact]}, {"given": []}):
+        with pytest.raises(BadTable):
+            check_clean(stated | {"format": 2} | forged, table, document)
 
 
 def test_clean_numbers_beside_some_that_no_int64_holds():

@@ -47,3 +47,15 @@ def test_sums_and_counts_add_more_columns(name):
     alone = count_table(events(name), person="person", domain=domain, at_most=1)
     plan = strategy(Workload(domain, {name: 1}), alone.unit, epsilon=1)
     assert release_workload(alone, plan, epsilon=1)[name][name].tolist() == ["x", "y"]
+
+
+def test_no_labels_are_lost_below_numbers_of_the_same_name():
+    """The labels of a level called "clean" were written over by the clean numbers."""
+    domain = Domain(clean=["yes", "no"], sex=["men", "women"])
+    plan = Strategy(domain, Unit(1, 1), {domain.finest: 1})
+    clean = release_workload(np.ones(domain.shape, int), plan, epsilon=9).clean()
+    counted = count_table({"clean": ["yes"], "sex": ["men"]}, domain=domain, each_row=True)
+    for table in (lambda: clean["clean sex"], lambda: counted.table("sex", column="sex")):
+        with pytest.raises(OutOfRange, match=r"beside it; got '(clean|sex)'"):
+            table()
+    assert list(clean["sex"]) == ["sex", "clean"]

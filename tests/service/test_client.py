@@ -87,6 +87,15 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
         curator.relax("admissions", frame.assign(admitted=[1, 2, 3]), epsilon=2)
 
 
+def test_points_are_refused_by_name_before_anything_is_sent(connected):
+    """The shape of a request has no distance in it, and said that an extra was forbidden."""
+    curator, points = connected("curator"), Promise(["x", "y"], public="name", per=50)
+    with pytest.raises(OutOfRange, match="a service publishes tables and sums"):
+        curator.publish("homes", {"name": ["a"], "x": [1.5], "y": [2.0]}, points, epsilon=1)
+    with pytest.raises(OutOfRange, match="a service publishes tables and sums"):
+        curator.propose("publish", "homes", points, epsilon=1)
+
+
 def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeypatch):
     """Another curator publishes the next version as soon as the first is there: it is not taken for the first."""
     curator, other, posted = connected("curator"), connected("curator", drop=1), RemoteLedger._post

@@ -194,6 +194,8 @@ def test_facts_in_every_form():
         ({"total": 10**30, "sex": [10**30, 1]}, Infeasible, "sex=women = 1"),
         ({"department=A": 4, "department=A sex=men": between(low=5)}, Infeasible, "department=A = 4"),
         ({"total": "1.5"}, OutOfRange, "whole"),
+        ({"total": between(high="1e999")}, OutOfRange, "at most 1e100"),
+        ({"sex=men": 10**400}, OutOfRange, "at most 1e100"),
         ({"total": "many"}, UtmostError, "given"),
         ({"total": None}, UtmostError, "given|None|table"),
         ({"age": 5}, OutOfRange, "age"),

@@ -294,7 +294,7 @@ def by_edge_program(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
     try:
         rows, solution = lazily_solved(ptype, kind, similarity, exactly)
         matrix = solution.primal.reshape(n, n)
-        dual, multipliers = _duals(kind, rows, solution.duals, n)
+        dual, multipliers = _duals(kind, rows, solution.duals)
         return certified(ptype, kind, matrix, dual, multipliers, exactly)
     except (InfeasibleProgram, SolverFailed, PromiseBroken):
         return None
@@ -356,7 +356,7 @@ def _edge_program(kind: Kind, similarity: Similarity, rows: Rows, exactly: bool)
     return LinearProgram.of_triplets(cost, at, columns, values, lower, upper)
 
 
-def _duals(kind: Kind, rows: Rows, duals: Array, n: int) -> tuple[Array, PairMultipliers]:
+def _duals(kind: Kind, rows: Rows, duals: Array) -> tuple[Array, PairMultipliers]:
     numbers = as_rationals(duals)
     dual = numbers[len(rows) :]
     used = np.flatnonzero(numbers[: len(rows)] > 0)

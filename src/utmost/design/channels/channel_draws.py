@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from utmost.design.channels import Channel, GeometricMatrix, Remap
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Array, Interval, frozen, objects, plain_array
+from utmost.laws.exact.kinds import is_integer
 from utmost.laws.noise import Geometric
 from utmost.laws.sampling.categorical import Thresholds
 from utmost.laws.sampling.draw import CHUNK, Method, Shape, draws, plan_for
@@ -144,7 +145,7 @@ class _Asked:
 def _values(secrets: Any) -> NDArray[Any]:
     """Integers as an array of integers, anything else as an array of objects."""
     if isinstance(secrets, list | range):
-        if not all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in secrets):
+        if not all(is_integer(x) for x in secrets):
             return objects(secrets)
         return objects(map(int, secrets)) if any(abs(x) >> 62 for x in secrets) else np.array(secrets, np.int64)
     array = plain_array(secrets, "array of secrets")
@@ -183,7 +184,7 @@ def _by_name(answers: Sequence[Hashable]) -> NDArray[Any]:
 
 def _sizes(shape: Shape) -> tuple[int, ...]:
     size = () if shape is None else shape if isinstance(shape, tuple) else (shape,)
-    if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in size):
+    if not all(is_integer(n) and n >= 0 for n in size):
         raise OutOfRange("a shape must be made of integers of at least 0", came=shape, where="draw")
     return tuple(map(int, size))
 

@@ -83,15 +83,15 @@ _SHORTEN = 0.9995
 _CLOSED = 1e-18
 
 
-def nearest_remaps(B: Floats, A: Floats, most: int = 40) -> Iterator[Floats]:
-    """Positive row-stochastic P of ever smaller ||B P - A||: the iterates of a primal-dual interior point method.
+def nearest_remaps(B: Floats, A: Floats) -> Iterator[Floats]:
+    """Positive row-stochastic P of ever smaller ||B P - A||: 40 iterates of a primal-dual interior point method.
 
     Where many P attain the least distance they tend to the analytic centre of these, so to a P with as few zeros as
     can be. With E = P / S for the dual S the Newton step needs (B'B + 1/E_w)^-1 for each column w, which is a
     change of rank n of a diagonal matrix, and one system for the row sums.
 
     Args:
-        B: (n, m). A: (n, k). most: how many iterates at most.
+        B: (n, m). A: (n, k).
 
     Cost: O(k n m (n + m) + m^3) for each; 10 to 20 are enough as a rule.
 
@@ -106,7 +106,7 @@ def nearest_remaps(B: Floats, A: Floats, most: int = 40) -> Iterator[Floats]:
     S = slope - slope.min(axis=1, keepdims=True)
     S += max(float(S.mean()), 1e-12)
     z = (slope - S).mean(axis=1)
-    for _ in range(most):
+    for _ in range(40):
         yield P
         gap = float((P * S).mean())
         if gap < _CLOSED:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
-from math import comb, gcd, lgamma, log, log1p
+from math import gcd, lgamma, log, log1p
 from typing import Any
 
 import numpy as np
@@ -114,11 +114,6 @@ class BlockFamily(Shown):
         """The length of the number of a block."""
         return (self.count - 1).bit_length()
 
-    @property
-    def bits_of_sets(self) -> int:
-        """The length of the number of a set, where all sets of so many categories are reports."""
-        return (comb(self.categories, self.size) - 1).bit_length()
-
     def block(self, number: int) -> tuple[int, ...]:
         """The categories of a block, ascending."""
         base, at, shift = self.parts(natural(number, "number", 0, self.count - 1))
@@ -185,8 +180,8 @@ def balanced_family(categories: int, size: int) -> BlockFamily:
     Cost: seconds for a thousand categories; up to a minute for ten thousand, or where d is 3.
 
     >>> family = balanced_family(101, 27)
-    >>> family.count, family.bits, family.bits_of_sets
-    (5050, 13, 82)
+    >>> family.count, family.bits
+    (5050, 13)
     """
     k = natural(categories, "categories", least=2)
     d = natural(size, "size", 1, k - 1)

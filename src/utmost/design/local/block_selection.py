@@ -1,7 +1,7 @@
 """Short reports of categories: the number of one block of a balanced family, drawn in a few steps whatever k is."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -37,6 +37,10 @@ class BlockSelection(CategoryReport):
         family: the blocks; clients and collector must have the same.
         level: what one report loses, whatever else is known.
 
+    Attributes:
+        categories: k.
+        size: d, the categories in a block.
+
     >>> from utmost.design.local import balanced_family
     >>> how = BlockSelection(balanced_family(7, 3), "1/2")
     >>> how.categories, how.size, how.bits, how.family.block(20)
@@ -45,21 +49,15 @@ class BlockSelection(CategoryReport):
 
     family: BlockFamily
     level: Level
+    categories: int = field(init=False)
+    size: int = field(init=False)
 
     _shown = ("categories", "size", "bits", "level")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", level(self.level))
-
-    @property
-    def categories(self) -> int:  # type: ignore[override]
-        """k."""
-        return self.family.categories
-
-    @property
-    def size(self) -> int:  # type: ignore[override]
-        """d, the categories in a block."""
-        return self.family.size
+        object.__setattr__(self, "categories", self.family.categories)
+        object.__setattr__(self, "size", self.family.size)
 
     @property
     def bits(self) -> int:

@@ -282,13 +282,13 @@ def is_less(at: Level, first: Formula, second: Formula) -> bool:
     if at.is_rational:
         alpha = at.alpha_fraction()
         return bool(first(alpha) < second(alpha))
+    return bool(is_lower(partial(_around, at, first), partial(_around, at, second), _MOST_BITS))
 
-    def around(formula: Formula, bits: int) -> Interval:
-        value = value_at(at, formula, bits)
-        assert isinstance(value, Interval), "alpha is irrational"
-        return value
 
-    return bool(is_lower(partial(around, first), partial(around, second), _MOST_BITS))
+def _around(at: Level, formula: Formula, bits: int) -> Interval:
+    value = value_at(at, formula, bits)
+    assert isinstance(value, Interval), "alpha is irrational"
+    return value
 
 
 def _number(at: Level, formula: Formula, rounded: Callable[[Any], float] = nearest) -> Fraction | float:
@@ -300,8 +300,7 @@ def chance_inside(how: CategoryReport) -> Any:
     """p, ready to be drawn: a Fraction, or a number known to any precision."""
     if how.level.is_rational:
         return how.inside_of(how.level.alpha_fraction())
-    formula: Formula = how.inside_of
-    return lambda bits: within_unit(value_at(how.level, formula, bits + _GUARD)).at(bits)  # type: ignore[arg-type]
+    return lambda bits: within_unit(_around(how.level, how.inside_of, bits + _GUARD)).at(bits)
 
 
 def within_unit(interval: Interval) -> Interval:

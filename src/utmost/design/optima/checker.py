@@ -109,10 +109,10 @@ def _ends_of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp]) -> tuple[list[_E
     return ends, where
 
 
-def _near_alphas(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Floats:
-    """Floats at or below `alphas_below` of many pairs (0), or at or above `alphas_above` (1)."""
+def _near_alphas(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Floats:
+    """Floats at or below `alphas_below` of many pairs."""
     ends, where = _ends_of_pairs(ptype, pairs)
-    return np.array([end[2 + side] for end in ends], dtype=np.float64)[where]
+    return np.array([end[2] for end in ends], dtype=np.float64)[where]
 
 
 def near_alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Floats:
@@ -401,7 +401,7 @@ def edge_slacks(
     prior, loss = (np.asarray(a, dtype=number_kind) for a in (consumer.prior, consumer.loss))
     mu, cost = np.asarray(dual, dtype=number_kind)[:, None], prior[:, None] * loss
     listed = as_list(ptype, multipliers)
-    factors = alphas_below(ptype, listed.pairs) if exactly else _near_alphas(ptype, listed.pairs, 0)
+    factors = alphas_below(ptype, listed.pairs) if exactly else _near_alphas(ptype, listed.pairs)
     minus, plus = listed.total(1, cost.shape), listed.total(factors, cost.shape, at_high=True)
     slack = cost - mu - minus + plus
     if exactly:

@@ -56,15 +56,15 @@ def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True
     )
 
 
-def rows_of_neighbours(ptype: PrivacyType, consumer: Consumer, nearest: int = 4) -> NDArray[np.intp]:
-    """The rows of the program for edges from each secret to its nearest ones, and the sums: few others are tight."""
+def rows_of_neighbours(ptype: PrivacyType, consumer: Consumer) -> NDArray[np.intp]:
+    """The rows of the program for edges from each secret to its 4 nearest ones, and the sums: few others are tight."""
     edges, k = ptype.space.edges, consumer.actions
     lengths = np.concatenate([ptype.space.distances[edges[:, 0], edges[:, 1]].astype(np.float64)] * 2)
     ends = edges.T.ravel()
     order = np.lexsort((lengths, ends))
     first = np.flatnonzero(np.diff(ends[order], prepend=-1))
     nth = np.arange(ends.size) - np.repeat(first, np.diff(first, append=ends.size))
-    near = np.unique(order[nth < nearest] % len(edges))
+    near = np.unique(order[nth < 4] % len(edges))
     sums = 2 * len(edges) * k + np.arange(consumer.secrets)
     return np.concatenate([(near[:, None] * 2 * k + np.arange(2 * k)).ravel(), sums])
 

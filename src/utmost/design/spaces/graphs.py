@@ -47,7 +47,7 @@ def graph(edges: Any, weight: str | None = None) -> Space:
 
 def _read(edges: Any, weight: str | None = None) -> tuple[list[Hashable], Ends, Array]:
     """The nodes, the edges as pairs of their numbers, and the lengths in one kind of number."""
-    number: dict[Hashable, int] = {}
+    number: dict[Any, int] = {}
     if hasattr(edges, "is_directed"):
         if edges.is_directed():
             remedy = "Take network.to_undirected(), or spaces.places(network, both_ways=True) for streets."
@@ -71,7 +71,7 @@ def _read(edges: Any, weight: str | None = None) -> tuple[list[Hashable], Ends, 
         raise NotAMetric("a graph needs at least one edge", came="none")
     nodes, lengths_read = list(number), _positive(lengths, ends, list(number))
     if all(type(node) is int for node in nodes) and set(nodes) == set(range(len(nodes))):
-        nodes, ends = sorted(nodes), [(nodes[u], nodes[v]) for u, v in ends]  # type: ignore[misc, type-var]
+        nodes, ends = sorted(nodes), [(nodes[u], nodes[v]) for u, v in ends]
     return nodes, ends, lengths_read
 
 

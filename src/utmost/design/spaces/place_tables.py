@@ -10,6 +10,7 @@ from typing import Any
 from utmost.design.spaces.surveyed_distances import Position
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import exact
+from utmost.laws.exact.arrays import plain_cells
 from utmost.provided import provided
 
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
@@ -65,7 +66,7 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres
     names = adapter.names(table)
     columns = {"name": name, "latitude": latitude, "longitude": longitude}
     name, latitude, longitude = (_column(what, column, names, also[what]) for what, column in columns.items())
-    labels, north, east = (_plain(adapter.column(table, column)) for column in (name, latitude, longitude))
+    labels, north, east = (plain_cells(adapter.column(table, column)) for column in (name, latitude, longitude))
     return Survey(labels, _positions(labels, zip(north, east, strict=True)), table)
 
 
@@ -195,8 +196,8 @@ def _of_geometry(table: Any, name: str) -> Survey:
     spots = geometry if set(geometry.geom_type) <= {"Point"} else geometry.representative_point()
     labels = list(table[name]) if name in getattr(table, "columns", ()) else list(table.index)
     in_degrees, metres = _system(table.crs)
-    pairs = zip(_plain(spots.y), _plain(spots.x), strict=True)
-    return Survey(_plain(labels), _positions(labels, pairs), table, table.crs, in_degrees, metres)
+    pairs = zip(plain_cells(spots.y), plain_cells(spots.x), strict=True)
+    return Survey(plain_cells(labels), _positions(labels, pairs), table, table.crs, in_degrees, metres)
 
 
 def _system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Fraction]:
@@ -302,8 +303,3 @@ def _feature(feature: Any, where: str) -> dict[str, Any]:
         raise BadTable("properties must have names", came=type(about).__name__, where=where)
     own = {"id": feature["id"]} if "id" in feature else {}
     return {**own, **about, "latitude": position[1], "longitude": position[0]}
-
-
-def _plain(column: Any) -> list[Any]:
-    """The cells as a list of Python's own values."""
-    return list(column.tolist() if hasattr(column, "tolist") else column)

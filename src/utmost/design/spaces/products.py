@@ -121,9 +121,9 @@ def _square(d: Any) -> Fraction:
 
 def roots(squares: Array) -> Array:
     """The exact square roots of rationals: int64 where all are whole, else Fractions and `Surd`."""
-    known = {square: Surd.sqrt(square).simplified() for square in set(squares.flat)}
+    known: dict[Any, Any] = {square: Surd.sqrt(square).simplified() for square in set(squares.flat)}
     if all(isinstance(root, Fraction) and root.denominator == 1 and root < 2**60 for root in known.values()):
-        known = {square: int(root) for square, root in known.items()}  # type: ignore[arg-type, misc]
+        known = {square: int(root) for square, root in known.items()}
         return frozen(np.array([known[s] for s in squares.flat], dtype=np.int64).reshape(squares.shape))
     return frozen(objects((known[square] for square in squares.flat), squares.shape))
 

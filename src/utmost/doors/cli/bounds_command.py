@@ -15,7 +15,7 @@ from utmost.publish.statements.contribution_costs import BoundCosts, bound_costs
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.tables.atomic import write_together
-from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.publish.workloads.sums_in_words import read_family
 
 Contributions = Annotated[
     file_options.File,
@@ -70,7 +70,7 @@ def bounds(
         at_most=at_most,
         per_cell=per_cell,
         step=step,
-        family=None if family is None else read_family(declared, "" if family.strip() == TOTAL else family),
+        family=None if family is None else read_family(declared, family),
         public=public,
         persons=persons,
         confidence=confidence,

@@ -12,10 +12,9 @@ from utmost.doors.cli.terminal import Group, Text
 from utmost.doors.cli.total_command import ReleaseFile
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact.long_work import long_work
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.statements.clean_check import beside_estimates
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
 from utmost.publish.tables import files
@@ -55,28 +54,21 @@ def clean(
     released = read_release(release)
     if not isinstance(released, WorkloadRelease | DetailedSums):
         raise Unsupported("clean tables are of a release by a plan, or in two stages", came="another kind")
-    domain = released.domain if isinstance(released, WorkloadRelease) else released.together.domain
-    words = domain.level_names(domain.finest) if family is None else read_family(domain, _total(family))
+    domain = released.domain
+    words = domain.level_names(domain.finest) if family is None else read_family(domain, family)
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange("a clean table is of whole levels", came=repr(family), where="--family")
-    with long_work("Making whole numbers"):
-        whole = _cleaned(released, None if given is None else _facts(given), hold)
-    table, report = _table(released, whole, list(words)), whole.said(None, list(words))
+    chosen = domain.family(words)
+    whole = released.clean(None if given is None else _facts(given), hold=hold)
+    columns, report = beside_estimates(released, whole, chosen), whole.said(None, chosen)
+    table = {name: np.array(column, dtype=object) for name, column in columns.items()}
     if out is not None:
-        report = publish(table, lambda digest: whole.said(digest, list(words)), out)
+        report = publish(table, lambda digest: whole.said(digest, chosen), out)
     if as_json:
         return print_json(report | {"table": files.columns(table)})
     if out is None:
         table_options.give_table(table, form)
     _show(report, out)
-
-
-def _cleaned(released: WorkloadRelease | DetailedSums, public: dict[str, Any] | None, hold: str | None) -> CleanTable:
-    if isinstance(released, WorkloadRelease):
-        return released.clean(public, hold=hold)
-    if public is not None or hold is not None:
-        raise Unsupported("a release in two stages is cleaned as it is", came="--given or --hold")
-    return released.clean()
 
 
 def _facts(texts: list[str]) -> dict[str, Any]:
@@ -93,17 +85,6 @@ def _facts(texts: list[str]) -> dict[str, Any]:
         else:
             public[name] = between(low or None, high or None) if dots else value
     return public
-
-
-def _total(family: str) -> str:
-    return "" if family.strip() == TOTAL else family
-
-
-def _table(released: WorkloadRelease | DetailedSums, whole: CleanTable, words: list[str]) -> dict[str, Any]:
-    """The whole numbers; behind the estimates and their error bars as they were released, where one stage has them."""
-    columns = files.columns(released[words]) if isinstance(released, WorkloadRelease) else {}
-    columns |= files.columns(whole[words])
-    return {name: np.array(column, dtype=object) for name, column in columns.items()}
 
 
 def _show(report: dict[str, Any], out: Path | None) -> None:

@@ -29,7 +29,7 @@ class StandardInput(HeldFile):
     """Standard input as a file that can be read again: its bytes stay in memory, and are written nowhere."""
 
     @property
-    def content(self) -> bytes:  # type: ignore[override]
+    def content(self) -> bytes:  # type: ignore[override]  # read when it is first asked for
         """What came through the pipe."""
         return _read(sys.stdin)
 

@@ -98,7 +98,7 @@ def _begun(ptype: PrivacyType, state: Path, out: Path | None) -> Search:
             wanted = "without a list" if at.written is None else "with one"
             raise BadTable(f"the search was begun {wanted}", came=str(out or "no list"), where=str(state))
         if out is not None:
-            _cut(out, at.written or 0, state)
+            _cut(out, at.written or 0)
         return at
     if out is None:
         return Search()
@@ -158,7 +158,7 @@ def _appended(out: Path, block: KernelBlock) -> int:
         return file.tell()
 
 
-def _cut(out: Path, written: int, state: Path) -> None:
+def _cut(out: Path, written: int) -> None:
     length = out.stat().st_size if out.exists() else 0
     if length < written:
         raise BadTable("the list must hold what the state counts", came=f"{length} of {written} bytes", where=str(out))

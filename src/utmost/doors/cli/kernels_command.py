@@ -17,7 +17,7 @@ from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options, table_options
 from utmost.doors.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import entry_text, facts, grid, others, percent, screen, tallied, told_in_logs
+from utmost.doors.cli.screen import facts, grid, matrix_grid, others, percent, screen, tallied, told_in_logs
 from utmost.doors.cli.terminal import Text
 from utmost.doors.cli.vertices_command import draw_type
 from utmost.doors.documents.space_names import secret_names
@@ -52,8 +52,7 @@ def show_kernels(
     names = secret_names(ptype.space)
     for k, kernel in enumerate(listed_kernels(ptype)):
         console.print(Text(f"Kernel {k}", style="bold"))
-        rows = [[name, *map(entry_text, row)] for name, row in zip(names, kernel.matrix.tolist(), strict=True)]
-        console.print(grid(["", *(f"y{y}" for y in range(kernel.shape[1]))], rows))
+        console.print(matrix_grid(names, kernel.matrix))
 
 
 def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dict[str, Any]]) -> None:

@@ -95,21 +95,7 @@ def verification_report(sound: Verification) -> dict[str, Any]:
 
 def event_report(event: Event) -> dict[str, Any]:
     """One event."""
-    return {"number": event.number, "time": event.time, "kind": event.kind, "facts": plain(event.facts)}
-
-
-def plain(value: Any) -> Any:
-    """Mappings and sequences of plain values; whatever else as text.
-
-    >>> from utmost.laws.exact import level
-    >>> plain({"levels": (level(1), level(alpha="1/2"))})
-    {'levels': ['epsilon=1', 'alpha=1/2']}
-    """
-    if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return {"number": event.number, "time": event.time, "kind": event.kind, "facts": dict(event.facts)}
 
 
 def _number(value: Any) -> Any:

@@ -316,6 +316,8 @@ _OPTIONS = {
     "together": "--together",
     "up_to": "--up-to",
     "version": "--data-version",
+    **{name: f"--{name}" for name in ("exactly", "family", "nonnegative", "persons", "shares", "witness")},
+    "key": "--key-file",
 }
 """The options by the names that arguments of the library have."""
 
@@ -324,7 +326,29 @@ _BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
 _LEVEL_SHOWN = re.compile(r"\bLevel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
 _FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
-_CALLS = {"estimate_kernels (--estimate)": "--estimate", "estimate_kernels": "--estimate"}
+_NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=$")
+_CALLS = {
+    "estimate_kernels (--estimate)": "--estimate",
+    "estimate_kernels": "--estimate",
+    "create=True (utmost release --create)": "utmost release --create",
+    "call resume (utmost ledger resume)": "call utmost ledger resume",
+    "and call resume": "and call utmost ledger resume",
+    ", or pass part={column: list of labels}": "",
+    "up to epsilon=": "up to epsilon = ",
+    "call relax with": "call utmost relax with",
+    ": with ut.release_workload, in a ledger with strategy=, on the command line with": ", with",
+    "ut.workloads.hierarchy": '"tree"',
+    "ut.workloads.bins": '"bins"',
+    "ut.workloads.periods": '"periods"',
+    "tents=False": "--no-tents",
+    "another key=": "another --count-key",
+    "missing={dataset: epsilon}, or missing={}": "--missing DATASET=EPSILON, or --nothing-missing",
+    "unit=ut.Unit(s, k, nonnegative=True)": "--nonnegative",
+    "Unit(s, k, nonnegative=True)": "--nonnegative",
+    "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name": "Name the columns, "
+    "as in --places towns.csv:name,lat,lon",
+}
+"""What sentences of the library name otherwise, as the command line and the file of a domain have it."""
 
 
 def in_words(error: UtmostError) -> str:
@@ -337,7 +361,10 @@ def in_words(error: UtmostError) -> str:
     # A table or document is at fault in a place of its own, which is no option, whatever its name.
     where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
     remedy = None if error.remedy is None else _spoken(error.remedy)
-    told = _LEVEL_SHOWN.sub(r"\1 = \2", str(UtmostError(required, came=error.came, where=where, remedy=remedy)))
+    came = error.came
+    if isinstance(came, str):
+        came = _NAMED.sub(lambda match: match[1] + _OPTIONS[match[2]], came)
+    told = _LEVEL_SHOWN.sub(r"\1 = \2", str(UtmostError(required, came=came, where=where, remedy=remedy)))
     return _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", told)
 
 

@@ -75,9 +75,7 @@ class Word:
         if kind is Path:
             return click.Path(self.exists, self.file_okay, self.dir_okay, path_type=Path)
         if kind in (int, float):
-            if self.min is None and self.max is None:
-                return _Integer() if kind is int else _Number()
-            return (_IntegerWithin if kind is int else _NumberWithin)(self.min, self.max)
+            return _Number(kind, self.min, self.max)
         return click.Choice(get_args(kind)) if get_origin(kind) is Literal else click.STRING
 
 
@@ -93,29 +91,23 @@ class _Read(click.ParamType[Any]):
         return self._parser(value) if type(value) is str else value
 
 
-class _Digits(click.ParamType[Any]):
-    """Python reads "1_0" as ten, and click with it, and digits of other scripts; no other door does, see `spelled`."""
+class _Number(click.FloatRange):
+    """An integer, or a number, within bounds where there are any.
+
+    Python reads "1_0" as ten, and click with it, and digits of other scripts; no other door does, see `spelled`.
+    """
+
+    def __init__(self, kind: type[int] | type[float], least: Any, most: Any) -> None:
+        super().__init__(least, most)
+        self.name, self._number_class = "integer" if kind is int else "number", kind
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if type(value) is str and ("_" in value or not value.isascii()):
             raise click.BadParameter(f"{value!r} is not a valid {self.name}.", ctx=ctx, param=param)
         return super().convert(value, param, ctx)
 
-
-class _Integer(_Digits, click.types.IntParamType):
-    name = "integer"
-
-
-class _IntegerWithin(_Digits, click.IntRange):
-    name = "integer"
-
-
-class _Number(_Digits, click.types.FloatParamType):
-    name = "number"
-
-
-class _NumberWithin(_Digits, click.FloatRange):
-    name = "number"
+    def _describe_range(self) -> str:
+        return "" if self.min is self.max is None else super()._describe_range()
 
 
 def _listed(several: bool, value: Any) -> Any:

@@ -10,7 +10,7 @@ from utmost.design.spaces import Policy
 from utmost.design.types import PolicyType
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import entry_text, facts, grid, number, screen, with_exact
+from utmost.doors.cli.screen import facts, matrix_grid, number, screen, with_exact
 from utmost.doors.cli.terminal import Text
 from utmost.doors.documents.policy_files import policy_consumer, policy_file
 from utmost.doors.documents.reports import exact_text
@@ -102,8 +102,7 @@ def _show(report: dict[str, Any], policy: Policy, best: PolicyOptimum) -> None:
     matrix = best.channel.matrix
     if matrix.shape[1] <= _WIDEST:
         console.print(Text("\nThe mechanism", style="bold"))
-        rows = [[name, *map(entry_text, row)] for name, row in zip(report["secrets"], matrix.tolist(), strict=True)]
-        console.print(grid(["", *(f"y{y}" for y in range(matrix.shape[1]))], rows))
+        console.print(matrix_grid(report["secrets"], matrix))
 
 
 def _listed(groups: list[list[str]]) -> str:

@@ -69,16 +69,6 @@ def others(count: int, what: str) -> list[Text]:
     return [Text(f"and {count:,} {what}", style="dim")] if count > 0 else []
 
 
-def few(words: Sequence[str], most: int = 24) -> str:
-    """The words with commas between, the first of them where there are many.
-
-    >>> few(["a", "b", "c"], most=2)
-    'a, b and 1 more'
-    """
-    more = f" and {len(words) - most} more" if len(words) > most else ""
-    return ", ".join(words[:most]) + more
-
-
 def number(value: Any, digits: int = 6) -> str:
     """A number as people read it: whole ones whole, others to a few digits.
 
@@ -98,6 +88,12 @@ def with_exact(value: Any, exactly: str | None, digits: int = 12, longest: int =
     """
     short = number(value, digits)
     return short if exactly is None or exactly == short or len(exactly) > longest else f"{short} = {exactly}"
+
+
+def matrix_grid(names: Sequence[str], matrix: Any) -> Table:
+    """A channel: a row for each secret, a column for each outcome."""
+    rows = [[name, *map(entry_text, row)] for name, row in zip(names, matrix.tolist(), strict=True)]
+    return grid(["", *(f"y{y}" for y in range(matrix.shape[1]))], rows)
 
 
 def entry_text(value: Any) -> str:

@@ -9,7 +9,7 @@ from utmost.design.geometry.best_action_cells import exact_expected_loss, exact_
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.option_kinds import option
-from utmost.doors.cli.screen import facts, grid, screen
+from utmost.doors.cli.screen import facts, grid, matrix_grid, screen
 from utmost.doors.cli.terminal import Text
 from utmost.doors.documents import channel_files, verdicts
 from utmost.doors.documents.consumer_files import loss_of
@@ -89,8 +89,7 @@ def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> N
     if matrix.shape[1] > _WIDEST:
         return
     console.print(Text(title, style="bold"))
-    rows = [[name, *map(str, row)] for name, row in zip(names, matrix.tolist(), strict=True)]
-    console.print(grid(["", *(f"y{y}" for y in range(matrix.shape[1]))], rows))
+    console.print(matrix_grid(names, matrix))
 
 
 Judged = Annotated[

@@ -84,7 +84,7 @@ def withhold(
 def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[str, WithheldTable]:
     """The tables by the names of their families; the only one of a released table by no name."""
     if isinstance(whole, WorkloadRelease):
-        words = [read_family(whole.domain, "" if name.strip() == TOTAL else name) for name in families]
+        words = [read_family(whole.domain, name) for name in families]
         return dict(whole.withheld(rule, words or wanted_families(whole.strategy)))
     if not isinstance(whole, ReleasedTable):
         remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."

@@ -41,13 +41,13 @@ _MOST_BARS = 48
 """Of so many tables the error bars are worked out before a release: each takes a tenth of a second or two."""
 
 
-def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = None) -> dict[str, int | float]:
+def promised_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
     """For each wanted table, the margin of its error bars, of the first 48; nothing is drawn, since they depend on the
     noise's law alone.
 
     Ranges, prefixes and single sums are no table, and have none.
     """
-    return _wanted_bars(_blank(strategy, at or strategy.level or level_of(1), confidence))
+    return _wanted_bars(_blank(strategy, strategy.level or level_of(1), confidence))
 
 
 def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> WorkloadRelease:
@@ -81,7 +81,7 @@ def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
     return tables
 
 
-def check_document(out: Path | None, sign: Path | None, tables: Mapping[Path, Any] | None = None) -> None:
+def check_document(out: Path | None, sign: Path | None) -> None:
     """Check, before anything is drawn, that a release by a plan can be written.
 
     Raises:
@@ -96,8 +96,6 @@ def check_document(out: Path | None, sign: Path | None, tables: Mapping[Path, An
             raise OutOfRange("a release by a plan is written as .json", came=out.name, where="--out", remedy=remedy)
         for path in (out, signature_path(out)):
             check_absent(path)
-    for path in tables or {}:
-        check_absent(path)
 
 
 def table_files(strategy: Strategy, folder: Path | None) -> dict[Path, tuple[Any, ...]]:

@@ -19,6 +19,7 @@ from utmost.design.types import PrivacyType
 from utmost.doors.documents.space_names import stated_type, type_facts
 from utmost.errors import BadTable, PromiseBroken
 from utmost.laws.exact import Array, as_array, exact, objects
+from utmost.laws.exact.arrays import plain_cells
 from utmost.publish.statements.codec import Form, plain
 
 KIND = "utmost universal verdict"
@@ -92,7 +93,7 @@ class Stated:
 def _plain(value: Any) -> Any:
     """Numbers as JSON has them; irrational ones by the terms of their polynomials."""
     if isinstance(value, np.ndarray | list | tuple):
-        return [_plain(x) for x in (value.tolist() if isinstance(value, np.ndarray) else value)]
+        return list(map(_plain, plain_cells(value)))
     return value.stored() if isinstance(value, PowerNumber) else plain(value)
 
 

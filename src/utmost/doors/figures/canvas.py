@@ -41,7 +41,7 @@ Curves = Mapping[str, Sequence[float]]
 _BRAILLE = 0x2800
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
-_TICKS, _ROWS_A_TICK = 5, 3
+_TICKS, _ROWS_A_TICK, _WIDTH = 5, 3, 66
 
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -66,7 +66,7 @@ def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, he
     return cells
 
 
-def terminal(xs: Sequence[float], curves: Curves, *, width: int = 66) -> list[list[tuple[str, int]]]:
+def terminal(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]:
     """The curves as rows of runs: a piece of text, and the number of the curve it belongs to (-1 for none).
 
     Args:
@@ -75,13 +75,13 @@ def terminal(xs: Sequence[float], curves: Curves, *, width: int = 66) -> list[li
     """
     step = _round_step(max(max(ys) for ys in curves.values()) / _TICKS)
     height = _TICKS * _ROWS_A_TICK
-    drawn = [braille(xs, ys, step * _TICKS, width, height) for ys in curves.values()]
+    drawn = [braille(xs, ys, step * _TICKS, _WIDTH, height) for ys in curves.values()]
     rows = []
     for row in range(height):
         tick = f"{step * (_TICKS - row // _ROWS_A_TICK):6g} ┤" if row % _ROWS_A_TICK == 0 else "       │"
         rows.append([(tick, -1), *_runs([layer[row] for layer in drawn])])
-    rows.append([("     0 ┼" + "─" * width, -1)])
-    rows.append([("       " + _axis(xs, width), -1)])
+    rows.append([("     0 ┼" + "─" * _WIDTH, -1)])
+    rows.append([("       " + _axis(xs, _WIDTH), -1)])
     return rows
 
 

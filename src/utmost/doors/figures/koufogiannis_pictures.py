@@ -32,7 +32,7 @@ class Steps:
     noise: list[float]
 
 
-def noise_paths(file: BinaryIO, kind: str, *, seed: int = 8, paths: int = 4) -> None:
+def noise_paths(file: BinaryIO, kind: str) -> None:
     """Some paths of Laplace noise (on a grid of 1/256) by level, over the bands that hold half and 95 % of all paths.
 
     The vertical axis is arctan, as in the paper: at epsilon = 0 every path leaves the picture, at infinity all are 0.
@@ -42,8 +42,8 @@ def noise_paths(file: BinaryIO, kind: str, *, seed: int = 8, paths: int = 4) -> 
     for share, shade in ((0.95, 0.10), (0.5, 0.16)):
         reach = -np.log(1 - share) / epsilons
         axes.fill_between(epsilons, -reach, reach, color=BLUE, alpha=shade, linewidth=0)
-    for number, colour in zip(range(paths), (RED, INK, GOLD, GREEN), strict=False):
-        steps = path_steps(f"figure 1, {seed}, {number}")
+    for number, colour in enumerate((RED, INK, GOLD, GREEN)):
+        steps = path_steps(f"figure 1, 8, {number}")
         axes.step(steps.epsilons, steps.noise, where="post", color=colour, linewidth=1.7)
         axes.plot(steps.epsilons[1:-1], steps.noise[1:-1], "o", color=colour, markersize=2.8)
     axes.axhline(0, color=PALE, linewidth=0.8, zorder=0)
@@ -77,11 +77,11 @@ _NAMES = ("across", "inward", "outward", "stay")
 _COLOURS = {"across": GOLD, "inward": BLUE, "outward": GREEN, "stay": RED}
 
 
-def relaxing_law(file: BinaryIO, kind: str, *, strict: str = "1", loose: str = "2", x: int = 1, z: int = 3) -> None:
+def relaxing_law(file: BinaryIO, kind: str) -> None:
     """The four pieces of Algorithm 1 for Laplace noise at x, and of its twin on the integers at z."""
     figure, (left, right) = page(9.2, 3.9, nrows=1, ncols=2)
-    _laplace(left, LaplaceRelaxing(level(strict), level(loose)), x)
-    _geometric(right, Relaxing(level(strict), level(loose)), z)
+    _laplace(left, LaplaceRelaxing(level(1), level(2)), 1)
+    _geometric(right, Relaxing(level(1), level(2)), 3)
     write(figure, file, kind)
 
 
@@ -208,15 +208,15 @@ def _ink(each: object, different: Sequence[object]) -> str:
     return "white" if different.index(each) < 2 else INK
 
 
-def trust_views(file: BinaryIO, kind: str, edges: Edges, owner: str, *, value: int = 1984, seed: int = 5) -> None:
+def trust_views(file: BinaryIO, kind: str, edges: Edges, owner: str) -> None:
     """Left: what each member sees. Right: how far the average of a growing coalition of the farthest is from the truth.
 
     Views of one path at one level are one response, so averaging them gains nothing; independent ones average out.
     """
     levels = levels_by_distance(edges, owner)
     figure, (left, right) = page(9.4, 4.0, nrows=1, ncols=2)
-    _views(left, levels, value, seed)
-    _averages(right, min(levels.values()), value)
+    _views(left, levels, 1984, 5)
+    _averages(right, min(levels.values()))
     write(figure, file, kind)
 
 
@@ -246,7 +246,7 @@ def _views(axes: Any, levels: dict[Any, Level], value: int, seed: int) -> None:
     bare(axes)
 
 
-def _averages(axes: Any, strictest: Level, value: int) -> None:
+def _averages(axes: Any, strictest: Level) -> None:
     sizes = np.unique(np.geomspace(1, 1000, 60).astype(int))
     noise = sample(Geometric(strictest), (2000, 1000), randomness=SeededRandomness("averages"))
     running = np.abs(np.cumsum(noise, axis=1) / np.arange(1, 1001)).mean(axis=0)

@@ -216,7 +216,7 @@ def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64],
     _draw_frame(axes, labels)
     places = solid.corners.T @ _TETRAHEDRON
     middle = places.mean(axis=0)
-    faces = [_around_face(places, face, middle) for face in solid.faces]
+    faces = [_around_face(places, face) for face in solid.faces]
     for face in sorted(faces, key=lambda face: _depth(places[face]).mean()):
         _draw_face(axes, places, face, middle)
     seen = {corner for face in faces if _faces_us(places, face, middle) for corner in face}
@@ -267,7 +267,7 @@ def _draw_marked(axes: Any, beliefs: Any, weights: Any) -> None:
     axes.plot(*_flat(np.full((1, 4), 0.25) @ _TETRAHEDRON).T, "+", color=_INK, ms=11, mew=1.8, label="prior", zorder=9)
 
 
-def _around_face(places: Any, face: Any, middle: Any) -> list[int]:
+def _around_face(places: Any, face: Any) -> list[int]:
     """The corners of a face in the order in which one walks around it."""
     points = places[face] - places[face].mean(axis=0)
     _, _, axes = np.linalg.svd(points)

@@ -36,14 +36,15 @@ def check_drawable(ptype: PrivacyType, path: Path) -> None:
         raise OutOfRange("only types on 3 or 4 secrets can be drawn", came=f"{ptype.space.size} secrets")
 
 
-def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, kernel: Channel | None = None, name: str = "") -> None:
+def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, name: str = "") -> None:
     """Draw the region of posteriors in its simplex: a triangle for three secrets, a tetrahedron for four.
+
+    The posteriors of the kernel that leaks most are marked.
 
     Args:
         ptype: on three or four secrets.
         file: open for writing.
         path: ends in .svg, .png or .pdf.
-        kernel: whose posteriors are marked; the one that leaks most if left out.
         name: of the space, for the title.
 
     Raises:
@@ -51,7 +52,7 @@ def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, kernel: Channel 
         Unsupported: where matplotlib is not installed.
     """
     check_drawable(ptype, path)
-    chosen, names = kernel or most_leaking(ptype), secret_names(ptype.space)
+    chosen, names = most_leaking(ptype), secret_names(ptype.space)
     if ptype.space.size == 3:
         return simplex_figure([type_panel(ptype, chosen, title=_title(ptype, name))], file, path, names)
     figure = extra("matplotlib.figure", "plot").Figure(figsize=(6.4, 6.2), layout="constrained")

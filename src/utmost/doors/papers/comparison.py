@@ -1,6 +1,5 @@
 """One number, figure or claim of a paper beside what the library computes."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +21,6 @@ class Comparison:
     found: str
     verdict: str
     note: str = ""
-
-
-Reproduction = Callable[[], Iterator[Comparison]]
-"""All comparisons of one paper, computed as they are asked for."""
 
 
 def equal(place: str, what: str, printed: Any, computed: Any, *, shown: tuple[str, str] | None = None) -> Comparison:

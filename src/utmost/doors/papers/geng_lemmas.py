@@ -9,7 +9,7 @@ proof; there a law is its sequence of densities a_0, a_1, ... right of 0, in uni
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import Literal
+from typing import Any, Literal
 
 from utmost.design.optima.noise_program import least_noise
 from utmost.design.optima.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
@@ -79,7 +79,7 @@ def independence() -> Iterator[Comparison]:
     )
 
 
-def _family(D: int, numbers: str) -> tuple[PeriodicNoise, int]:
+def _family(D: int, numbers: Any) -> tuple[PeriodicNoise, int]:
     """Three laws, one for each answer: a staircase with its middle moved by the answer, blurred so that it is private.
 
     Answer t gets the staircase around t mod 3, twice as narrow in its level as needed: the two halves together keep it.
@@ -88,7 +88,7 @@ def _family(D: int, numbers: str) -> tuple[PeriodicNoise, int]:
     law = DiscreteStaircase(alpha=ALPHA, sensitivity=unit, step=1)
     reach = 4 * unit
     rows = [[law.pmf(x - t) for x in range(-reach, reach + 1)] for t in (0, 1, 2)]
-    return PeriodicNoise(rows, period=unit, ratio=ALPHA, numbers=numbers), D  # type: ignore[arg-type]
+    return PeriodicNoise(rows, period=unit, ratio=ALPHA, numbers=numbers), D
 
 
 def symmetry_and_atoms() -> Iterator[Comparison]:

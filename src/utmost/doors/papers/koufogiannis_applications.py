@@ -210,8 +210,8 @@ def conjecture() -> Iterator[Comparison]:
     )
 
 
-def _clamped_pair(a1: Fraction, a2: Fraction, n: int = 2) -> list[list[Fraction]]:
-    """For each count in 0..n the joint law of its two responses, both clamped to 0..n."""
-    loose = geometric_channel(n + 1, alpha=a2).matrix
-    transition = between_levels(n + 1, level(alpha=a1), level(alpha=a2)).matrix
-    return [[loose[u, z] * transition[z, y] for z in range(n + 1) for y in range(n + 1)] for u in range(n + 1)]
+def _clamped_pair(a1: Fraction, a2: Fraction) -> list[list[Fraction]]:
+    """For each count in 0..2 the joint law of its two responses, both clamped to 0..2."""
+    loose = geometric_channel(3, alpha=a2).matrix
+    transition = between_levels(3, level(alpha=a1), level(alpha=a2)).matrix
+    return [[loose[u, z] * transition[z, y] for z in range(3) for y in range(3)] for u in range(3)]

@@ -33,7 +33,7 @@ def describe(app: FastAPI) -> None:
             )
         return app.openapi_schema
 
-    app.openapi = description  # type: ignore[method-assign]
+    app.openapi = description  # type: ignore[method-assign]  # as FastAPI has it
 
 
 def _with_examples(described: dict[str, Any]) -> dict[str, Any]:

@@ -36,5 +36,5 @@ class Metrics:
         registry = self._registry
         if FOLDER in os.environ:
             registry = CollectorRegistry()
-            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+            MultiProcessCollector(registry)
         return generate_latest(registry), CONTENT_TYPE_LATEST

@@ -94,13 +94,13 @@ def _reading(fields: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _explored(fields: Mapping[str, str]) -> dict[str, Any]:
+def _explored(fields: Mapping[str, Any]) -> dict[str, Any]:
     at, goal = read_level(fields["epsilon"]), cost_named(fields["cost"])
     change = exact(fields["sensitivity"].strip(), "sensitivity")
     if change > _MOST_SENSITIVITY:
         remedy = "The command line has no such limit: utmost noise."
         raise OutOfRange(f"a page takes at most {_MOST_SENSITIVITY}", where="sensitivity", remedy=remedy)
-    law = optimal_noise(at, change, goal, fields["numbers"])  # type: ignore[arg-type]
+    law = optimal_noise(at, change, goal, fields["numbers"])
     report = law_report(law, goal)
     return {"report": report, "picture": _law_picture(law, at), "bars": _bars(report["margin"])}
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-import numpy as np
 from pydantic import Field, WithJsonSchema
 
 from utmost.doors.service.approvals import Proposal
@@ -27,6 +26,7 @@ from utmost.doors.service.written import (
 )
 from utmost.errors import UnknownRecord
 from utmost.laws.exact import Level
+from utmost.laws.exact.arrays import plain_cells
 from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.publish.ledger import Budget, Published
@@ -46,7 +46,7 @@ def columns(table: Any) -> dict[str, list[Any]]:
     """A table of any kind as lists by column."""
     adapter = adapter_of(table)
     cells_of = {str(name): adapter.column(table, name) for name in adapter.names(table)}
-    return {name: cells.tolist() if isinstance(cells, np.ndarray) else list(cells) for name, cells in cells_of.items()}
+    return {name: plain_cells(cells) for name, cells in cells_of.items()}
 
 
 def _name(item: Any) -> str:

@@ -37,6 +37,10 @@ class Terms(Shown):
     dataset: str | None = None
     independent: bool = False
 
+    def __post_init__(self) -> None:
+        # Here, so that a client is told by name what no service offers, and not by the shape of a request.
+        self.promise.noise.check_served()
+
     @classmethod
     @checked
     def read(cls, members: Mapping[str, Any]) -> "Terms":
@@ -48,9 +52,7 @@ class Terms(Shown):
         words = {name: value for name, value in members.items() if value is not None}
         call = {name: words.pop(name) for name in ("dataset", "independent") if name in words}
         check_listed(_facts_in(words.get("strategy")))
-        promise = Promise.of_facts(words)
-        promise.noise.check_served()
-        return cls(promise, **call)
+        return cls(Promise.of_facts(words), **call)
 
     @classmethod
     def of(cls, brought: Brought) -> "Terms":

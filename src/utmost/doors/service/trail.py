@@ -20,7 +20,6 @@ from utmost.errors import LedgerDamaged
 
 _KIND, _ONCE, _DAY = "trail", "noted", 86_400
 A_PAGE = 1000
-Line = dict[str, Any]
 
 
 def note(shelf: Shelf, token: Token, now: float, done: str, **about: Any) -> None:

@@ -7,7 +7,7 @@ together.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Self
 
@@ -75,6 +75,7 @@ def read_level_if_any(text: str | None) -> Level | None:
     return None if text is None else level_of_text(text)
 
 
+@dataclass(frozen=True, slots=True)
 class Written:
     """A noun that is written by its fields.
 
@@ -83,14 +84,13 @@ class Written:
         UNKEPT: the fields that are not kept.
     """
 
-    __slots__ = ()
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
     READ: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
     UNKEPT: ClassVar[frozenset[str]] = frozenset({"name"})
 
     def kept(self) -> dict[str, Any]:
         """What is kept of it, as JSON."""
-        names = (part.name for part in fields(self) if part.name not in self.UNKEPT)  # type: ignore[arg-type]
+        names = (part.name for part in fields(self) if part.name not in self.UNKEPT)
         return {name: plain(getattr(self, name)) for name in names}
 
     @classmethod
@@ -98,4 +98,4 @@ class Written:
     def of_kept(cls, name: str, record: Mapping[str, Any]) -> Self:
         """What `kept` wrote, under its name."""
         read = {part: cls.READ[part](value) if part in cls.READ else value for part, value in record.items()}
-        return cls(name, **read)  # type: ignore[call-arg]
+        return cls(name, **read)  # type: ignore[call-arg]  # the fields of a noun, which checks them

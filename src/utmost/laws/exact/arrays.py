@@ -162,6 +162,16 @@ def objects(values: Iterable[Any], shape: int | tuple[int, ...] = -1) -> Array:
     return array.reshape(shape)
 
 
+def plain_cells(column: Any) -> list[Any]:
+    """The cells of a column, an array, a list or a series, as Python's own values.
+
+    >>> plain_cells(np.array([1, 2])), plain_cells(("a", None))
+    ([1, 2], ['a', None])
+    """
+    cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return cells
+
+
 def rationals(pairs: Iterable[tuple[Any, Any]], shape: int | tuple[int, ...] = -1) -> Array:
     """An object array of Fractions from numerators and denominators: python-flint's integers, or Python's.
 

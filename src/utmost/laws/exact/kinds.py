@@ -95,7 +95,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             ) from None
 
     if signature is not None:
-        checked_call.__signature__ = signature  # type: ignore[attr-defined]
+        checked_call.__dict__["__signature__"] = signature
     return checked_call
 
 
@@ -116,7 +116,7 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
         finally:
             del arguments, named  # among them may be a key, which no frame of an error may show
 
-    spelled_call.__signature__ = signature  # type: ignore[attr-defined]
+    spelled_call.__dict__["__signature__"] = signature
     return spelled_call
 
 
@@ -132,9 +132,19 @@ def checked_parts(kind: type[R]) -> type[R]:
     Traceback (most recent call last):
     utmost.errors.NotANumber: length must be a finite number; got x...
     """
-    # The very class is kept: a subclass would have another name and other fields.
-    kind.__init__ = checked(kind.__init__)  # type: ignore[method-assign]
+    # A subclass would have another name and other fields.
+    kind.__init__ = checked(kind.__init__)  # type: ignore[method-assign]  # of the very class
     return kind
+
+
+def is_integer(value: object) -> typing.TypeGuard[int | np.integer[Any]]:
+    """Whether a value is an integer, Python's or NumPy's; a truth value is none.
+
+    >>> [is_integer(value) for value in (5, np.int64(5), True, np.True_, 5.0, "5")]
+    [True, True, False, False, False, False]
+    """
+    # The kind that most have is asked for first, which is quicker.
+    return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool))
 
 
 def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: str | None = None) -> Any:
@@ -326,7 +336,7 @@ def _accepts(kind: Any) -> tuple[Callable[[Any], bool], str]:
         words = {str: "text", bool: "True or False", bytes: "bytes"}.get(origin, f"a {origin.__name__}")
         return (lambda value: isinstance(value, origin)), words
     if origin is int:
-        return (lambda value: isinstance(value, int | np.integer) and not isinstance(value, bool)), "an integer"
+        return is_integer, "an integer"
     if inspect.isclass(origin) and not _is_protocol(origin):
         article = "an" if origin.__name__[0] in "AEIOU" else "a"
         return (lambda value: isinstance(value, origin)), f"{article} {origin.__name__}"

@@ -1,6 +1,6 @@
 """How values show themselves: one line as text, a card in a notebook, a figure when asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from math import floor
@@ -46,6 +46,16 @@ class Shown:
             OutOfRange: for an option that this kind of picture does not have.
         """
         return provided("plot")(self, **options)
+
+
+def few(words: Sequence[str], most: int = 24) -> str:
+    """The words with commas between, the first of them where there are many.
+
+    >>> few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
 
 
 def one_line(value: Any) -> str:

@@ -233,8 +233,8 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
     return primal, np.array(solution.row_dual, dtype=np.float64)
 
 
-def solve_whole(program: LinearProgram, most_nodes: int = 10_000) -> Vector:
-    """A point of whole numbers, the least if ``most_nodes`` of HiGHS' branch and bound find it, else a good one.
+def solve_whole(program: LinearProgram) -> Vector:
+    """A point of whole numbers, the least if 10 000 nodes of HiGHS' branch and bound find it, else a good one.
 
     Raises:
         InfeasibleProgram: when there is no feasible point of whole numbers.
@@ -246,7 +246,7 @@ def solve_whole(program: LinearProgram, most_nodes: int = 10_000) -> Vector:
     import highspy
 
     highs = _loaded(program, {"solver": "choose", "presolve": "on"}, 1e-9)  # a whole number needs no ten digits
-    highs.setOptionValue("mip_max_nodes", most_nodes)
+    highs.setOptionValue("mip_max_nodes", 10_000)
     variables = np.arange(program.shape[1], dtype=np.int32)
     highs.changeColsIntegrality(variables.size, variables, np.ones(variables.size, dtype=np.uint8))
     highs.run()
@@ -293,7 +293,7 @@ def _solver(strategy: Mapping[str, int | str], tolerance: float, size: int) -> A
     """A silent solver without a program, which will have so many rows, or columns in their place."""
     import highspy
 
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs = highspy.Highs()
     # One thread and no presolve: the same vertex on every machine, and its duals are those of the program as it is.
     options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
     tolerances = {

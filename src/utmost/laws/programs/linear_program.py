@@ -217,8 +217,8 @@ def some_of(matrix: Compressed, lines: NDArray[np.intp]) -> Compressed:
     return ends, others[at], values[at]
 
 
-def _as_array(numbers: ArrayLike) -> Vector:
-    return numbers if isinstance(numbers, np.ndarray) else _listed(list(numbers))  # type: ignore[arg-type]
+def _as_array(numbers: Any) -> Vector:
+    return numbers if isinstance(numbers, np.ndarray) else _listed(list(numbers))
 
 
 def _listed(numbers: list[Any]) -> Vector:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, Number, objects
+from utmost.laws.exact.kinds import is_integer
 from utmost.laws.exact.long_work import long_work, tell
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase
 from utmost.laws.noise.profiles import Profile
@@ -192,7 +193,7 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
             plan_for(method, 1)
         return _one(law, bits)
     size = (shape,) if not isinstance(shape, tuple) else shape
-    if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in size):
+    if not all(is_integer(n) and n >= 0 for n in size):
         raise OutOfRange("a shape must be made of integers of at least 0", came=shape, where="sample")
     count = prod(map(int, size))
     if count > _MOST:
@@ -213,10 +214,10 @@ def _of_mechanism(mechanism: Any, secret: Any, shape: Shape, randomness: Randomn
     return mechanism.draw(secret, shape, randomness=randomness, method=method)
 
 
-def _only_shape(first: Any, second: Shape) -> Shape:
+def _only_shape(first: Shape, second: Shape) -> Shape:
     """The shape of the draws of a law, which takes no secret."""
     if isinstance(second, tuple) and not second:
-        return first  # type: ignore[no-any-return]
+        return first
     if isinstance(first, tuple) and not first:
         return second
     raise OutOfRange("a law takes a shape and no secret", came="both", where="sample")

@@ -21,9 +21,10 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange, WrongKind, quoted
+from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.laws.exact import objects
 from utmost.laws.exact.arrays import plain_array
+from utmost.laws.exact.kinds import is_integer
 from utmost.laws.sampling.integers import narrowed
 
 SECRET_BYTES = 32
@@ -39,9 +40,12 @@ Tags = NDArray[np.uint64]
 
 def derived_secret(secret: bytes, *purpose: str) -> bytes:
     """32 bytes for one purpose, by HKDF from a secret of 32; nothing about another purpose follows from them."""
-    # Each part behind its length, so that no two lists of purposes read as one text.
-    info = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
-    return HKDFExpand(hashes.SHA256(), SECRET_BYTES, info).derive(secret)
+    return HKDFExpand(hashes.SHA256(), SECRET_BYTES, behind_lengths(purpose)).derive(secret)
+
+
+def behind_lengths(texts: Iterable[str]) -> bytes:
+    """Each text behind its length, so that no two lists of texts read as one."""
+    return b"".join(len(text.encode()).to_bytes(4, "big") + text.encode() for text in texts)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -212,14 +216,14 @@ def compound_tags(secret: bytes, tags: Sequence[Tags], runs: NDArray[np.int64] |
     return state
 
 
-def check_unique(tags: Tags, where: str = "identifiers") -> None:
+def check_unique(tags: Tags) -> None:
     """Check that no two items have one tag, which two identifiers share with a chance below n^2 / 2^128.
 
     Raises:
         BadTable: naming the rows of one that comes twice.
     """
     if not isinstance(tags, np.ndarray) or tags.dtype != np.uint64 or tags.ndim != 2 or tags.shape[1] != 2:
-        raise WrongKind("tags must be those of item_tags", came=type(tags).__name__, where=quoted(where))
+        raise WrongKind("tags must be those of item_tags", came=type(tags).__name__, where="identifiers")
     # Half a tag is sorted first, which is quicker: two that agree there alone are a chance of n^2 / 2^65.
     firsts = np.sort(tags[:, 0])
     if not (firsts[1:] == firsts[:-1]).any():
@@ -228,7 +232,7 @@ def check_unique(tags: Tags, where: str = "identifiers") -> None:
     same = np.flatnonzero((tags[order[1:]] == tags[order[:-1]]).all(axis=1))
     if same.size:
         first, second = sorted((int(order[same[0]]) + 1, int(order[same[0] + 1]) + 1))
-        raise BadTable("identifiers must be unique", came=f"one in rows {first} and {second}", where=where)
+        raise BadTable("identifiers must be unique", came=f"one in rows {first} and {second}", where="identifiers")
 
 
 class ItemWords:
@@ -413,7 +417,7 @@ def _kind(identifier: Any) -> str | None:
         return "text"
     if isinstance(identifier, bytes):
         return "bytes"
-    return "integers" if isinstance(identifier, int | np.integer) and not isinstance(identifier, bool) else None
+    return "integers" if is_integer(identifier) else None
 
 
 def _of_texts(texts: list[str]) -> Identifiers:

@@ -15,7 +15,7 @@ from utmost.laws.exact.shown import Shown, one_line
 from utmost.laws.privacy.unit import Unit
 from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
-from utmost.publish.tables.adapters import table_of
+from utmost.publish.tables.adapters import labelled
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain
@@ -183,14 +183,9 @@ class CountedTable(ProvedTable, Shown):
 
     def _laid(self, family: Any, column: str | None, shown: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:
         chosen, name = self.domain.family(family), self.column if column is None else column
-        if name in self.domain.label_columns(chosen):
-            raise OutOfRange("the column of counts must have a name of its own", came=repr(name))
-        labels = self.domain.group_labels(chosen)
         self.unit.check_adds(is_one_cell=self.domain.is_of_cells(chosen), came=f"a table by {family!r}")
         sums = shown(self.domain.sums(self.summable, chosen).ravel())
-        columns = {**{label: np.array(values) for label, values in labels.items()}, name: sums}
-        marks = "a" * len(columns)
-        return table_of(self.kind if self.kind.startswith("dataframe:") else f"columns:{marks}", columns)
+        return labelled(self.kind, self.domain.group_labels(chosen), {name: sums})
 
     @checked
     def save(

@@ -67,7 +67,7 @@ def part_axis(domain: Domain, part: Any) -> Axis:
             raise NotDeclared(
                 "the labels of the parts must be declared",
                 came=repr(part),
-                remedy=f'Make it an axis of the domain, or pass part={{"{part}": [its labels]}}.',
+                remedy="Make it an axis of the domain, or pass part={column: list of labels}.",
             )
         return domain.axes[domain.columns.index(part)]
     if not isinstance(part, Mapping):

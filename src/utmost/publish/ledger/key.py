@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from utmost.errors import KeyRefused, LedgerUnavailable, Unsupported
 from utmost.laws.exact.disk import force
+from utmost.laws.sampling.item_words import behind_lengths
 from utmost.laws.sampling.random_bits import entropy
 
 OWNER_ONLY = 0o600
@@ -64,8 +65,8 @@ class Key:
         """32 bytes for one purpose, by HKDF; nothing about the key or about another purpose follows from them."""
         derived = self._derived.get(purpose)
         if derived is None:
-            info = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
-            derived = hmac.digest(self._secret, info + b"\x01", sha256)  # 32 bytes are the first block of HKDF-Expand
+            # 32 bytes are the first block of HKDF-Expand.
+            derived = hmac.digest(self._secret, behind_lengths(purpose) + b"\x01", sha256)
             if len(self._derived) < 64:
                 self._derived[purpose] = derived
         return derived

@@ -30,6 +30,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from utmost.errors import BadTable, LedgerDamaged
+from utmost.laws.exact.arrays import plain_cells
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import Rows
@@ -147,7 +148,7 @@ def label_parts(
     if not columns:
         return ()
     try:
-        cells = {name: list(map(_written, _plain(column))) for name, column in columns.items()}
+        cells = {name: list(map(_written, plain_cells(column))) for name, column in columns.items()}
         blocks = ({name: column[at : at + BLOCK] for name, column in cells.items()} for at in range(0, rows, BLOCK))
         texts = [json.dumps(block, separators=(",", ":")).encode("ascii") for block in blocks]
     except ValueError:  # Python writes no integers of more
@@ -190,11 +191,6 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
 
 def _digest(parts: Iterable[bytes]) -> str:
     return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
-
-
-def _plain(column: Any) -> list[Any]:
-    cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
-    return cells
 
 
 def _written(cell: Any) -> Any:

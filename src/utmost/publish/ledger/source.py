@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, DataChanged
 from utmost.laws.exact import Level, objects
+from utmost.laws.exact.arrays import plain_cells
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.item_words import Identifiers, Tags, check_unique
 from utmost.publish.ledger.key import Key
@@ -84,7 +85,7 @@ class Source:
         for name in self.adapter.names(self.table):
             if name not in self.columns:
                 column = self.adapter.column(self.table, name)
-                cells = column.tolist() if isinstance(column, np.ndarray) else list(column)
+                cells = plain_cells(column)
                 if cells and all(isinstance(cell, str) for cell in cells):
                     texts[str(name)] = cells
         return texts
@@ -173,7 +174,7 @@ def read_source(
         else:
             keys = adapter.column(table, id_column)
             check_distinct(keys, id_column, place)
-            identifiers = objects(map(str, keys.tolist() if isinstance(keys, np.ndarray) else keys))
+            identifiers = objects(map(str, plain_cells(keys)))
     values = {name: noise.cells(adapter.column(table, name), name, place) for name in chosen}
     rows = {name: column.size for name, column in values.items()}
     if len(set(rows.values())) > 1:

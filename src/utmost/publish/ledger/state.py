@@ -8,7 +8,7 @@ from typing import Any
 
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact_integer
-from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.shown import Shown, few
 from utmost.laws.exact.written_levels import level_of_text
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
@@ -18,8 +18,6 @@ from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promise import Part
 from utmost.publish.promises.promised_noise import Noise
-
-_FEW_NAMES = 20
 
 Item = tuple[str, int]
 """A release: its name and version."""
@@ -241,8 +239,7 @@ class State:
         if published is None:
             known = sorted({known for known, _ in self.releases})
             came = f"{name!r}" if version is None else f"{name!r}, version {version}"
-            more = f" and {len(known) - _FEW_NAMES} more" if len(known) > _FEW_NAMES else ""
-            remedy = f"The releases are: {', '.join(known[:_FEW_NAMES])}{more}." if known else "Publish it first."
+            remedy = f"The releases are: {few(known, 20)}." if known else "Publish it first."
             if (name, 1) in self.mechanisms:
                 remedy = "Persons are answered under this name: call respond."
             raise NotPublished("a release must have been published", came=came, remedy=remedy)

@@ -19,6 +19,7 @@ from utmost.errors import KeyRefused, LedgerDamaged
 from utmost.laws.exact import Level, objects
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.integers import Integers, narrowed
+from utmost.laws.sampling.item_words import behind_lengths
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger.key import KEY_BYTES, Key
 from utmost.publish.ledger.store import Rows
@@ -202,8 +203,7 @@ class Seal:
 
 def response_facts(identity: str, about: About, level: Level) -> bytes:
     """The digest of all public facts about a response: of the ledger, the release, and the level."""
-    facts = identity, about.bound.hex(), level_text(level)
-    return sha256(b"".join(len(fact.encode()).to_bytes(4, "big") + fact.encode() for fact in facts)).digest()
+    return sha256(behind_lengths((identity, about.bound.hex(), level_text(level)))).digest()
 
 
 def level_key(key: Key, identity: str, about: About, level: Level, form: int) -> bytes:

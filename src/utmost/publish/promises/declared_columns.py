@@ -5,9 +5,8 @@ from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, Literal
 
-import numpy as np
-
 from utmost.errors import BadTable, NotDeclared, OutOfRange
+from utmost.laws.exact.arrays import plain_cells
 from utmost.laws.exact.kinds import one_of
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.tables.adapters import Column, check_there, named
@@ -143,9 +142,9 @@ def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, 
     Raises:
         BadTable: where it does in every row.
     """
-    first = _plain(column(most=_FIRST))
+    first = plain_cells(column(most=_FIRST))
     for released, true in cells.items():
-        if all(map(_same, first, _plain(true[:_FIRST]))) and all(map(_same, _plain(column()), _plain(true))):
+        if all(map(_same, first, plain_cells(true[:_FIRST]))) and same_cells(column(), true):
             raise copied(name, released)
 
 
@@ -161,13 +160,9 @@ def copied(name: str, released: str) -> BadTable:
 
 def same_cells(column: Column, true: Column) -> bool:
     """Whether a column holds the true values in every row, as numbers or as text."""
-    if len(column) != len(true) or not all(map(_same, _plain(column[:_FIRST]), _plain(true[:_FIRST]))):
+    if len(column) != len(true) or not all(map(_same, plain_cells(column[:_FIRST]), plain_cells(true[:_FIRST]))):
         return False
-    return all(map(_same, _plain(column), _plain(true)))
-
-
-def _plain(column: Column) -> list[Any]:
-    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return all(map(_same, plain_cells(column), plain_cells(true)))
 
 
 def _same(cell: Any, value: Any) -> bool:

@@ -17,6 +17,8 @@ import numpy as np
 
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Level, Number, checked, level, natural
+from utmost.laws.exact.arrays import plain_cells
+from utmost.laws.exact.kinds import is_integer
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.sampling import Thresholds
@@ -315,7 +317,7 @@ def keys_statement(
 
 def _plain_key(part: Any) -> Any:
     """A part of a key as JSON has it: integers as they are, dates as text."""
-    return int(part) if isinstance(part, int | np.integer) and not isinstance(part, bool) else str(part)
+    return int(part) if is_integer(part) else str(part)
 
 
 def key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
@@ -377,7 +379,7 @@ def _columns(counts: Any) -> tuple[list[Any], Any]:
             "a table of keys must have two columns, keys and counts", came=f"{len(names)} columns", where="counts"
         )
     keys, numbers = (adapter.column(counts, name) for name in names)
-    return list(keys.tolist() if isinstance(keys, np.ndarray) else keys), numbers
+    return plain_cells(keys), numbers
 
 
 def _is_column(value: Any) -> bool:

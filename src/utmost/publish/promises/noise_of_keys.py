@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, level, objects
+from utmost.laws.exact.arrays import plain_cells
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import first_integer, read_confidence
 from utmost.laws.exact.written_levels import level_name
@@ -131,7 +132,7 @@ class NamingNoise(Noise):
         *parts, counts = (adapter.column(rows, name) for name in self.columns)
         counts = counts_in_shares(counts, self.divided)
         whole = integer_column(counts, self.columns[-1], lambda row: adapter.place(rows, row)).tolist()
-        listed = [part.tolist() if isinstance(part, np.ndarray) else list(part) for part in parts]
+        listed = list(map(plain_cells, parts))
         keys = listed[0] if len(listed) == 1 else list(zip(*listed, strict=True))
         counted = counted_keys({"keys": keys, "counts": whole})
         self.check_counts(counted)

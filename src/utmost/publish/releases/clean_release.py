@@ -19,7 +19,7 @@ from utmost.laws.sampling.integers import narrowed
 from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.given_facts import read_given, read_table
 from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
-from utmost.publish.tables.adapters import table_of
+from utmost.publish.tables.adapters import labelled
 from utmost.publish.tables.saving import Digest, FileWords, Publication, saved
 from utmost.publish.workloads import Domain
 from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
@@ -31,7 +31,7 @@ from utmost.publish.workloads.public_facts import PublicFacts, with_sums
 from utmost.publish.workloads.tree_reconstruction import LeastSquares, SumSquares
 from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 
-_CANCELS = 1e-6
+CANCELS = 1e-6
 """Below this epsilon too few digits are left of 1/alpha - alpha; above it older statements hold what that gives."""
 
 
@@ -81,13 +81,15 @@ class CleanTable(Shown):
         return _rebuilt, tuple(values)
 
     def __getitem__(self, family: str | Sequence[str] | Family) -> Any:
-        """One family as a table: its labels, and the whole numbers in the column "clean"."""
+        """One family as a table: its labels, and the whole numbers in the column "clean".
+
+        Raises:
+            OutOfRange: for names that the domain has not, and a level that is called "clean".
+        """
         chosen = self.domain.family(family)
-        labels = {name: np.array(values) for name, values in self.domain.group_labels(chosen).items()}
         steps = self.domain.sums(self.cells, chosen).ravel()
-        columns = {**labels, "clean": steps if self.amount is None else self.amount.numbers(steps)}
-        kind = self.kind if self.kind.startswith("dataframe:") else f"columns:{'a' * len(columns)}"
-        return table_of(kind, columns)
+        numbers = steps if self.amount is None else self.amount.numbers(steps)
+        return labelled(self.kind, self.domain.group_labels(chosen), {"clean": numbers})
 
     @checked
     def total(self, where: Where | None = None) -> int | float:
@@ -260,7 +262,7 @@ def zero_bias(noise: Combination) -> tuple[float, bool]:
     """
     if noise.counts == (1,) and noise.coefficients[0] == 1:
         (of,) = noise.levels
-        if of.epsilon_float < _CANCELS:
+        if of.epsilon_float < CANCELS:
             return 0.5 / math.sinh(of.epsilon_float), True
         alpha = float(of.alpha)
         return (1 / (1 / alpha - alpha) if alpha else 0.0), True

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, level
+from utmost.laws.exact.arrays import plain_cells
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import between_0_and_1, read_confidence
 from utmost.laws.exact.shown import Shown
@@ -39,7 +40,7 @@ from utmost.publish.promises.table_statements import promise
 from utmost.publish.releases.clean_release import CleanTable, cleaned
 from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.workload_answers import Answer
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.tables.saving import Publication, saved
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.axes import label_text
@@ -99,7 +100,7 @@ class DetailRule(Shown):
         first.domain.level_named(self.group)  # spelled as the columns of its table
         sums = first.raw(self.group)
         names = _texts(sums[self.group])
-        details = zip(names, map(self.detail_of, _listed(sums["measured"])), strict=True)
+        details = zip(names, map(self.detail_of, plain_cells(sums["measured"])), strict=True)
         return {name: detail for name, detail in details if detail is not None}
 
     def keys(self, domain: Domain, chosen: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
@@ -252,19 +253,32 @@ class DetailedSums(Shown):
 
     @checked
     @long_work("Making whole numbers")
-    def clean(self) -> CleanTable:
+    def clean(self, given: Any = None, *, hold: Families | None = None) -> CleanTable:
         """Whole numbers, none negative, of both stages, whose sums all agree: beside the release, never instead of it.
 
         Groups and the rows of their breakdowns are a tree, so that the nearest numbers to the sums of both are those
         nearest in each group, and whole ones are there. The table has the rows of the second stage, and one for each
         group without a breakdown, whose detail is the group's level.
 
+        Args:
+            given, hold: what `WorkloadRelease.clean` takes, and a release in two stages does not.
+
         Raises:
+            Unsupported: for public facts, and a table that is held.
             SolverFailed: where a program fails.
         """
+        if given is not None or hold is not None:
+            came = "public facts" if hold is None else "a table that is held"
+            remedy = "Leave it out: error bars of both stages together are stated nowhere."
+            raise Unsupported("a release in two stages is cleaned as it is", came=came, remedy=remedy)
         both, groups = self.together, self.first.domain.family(self.rule.group)
         laws = [*both.laws(both.domain.finest).values(), *self.first.laws(groups).values()]
         return cleaned(both, both.reconstruction, max(laws, key=lambda law: law.variance), both.kind, None, None)
+
+    @property
+    def domain(self) -> Domain:
+        """What clean tables are over: groups, the detail that each has, and its parts."""
+        return self.together.domain
 
     @property
     def together(self) -> WorkloadRelease:
@@ -408,9 +422,5 @@ def _groups_taken(
     return reduce(np.logical_and.outer, whole).ravel(), reduce(np.logical_and.outer, some).ravel()
 
 
-def _listed(column: Any) -> list[Any]:
-    return list(column.tolist() if hasattr(column, "tolist") else column)
-
-
 def _texts(labels: Any) -> list[str]:
-    return [str(label_text(label)) for label in _listed(labels)]
+    return [str(label_text(label)) for label in plain_cells(labels)]

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange, UtmostError
+from utmost.errors import UtmostError
 from utmost.laws.privacy import Amount
 from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
-from utmost.publish.tables.adapters import table_of
+from utmost.publish.tables.adapters import labelled
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
@@ -95,8 +95,4 @@ def labelled_table(kind: str, labels: Mapping[str, NDArray[Any]], columns: Mappi
     today, older = MARGIN_WORDS
     if today in labels:
         columns = {older if name == today else name: column for name, column in columns.items()}
-    for name in columns:
-        if name in labels:
-            raise OutOfRange("no level may have the name of a column that a release adds", came=repr(name))
-    whole = {**labels, **columns}
-    return table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)
+    return labelled(kind, labels, columns)

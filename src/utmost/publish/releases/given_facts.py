@@ -14,7 +14,7 @@ from utmost.publish.workloads import Domain
 from utmost.publish.workloads.axes import label_text
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.public_facts import Between, PublicFacts
-from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.publish.workloads.sums_in_words import read_family
 from utmost.publish.workloads.workload import narrowed
 
 
@@ -56,7 +56,7 @@ def read_table(domain: Domain, name: Any) -> Family:
 def _words(domain: Domain, name: Any) -> Any:
     if not isinstance(name, str):
         return name
-    return () if name in (TOTAL, "") and name not in domain.level_names(domain.finest) else read_family(domain, name)
+    return read_family(domain, name)
 
 
 def _rows(domain: Domain, name: Any, values: Any) -> Iterator[tuple[Family, int, Any]]:

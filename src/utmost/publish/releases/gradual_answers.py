@@ -144,7 +144,7 @@ def answered_facts(name: str, version: int, levels: Sequence[Level], together: L
     return {
         "name": name,
         "data_version": version,
-        "levels": [level_text(one) for one in levels],
+        "levels": [level_text(level) for level in levels],
         "together": None if together is None else level_facts(together),
     }
 
@@ -184,9 +184,9 @@ class LaidOut:
             remedy = "Save them one by one."
             raise Unsupported("columns of one length make a table", came="other shapes", where="save", remedy=remedy)
         rows = next(iter(released.values())).size
-        given = {named(name): column for name, column in public.items()}
-        _check_given(given, {*released, *places, *(f"{name}_margin" for name in released)}, rows)
-        return cls({name: column.reshape(-1) for name, column in released.items()}, {**given, **places}, rows)
+        beside = {named(name): column for name, column in public.items()}
+        _check_beside(beside, {*released, *places, *(f"{name}_margin" for name in released)}, rows)
+        return cls({name: column.reshape(-1) for name, column in released.items()}, {**beside, **places}, rows)
 
     def with_margins(self, margins: Mapping[str, int | float]) -> dict[str, Any]:
         """The table: what is public first, then each released column with its margin behind it."""
@@ -224,8 +224,8 @@ def _check_columns(public: Mapping[Any, Any]) -> None:
         raise BadTable("public columns must have one length", came="different lengths", where="public")
 
 
-def _check_given(given: Mapping[str, Any], taken: set[str], rows: int) -> None:
-    for name, column in given.items():
+def _check_beside(public: Mapping[str, Any], taken: set[str], rows: int) -> None:
+    for name, column in public.items():
         if name in taken:
             raise BadTable("column names must be distinct", came=repr(name), where="public")
         if len(column) != rows:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.laws.exact import Level
-from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.shown import Shown, few
 from utmost.laws.exact.written_levels import level_of_text, level_words, stated_level
 
 Bars = tuple[tuple[Fraction, int | float], ...]
@@ -212,11 +212,10 @@ class Facts(Shown):
         many = len(self.noises) > 1
         shown = [
             (f"{noise.name} " if many else "") + noise.within.format(short_bar(bar))
-            for noise, bar in bars[:MOST_BARS]
+            for noise, bar in bars
             if bar is not None
         ]
-        more = f" and {len(bars) - MOST_BARS} more" if len(bars) > MOST_BARS else ""
-        return f"{', '.join(shown)}{more}, at {float(100 * sure):g} % confidence"
+        return f"{few(shown, MOST_BARS)}, at {float(100 * sure):g} % confidence"
 
 
 MOST_BARS = 24

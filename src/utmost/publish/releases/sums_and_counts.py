@@ -20,7 +20,7 @@ from utmost.laws.privacy import Amount
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.tables.adapters import table_of
+from utmost.publish.tables.adapters import labelled
 from utmost.publish.workloads.domain import Where
 from utmost.publish.workloads.forms import ProductForm, group_of, selected
 
@@ -100,20 +100,14 @@ class SumsAndCounts:
         domain, name = self.release.domain, self.amount.name
         chosen = domain.family(family)
         groups = [group_of(domain, chosen, place) for place in np.ndindex(domain.group_shape(chosen))]
-        columns: dict[str, Any] = {label: np.array(values) for label, values in domain.group_labels(chosen).items()}
-        if name in columns:
-            raise OutOfRange("sums and counts are of both parts", came=f"a table by {name!r}")
+        labels, columns = domain.group_labels(chosen), dict[str, Any]()
+        if name in (*labels, "count", "count_margin"):
+            raise OutOfRange("sums and counts are of both parts, by names of their own", came=repr(name))
         for column, weights, amount in (("count", self._one, None), (name, self._sum, self.amount)):
             answers = [self._answer(self._weighted(group, weights), None, amount) for group in groups]
-            for title, cells in (
-                (column, [a.value for a in answers]),
-                (f"{column}_margin", [a.margin for a in answers]),
-            ):
-                if title in columns:
-                    raise OutOfRange("no level may have the name of a column that a release adds", came=repr(title))
-                columns[title] = np.array(cells)
-        kind = self.release.kind if self.release.kind.startswith("dataframe:") else f"columns:{'a' * len(columns)}"
-        return table_of(kind, columns)
+            columns[column] = np.array([answer.value for answer in answers])
+            columns[f"{column}_margin"] = np.array([answer.margin for answer in answers])
+        return labelled(self.release.kind, labels, columns)
 
     @property
     def _one(self) -> list[Fraction]:

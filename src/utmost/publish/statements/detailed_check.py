@@ -14,6 +14,12 @@ from utmost.publish.statements.statement_check import check_follows, does_not_fo
 from utmost.publish.statements.workload_files import check_workload
 
 
+def check_whole(document: Mapping[str, Any]) -> WorkloadRelease | DetailedSums:
+    """Check a release that is one document, by a plan or in two stages."""
+    is_staged = isinstance(document, Mapping) and document.get("kind") == DETAILED_KIND
+    return check_detailed(document) if is_staged else check_workload(document)
+
+
 def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
     """Check a release in two stages: both follow from themselves, the rows are those that the rule chooses of the first
     noisy sums, the unit is what is left of the first one's, and the levels add up to the one that is stated.

@@ -23,10 +23,9 @@ from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements import codec, statement_files
-from utmost.publish.statements.detailed_check import check_detailed
+from utmost.publish.statements.detailed_check import check_whole
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.statement_readers import READERS, stated_release
-from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables import files
 from utmost.publish.tables.text_files import TextFile
 
@@ -174,4 +173,4 @@ def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease | 
     if statement is not None:
         remedy = "Leave it out: the release holds its statement."
         raise OutOfRange("a release by a plan is one file", came=str(statement), where="statement", remedy=remedy)
-    return check_workload(document) if kind == WORKLOAD_KIND else check_detailed(document)
+    return check_whole(document)

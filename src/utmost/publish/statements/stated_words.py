@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, exact, round_up
+from utmost.laws.exact.shown import few
 from utmost.laws.exact.written_levels import level_name, level_of_text, level_words
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
@@ -172,10 +173,9 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
         axis, label = release.part
         part = f" This is the part {label} of {axis}; parts share nobody, so the largest level of any part counts."
     shares = [f"{noise.name} {one['share']}" for noise, one in zip(noises, statement["families"], strict=True)]
-    more = f" and {len(shares) - MOST_BARS} more" if len(shares) > MOST_BARS else ""
     summed = release.unit.amount
     of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
-    measured = f"{release.strategy.measured} sums{of}: {', '.join(shares[:MOST_BARS])}{more} of {whole}"
+    measured = f"{release.strategy.measured} sums{of}: {few(shares, MOST_BARS)} of {whole}"
     return Facts(
         **_common(statement, release.level, release.level, "cell", measured),
         noises=noises,

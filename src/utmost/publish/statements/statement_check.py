@@ -296,18 +296,12 @@ def _expected(stated: Mapping[str, Any], plan: CellsAt) -> dict[str, Any]:
     return in_words_of(stated, expected)
 
 
-def check_follows(
-    stated: Mapping[str, Any],
-    expected: Mapping[str, Any],
-    level: Level | None = None,
-    rounded: frozenset[str] = frozenset(),
-) -> None:
+def check_follows(stated: Mapping[str, Any], expected: Mapping[str, Any], level: Level | None = None) -> None:
     """Check that a statement is the one that was made again, field for field, but for the version that made it.
 
     Args:
         expected: what was made of the fields that cannot be computed.
         level: of an answer of a ledger, which says what all its answers cost together.
-        rounded: see `Form`.
 
     Raises:
         BadTable: naming the first field that is not as it was made again.
@@ -316,7 +310,7 @@ def check_follows(
     if level is not None and "name" in stated:
         with promise_that_holds(Unsupported):
             again |= stated_in_ledger(stated, level)
-    for name in differing(stated, json.loads(json.dumps(again)), rounded):
+    for name in differing(stated, json.loads(json.dumps(again))):
         raise does_not_follow(name)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import BadTable, OutOfRange
+from utmost.laws.exact.shown import few
 from utmost.laws.exact.written_levels import stated_level
 from utmost.publish.promises.older_words import margin_word
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, WITHHELD_KIND, WORKLOAD_KIND
@@ -21,8 +22,6 @@ from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, kind_of_document
 from utmost.publish.tables import files
-
-_MOST_FAMILIES = 24
 
 
 def verified(
@@ -82,7 +81,6 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
         "sums" in report,
         [f"{row['family'] or 'total'} {row['share']}" for row in report.get("families", ())],
     )
-    left = f" and {len(measured) - _MOST_FAMILIES} more" if len(measured) > _MOST_FAMILIES else ""
     follows = "unit, domain, shares and sums" if of_sums else "unit, cost and domain"
     return {
         "statement": f"every number and sentence follows from level, {follows}",
@@ -91,7 +89,7 @@ def verified_in_words(report: Mapping[str, Any]) -> dict[str, str]:
             {"table": "unchanged: its SHA-256, columns, rows and margins are those stated"} if "table" in report else {}
         ),
         "signature": report["signature"],
-        **({"measured": ", ".join(measured[:_MOST_FAMILIES]) + left} if of_sums else {"noise": report["law"]}),
+        **({"measured": few(measured)} if of_sums else {"noise": report["law"]}),
         **({"rule": report["rule"]} if "rule" in report else {}),
         "on trust": "; ".join(report["on_trust"]),
     }

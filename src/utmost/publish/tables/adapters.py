@@ -11,7 +11,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable
+from utmost.errors import BadTable, OutOfRange
 from utmost.provided import provided
 
 Column = Sequence[Any] | NDArray[Any]
@@ -197,6 +197,23 @@ def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
         if table is not None:
             return table
     return {name: np.asarray(column) for name, column in columns.items()}
+
+
+def labelled(kind: str, labels: Mapping[str, Column], columns: Mapping[str, Column]) -> Any:
+    """Labels of groups, and numbers beside them, as a dataframe where the kind is one, else as a dict of arrays.
+
+    Raises:
+        OutOfRange: for a level that has the name of a column of numbers.
+
+    >>> labelled("columns:l", {"sex": ["men", "women"]}, {"n": np.array([1, 2])})
+    {'sex': array(['men', 'women'], dtype='<U5'), 'n': array([1, 2])}
+    """
+    for name in columns:
+        if name in labels:
+            remedy = "Rename it."
+            raise OutOfRange("no level may have the name of a column beside it", came=repr(name), remedy=remedy)
+    whole: dict[str, Column] = {**{name: np.array(values) for name, values in labels.items()}, **columns}
+    return table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)
 
 
 def check_column(column: Any, name: str) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotANumber
 from utmost.laws.exact import exact, plain_array
+from utmost.laws.exact.kinds import is_integer
 from utmost.laws.sampling.draw import CHUNK
 from utmost.laws.sampling.grid import Snapping, snapped
 from utmost.laws.sampling.integers import Integers, narrowed
@@ -144,7 +145,7 @@ def _integral(flat: NDArray[Any], shape: tuple[int, ...] | None) -> Integers:
 
 
 def _integer(value: Any) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+    if is_integer(value):
         return int(value)
     if isinstance(value, float | np.floating | Fraction | Decimal):
         number = exactly(value)
@@ -167,7 +168,7 @@ def exactly(value: Any) -> Fraction | None:
 
 
 def _real(value: Any) -> Any:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+    if is_integer(value):
         return int(value)
     if isinstance(value, float | np.floating) and np.isfinite(value):
         return value

@@ -43,7 +43,6 @@ UNDECLARED = b"utmost.undeclared"
 """In the metadata of a field: its width is the engine's choice, and was not declared."""
 
 _FILE_ROWS = 10_000_000
-_REFUSED = ("dask", "ibis", "sqlframe")
 
 
 class EventReader(Protocol):

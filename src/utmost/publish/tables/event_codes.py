@@ -51,16 +51,18 @@ def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[ND
         values, codes = np.unique(column, return_inverse=True)
         return codes.astype(np.int64), values.tolist()
     cells = column.tolist() if isinstance(column, np.ndarray) else column
-    numbers: dict[Any, int] = {}
+    numbers: dict[tuple[type, Any, Any], int] = {}
     codes = np.empty(len(cells), dtype=np.int64)
     for row, cell in enumerate(cells):
         if is_missing(cell):
             codes[row] = -1
         elif is_hashable(cell):
-            codes[row] = numbers.setdefault((cell.__class__, cell), len(numbers))
+            # Equal Decimals may be of other places, and then other text or none: 1 is a name, 1.0 is refused.
+            places = cell.as_tuple().exponent if cell.__class__ is Decimal else 0
+            codes[row] = numbers.setdefault((cell.__class__, cell, places), len(numbers))
         else:
             raise refused_cell(cell, name)
-    return codes, [cell for _, cell in numbers]
+    return codes, [cell for _, cell, _ in numbers]
 
 
 def check_type(column: Any, name: str, axis: Axis | None = None) -> None:

@@ -61,8 +61,8 @@ class FilePieces(Protocol):
     def files(self) -> Sequence[Path]:
         """The files that it is."""
 
-    def pieces(self) -> Iterator[Any]:
-        """The pieces, each a `FilePiece`, in the order of the file."""
+    def pieces(self) -> Iterator[FilePiece]:
+        """The pieces, in the order of the file."""
 
     def write(
         self,

@@ -160,7 +160,7 @@ def check_says(path: Path, statement: Mapping[str, Any]) -> None:
 def _write(table: Any, file: BinaryIO, path: Path, watch: Watch | None, statement: Mapping[str, Any]) -> None:
     if path.suffix.lower() == GZ and ending_of(path) not in (*PARQUET, *FEATHER, *EXCEL):
         with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
-            return _write(table, packed, path.with_suffix(""), watch, statement)  # type: ignore[arg-type]
+            return _write(table, packed, path.with_suffix(""), watch, statement)  # type: ignore[arg-type]  # a file, too
     ending = ending_of(path)
     if ending in EXCEL:
         from utmost.publish.tables import spreadsheets

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.laws.exact.kinds import is_integer
 from utmost.publish.tables import adapters
 from utmost.publish.tables.adapters import Column, named
 from utmost.publish.tables.extra import extra
@@ -243,7 +244,7 @@ def _spelled(name: Hashable) -> Any:
     """A column's own name as JSON: text as it is, an integer as an integer, a tuple as a list; else its text."""
     if isinstance(name, tuple):
         return [_spelled(part) for part in name]
-    if isinstance(name, int | np.integer) and not isinstance(name, bool):
+    if is_integer(name):
         return int(name)
     return str(name)
 

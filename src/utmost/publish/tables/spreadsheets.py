@@ -21,6 +21,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 
 from utmost.errors import BadTable, UtmostError
+from utmost.laws.exact.arrays import plain_cells
 from utmost.publish.tables.extra import extra
 
 ENDINGS = (".xlsx",)
@@ -99,8 +100,7 @@ def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
 
 def _plain(column: Iterable[Any]) -> list[Any]:
     """Cells as Excel has them; all text where one is an integer that it would round."""
-    listed = column.tolist() if isinstance(column, np.ndarray) else list(column)
-    cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in listed]
+    cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in plain_cells(column)]
     if any(isinstance(cell, int) and abs(cell) >= _DIGITS for cell in cells):
         return [None if cell is None else str(cell) for cell in cells]
     return cells

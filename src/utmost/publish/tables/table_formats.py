@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from utmost.errors import BadTable
+from utmost.laws.exact.arrays import plain_cells
 from utmost.publish.tables import csv_table
 from utmost.publish.tables.adapters import adapter_of, distinct_names, in_order
 from utmost.publish.tables.csv_table import CsvTable
@@ -121,7 +122,7 @@ def as_columns(table: Any) -> dict[str, list[Any]]:
         return {name: laid.get(name, texts[name]) for name in names}
     adapter = adapter_of(table)
     cells = {name: adapter.label(table, name) for name in adapter.names(table)}
-    return {name: column.tolist() if isinstance(column, np.ndarray) else list(column) for name, column in cells.items()}
+    return {name: plain_cells(column) for name, column in cells.items()}
 
 
 def as_arrow(table: Any) -> Any:

@@ -18,7 +18,7 @@ _FIRST = 1 << 16
 _GZIPPED = b"\x1f\x8b"
 
 
-class TextFile(type(Path())):  # type: ignore[misc]
+class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no subclass of Path itself is a path
     """A file that is read as UTF-8 text, whatever it is on the disk.
 
     Attributes:
@@ -85,7 +85,7 @@ class TextFile(type(Path())):  # type: ignore[misc]
         return str(start.decode("utf-8", "replace").lstrip("\r\n").split("\n", 1)[0])
 
 
-class HeldFile(type(Path())):  # type: ignore[misc]
+class HeldFile(type(Path())):  # type: ignore[misc]  # as above
     """A file that is in memory, and on no disk: what came through a pipe, or was brought to a page.
 
     Attributes:
@@ -118,7 +118,7 @@ class HeldFile(type(Path())):  # type: ignore[misc]
         return ending_of_content(self.content)
 
 
-class FormattedFile(type(Path())):  # type: ignore[misc]
+class FormattedFile(type(Path())):  # type: ignore[misc]  # as above
     """A file that is written in a format that its name does not say.
 
     Attributes:

@@ -46,9 +46,9 @@ def candidate_families(workload: Workload) -> dict[Family, int]:
     return dict.fromkeys(sorted(few | pairs if len(few | pairs) <= MOST_CANDIDATES else few), 1)
 
 
-def named_candidates(workload: Workload, candidates: Iterable[object]) -> dict[Family, int]:
+def named_candidates(workload: Workload, candidates: Iterable[str | Sequence[str] | Family]) -> dict[Family, int]:
     """The families that somebody named."""
-    families = dict.fromkeys(sorted({workload.domain.family(name) for name in candidates}), 1)  # type: ignore[arg-type]
+    families = dict.fromkeys(sorted({workload.domain.family(name) for name in candidates}), 1)
     if not families:
         raise OutOfRange("there must be candidates", came="none", where="candidates")
     check_determined(workload, families)

@@ -25,7 +25,7 @@ from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve
 from utmost.laws.programs.highs import solve_by_columns, solve_inside, solve_whole
 from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.candidates import finest_common
-from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.domain import Domain, Family, with_level
 from utmost.publish.workloads.inner_optimum import GroupSums
 from utmost.publish.workloads.measured_families import is_tents, place_of_tents
 from utmost.publish.workloads.nonnegative_squares import NonNegative
@@ -167,9 +167,9 @@ def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain
     groups = [family for family in families if not is_tents(family)]
     if len(axis.levels) == 1:  # "all" has another number now
         last = len(domain.axes[place].levels)
-        groups = [(*group[:place], last if group[place] else 0, *group[place + 1 :]) for group in groups]
+        groups = [with_level(group, place, last if group[place] else 0) for group in groups]
     others = finest_common(groups)
-    runs = [(*others[:place], level, *others[place + 1 :]) for level in range(len(domain.axes[place].levels) + 1)]
+    runs = [with_level(others, place, level) for level in range(len(domain.axes[place].levels) + 1)]
     return domain, list(dict.fromkeys([*groups, *runs]))
 
 

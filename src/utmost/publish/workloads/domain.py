@@ -306,6 +306,15 @@ def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
         words = words[end:]
 
 
+def with_level(family: Family, place: int, level: int) -> Family:
+    """The family with this level, or these tents, on one axis.
+
+    >>> with_level((0, 1, 0), 1, 2)
+    (0, 2, 0)
+    """
+    return (*family[:place], level, *family[place + 1 :])
+
+
 def is_finer(finer: Family, coarser: Family) -> bool:
     """Whether each group of one family lies in a group of the other; a family is finer than itself.
 

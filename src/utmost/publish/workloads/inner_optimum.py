@@ -93,7 +93,8 @@ class GroupSums:
         ahead = moves(low_room, high_room)
         target = at.mean * min(1.0, at.moved(*ahead, share=1.0).mean / at.mean) ** 3
         move, _, fall, rise = ahead
-        second = math.prod(at.lengths(*ahead))  # counts as much as the first order could go, or steps become short
+        # The second order counts as much as the first one could go, or steps become short.
+        second = math.prod(at.lengths(move, fall, rise))
         return at.moved(*moves(low_room + target - second * move * fall, high_room + target + second * move * rise))
 
     def _forth(self, values: Floats, free: NDArray[np.intp]) -> Floats:
@@ -185,7 +186,7 @@ class _Point:
         """The mean of room times price, which is 0 at the optimum."""
         return float((self.z * self.down).sum() + (self.left * self.up).sum()) / (2 * self.z.size)
 
-    def lengths(self, move: Floats, turn: Floats, fall: Floats, rise: Floats) -> tuple[float, float]:
+    def lengths(self, move: Floats, fall: Floats, rise: Floats) -> tuple[float, float]:
         """How far cells, and how far prices can go."""
         far = min(_longest(move, self.z), _longest(-move, self.left))
         return far, min(_longest(fall, self.down), _longest(rise, self.up))
@@ -193,7 +194,7 @@ class _Point:
     def moved(self, *moves: Floats, share: float = _INSIDE) -> "_Point":
         """The point a share of the way to the nearest bound."""
         move, turn, fall, rise = moves
-        far, dear = (share * length for length in self.lengths(*moves))
+        far, dear = (share * length for length in self.lengths(move, fall, rise))
         prices, down, up = self.prices + dear * turn, self.down + dear * fall, self.up + dear * rise
         return _Point(self.z + far * move, self.left - far * move, prices, down, up)
 

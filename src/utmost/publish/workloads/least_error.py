@@ -59,10 +59,10 @@ def _searched(
     if aim == "mean" or len(workload.parts) == 1:
         return mean, shares
     largest = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, room)
-    return largest, best_shares(largest, [*starts, _evened(largest, mean, shares)])
+    return largest, best_shares(largest, [*starts, _evened(largest, shares)])
 
 
-def _evened(largest: WeighedError, mean: WeighedError, start: Floats) -> Floats:
+def _evened(largest: WeighedError, start: Floats) -> Floats:
     """Shares of little largest error: each part's weight is multiplied by the root of its error, again and again.
 
     A heuristic that is not proved to end at the least largest error. The best shares on the way are returned.

@@ -24,12 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange
 from utmost.laws.exact.arrays import largest_size
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.marginal_spaces import MarginalSpaces, Space
-from utmost.publish.workloads.reconstruction import not_determined
+from utmost.publish.workloads.reconstruction import kinds_of_groups, not_determined, read_weights
 
 _BITS = 20  # what documents are read by: never another number
 _FITS = 1 << 62
@@ -59,9 +58,7 @@ class MarginalReconstruction:
     _measured: list[Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.weights or any(type(weight) is not int or weight <= 0 for weight in self.weights.values()):
-            raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
-        object.__setattr__(self, "weights", dict(self.weights))
+        object.__setattr__(self, "weights", read_weights(self.weights))
         object.__setattr__(self, "_spaces", MarginalSpaces.of(self.domain, self.weights))
         object.__setattr__(self, "_common", {})
         object.__setattr__(self, "_measured", [None])
@@ -125,13 +122,7 @@ class MarginalReconstruction:
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
         """A number for each group of a family, equal where groups have one size on every axis: errors have one law."""
-        numbers = np.zeros(1, dtype=np.intp)
-        for axis, level in zip(self.domain.axes, family, strict=True):
-            if axis.groups(level) > 1:
-                sizes = np.diff(axis.group_starts(level), append=axis.size)
-                different, which = np.unique(sizes, return_inverse=True)
-                numbers = np.add.outer(numbers * len(different), which).ravel()
-        return numbers
+        return kinds_of_groups(self.domain, family)
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured families' noises, see `Reconstruction.terms`."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.workloads.domain import Domain, Family, words_in
+from utmost.publish.workloads.domain import Domain, Family, with_level, words_in
 from utmost.publish.workloads.tents import CLASS_MARK, DIFFERENCE, DIFFERENCE_MARK, MARK, WIDEST, class_code
 
 _LONGEST = 6  # digits of a class of rows
@@ -76,7 +76,7 @@ def tents_in_words(domain: Domain, family: Family) -> str:
         return f"{domain.family_name(others) or 'total'}, differences of {' and '.join(differing)}"
     if place is None:
         return domain.family_name(family)
-    others = (*family[:place], len(domain.axes[place].levels), *family[place + 1 :])
+    others = with_level(family, place, len(domain.axes[place].levels))
     crossed = domain.family_name(others)
     return f"tents of {domain.columns[place]}, {-family[place]} apart" + (f", by {crossed}" if crossed else "")
 

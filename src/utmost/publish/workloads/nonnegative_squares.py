@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, SolverFailed
 from utmost.laws.exact import Floats
+from utmost.laws.sampling.integers import minus, narrowed
 from utmost.publish.workloads.clashing_facts import check_feasible
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.nonnegative_trees import nearest_of_tree
 from utmost.publish.workloads.public_facts import PublicFacts
 from utmost.publish.workloads.tree_reconstruction import SumSquares
+from utmost.publish.workloads.unequal_trees import UnequalTree
 
 _ROUNDS, _STEPS = 200, 60
 _GUESSES, _FACE_STEPS, _EXACT = 30, 200, 1e-26
@@ -70,7 +73,8 @@ def nonnegative_least_squares(
         NotDetermined: where the measured sums do not determine the cells.
         Infeasible: for facts that hold of no table.
         OutOfRange: for facts farther from the released sums than floats have digits.
-        SolverFailed: where the tolerance was not reached.
+        SolverFailed: where the tolerance was not reached. Never for one tree of sums without facts: where floats have
+            not the digits for it, its least is found in rationals.
 
     Cost: some hundred passes over the cells and the families; some times that with facts.
 
@@ -83,7 +87,11 @@ def nonnegative_least_squares(
     domain = reconstruction.domain
     reconstruction.check_family_determined(domain.finest)
     whole, start = _rounded_estimates(reconstruction, measured)
-    left = {family: (sums - domain.sums(whole, family)).astype(np.float64) for family, sums in measured.items()}
+    far = {family: minus(sums, domain.sums(whole, family)) for family, sums in measured.items()}
+    is_tree = facts is None and len(domain.axes) == 1 and not any(map(is_tents, measured))
+    if is_tree and any(max(int(sums.max()), -int(sums.min())) >= _DIGITS for sums in far.values()):
+        return _of_a_tree(reconstruction, measured)
+    left = {family: sums.astype(np.float64) for family, sums in far.items()}
     lower, upper = (-whole.astype(np.float64), np.array(inf)) if facts is None else facts.box(whole)
     if facts is not None and (domain.size <= _FEW or (lower > upper).any()):
         check_feasible(facts)
@@ -92,6 +100,8 @@ def nonnegative_least_squares(
     try:
         rest = program.held(program.within(start), tolerance, lambda: None if facts is None else check_feasible(facts))
     except SolverFailed:
+        if is_tree:
+            return _of_a_tree(reconstruction, measured)
         if farthest <= _FAR:
             raise
         raise OutOfRange(
@@ -108,6 +118,19 @@ def nonnegative_least_squares(
         scale * program.gap(rest, gradient),
         program.residual(rest, gradient),
     )
+
+
+def _of_a_tree(reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]]) -> NonNegative:
+    """The least itself, where floats have too few digits for the tolerance."""
+    domain, weights = reconstruction.domain, reconstruction.weights
+    cells = nearest_of_tree(UnequalTree.of(domain), weights, measured)
+    squares = Fraction(0)
+    for family, sums in measured.items():
+        off = domain.sums(np.array(cells, dtype=object), family).ravel() - sums.ravel().astype(object)
+        squares += weights[family] * Fraction((off * off).sum()) / 2
+    whole = [math.floor(cell) for cell in cells]
+    rest = [float(cell - base) for cell, base in zip(cells, whole, strict=True)]
+    return NonNegative(narrowed(np.array(whole, dtype=object)), np.array(rest), float(squares), 0.0, 0.0)
 
 
 def _at_their_ends(

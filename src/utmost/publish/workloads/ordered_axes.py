@@ -91,7 +91,7 @@ def bins(
         raise OutOfRange(
             f"the bins must be 1 to {MOST_VALUES} of one width, from the lowest edge to the highest",
             came=f"{count} from {bottom} to {top}",
-            remedy="Choose edges whose distance is a multiple of width=.",
+            remedy="Choose edges whose distance is a multiple of the width.",
         )
     if exact_integer(fanout, "fanout") < 2:
         raise OutOfRange("fanout must be at least 2", came=fanout)

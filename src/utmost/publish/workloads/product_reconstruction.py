@@ -27,7 +27,7 @@ from utmost.publish.workloads.certain_inverse import rounded_inverse
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows
-from utmost.publish.workloads.reconstruction import not_determined
+from utmost.publish.workloads.reconstruction import not_determined, read_weights
 from utmost.publish.workloads.signed_axis import SignedAxis
 
 _DIGITS = 60
@@ -54,11 +54,11 @@ class ProductReconstruction:
     _along: tuple["_AxisSquares | _SignedSquares", ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if set(self.weights) != set(self.rows.shares) or any(
-            type(weight) is not int or weight <= 0 for weight in self.weights.values()
-        ):
-            raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
-        object.__setattr__(self, "weights", dict(self.weights))
+        if set(self.weights) != set(self.rows.shares):
+            raise OutOfRange(
+                "each measured family must have a positive integer for its weight, and no other", came="others"
+            )
+        object.__setattr__(self, "weights", read_weights(self.weights))
         along: list[_AxisSquares | _SignedSquares] = []
         for axis, listed in enumerate(self.rows.axes):
             classes = [0] * len(listed.places)

@@ -20,7 +20,7 @@ import numpy as np
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Floats
 from utmost.laws.exact.one_thread import one_blas_thread
-from utmost.publish.workloads.domain import Family
+from utmost.publish.workloads.domain import Family, with_level
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
 from utmost.publish.workloads.row_search import RealRows, few_levels, real_rows, refitted, whole_rows
 from utmost.publish.workloads.signed_axis import SignedAxis
@@ -117,7 +117,7 @@ class _Problem:
 
     def with_signed(self, place: int, level: float) -> "_Problem":
         """The same with signed rows along an axis, searched for what is wanted at the level of a row's cells."""
-        base = (*self.base[:place], 0, *self.base[place + 1 :])
+        base = with_level(self.base, place, 0)
         whole = _Problem.of(self.workload, base)
         size = whole.workload.domain.axes[place].size
         gram = whole._seen(place, {})
@@ -161,7 +161,7 @@ class _Problem:
         """Real rows along the axes; of one axis at its level, of several as if the level were small."""
         if len(self.searched) == 1:
             (place,) = self.searched
-            return [{place: rows} for rows in _several(self._seen(place, self._known), level, exact=True)]
+            return [{place: rows} for rows in _several(self._seen(place, self._known), level)]
         inverses: dict[int, Floats] = {place: np.eye(len(self.grams[0][place])) for place in self.searched}
         inverses |= self._known
         known: dict[int, RealRows] = {}
@@ -237,13 +237,13 @@ def _inverse(rows: RealRows) -> Floats:
     return np.asarray(np.linalg.inv(np.diag(left**2 / 2) + rows.rows.T @ rows.rows / 2))
 
 
-def _several(gram: Floats, level: float, *, exact: bool) -> list[RealRows]:
+def _several(gram: Floats, level: float) -> list[RealRows]:
     """Real rows from several starts, the best of them."""
     scaled = gram / gram.trace()
     seeds = range(4 if len(gram) <= 256 else 1)
     steps = 400 if len(gram) <= 256 else 600
     tried = [
-        real_rows(scaled, count, level, exact=exact, seed=seed, steps=steps)
+        real_rows(scaled, count, level, exact=True, seed=seed, steps=steps)
         for count in _counts(len(gram))
         for seed in seeds
     ]
@@ -252,7 +252,7 @@ def _several(gram: Floats, level: float, *, exact: bool) -> list[RealRows]:
         best = [
             min(
                 rows,
-                real_rows(scaled, len(rows.rows), level, exact=exact, start=rows, steps=steps, inside=_INSIDE),
+                real_rows(scaled, len(rows.rows), level, exact=True, start=rows, steps=steps, inside=_INSIDE),
                 key=_of_error,
             )
             for rows in best

@@ -6,6 +6,7 @@ are refused: `utmost.publish.workloads.clashing_facts`.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import inf
 from typing import Any
 
@@ -17,6 +18,8 @@ from utmost.laws.exact import Floats, Number, exact
 from utmost.laws.privacy import Amount
 from utmost.publish.workloads.axes import label_text
 from utmost.publish.workloads.domain import Domain, Family
+
+_LARGEST = 10**100
 
 MOST_NAMED = 6
 """So many facts a sentence names one by one."""
@@ -238,11 +241,11 @@ def clash_of(facts: list[str], count: int = 1) -> Infeasible:
 
 
 def _whole(value: Number, amount: Amount | None) -> int:
-    if amount is not None:
-        return amount.steps(value, "given")
-    number = exact(value, "given")
+    number = exact(value, "given") if amount is None else Fraction(amount.steps(value, "given"))
     if number.denominator != 1:
         raise OutOfRange("a public count must be whole", came=value, where="given")
+    if abs(number) > _LARGEST:
+        raise OutOfRange("a public number must be at most 1e100 in size", came="a larger one", where="given")
     return number.numerator
 
 

@@ -95,9 +95,7 @@ class Reconstruction:
     _classed: dict[Any, list[tuple[Any, int]]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.weights or any(type(weight) is not int or weight <= 0 for weight in self.weights.values()):
-            raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
-        object.__setattr__(self, "weights", dict(self.weights))
+        object.__setattr__(self, "weights", read_weights(self.weights))
         object.__setattr__(self, "_sizes", {})
         object.__setattr__(self, "_classed", {})
         object.__setattr__(self, "_chains", tuple(self._chain(a) for a in range(len(self.domain.axes))))
@@ -144,12 +142,7 @@ class Reconstruction:
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
         """A number for each group of a family, equal where groups have one size on every axis: errors have one law."""
-        numbers: NDArray[Any] = np.zeros(1, dtype=np.intp)
-        for axis, level in zip(self.domain.axes, family, strict=True):
-            sizes = np.diff(axis.group_starts(level), append=axis.size)
-            different, which = np.unique(sizes, return_inverse=True)
-            numbers = np.add.outer(numbers * len(different), which)
-        return np.asarray(numbers[0], dtype=np.intp)
+        return kinds_of_groups(self.domain, family)
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """Least squares of all sums over the groups of a family: integers, and what they are to be divided by.
@@ -419,6 +412,28 @@ def even_block(axis: Axis, level: int) -> int:
             remedy="Measure the finest level instead; sums over the groups of this one can still be asked for.",
         )
     return int(sizes[0])
+
+
+def read_weights(weights: Mapping[Family, int]) -> dict[Family, int]:
+    """The weights of measured families.
+
+    Raises:
+        OutOfRange: for none, and for such as are no positive integers.
+    """
+    if not weights or any(type(weight) is not int or weight <= 0 for weight in weights.values()):
+        raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
+    return dict(weights)
+
+
+def kinds_of_groups(domain: Domain, family: Family) -> NDArray[np.intp]:
+    """A number for each group of a family, in a row, equal where groups have one size on every axis."""
+    numbers = np.zeros(1, dtype=np.intp)
+    for axis, level in zip(domain.axes, family, strict=True):
+        if axis.groups(level) > 1:
+            sizes = np.diff(axis.group_starts(level), append=axis.size)
+            different, which = np.unique(sizes, return_inverse=True)
+            numbers = np.add.outer(numbers * len(different), which).ravel()  # arrays have 64 axes at most
+    return numbers
 
 
 def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -> NotDetermined:

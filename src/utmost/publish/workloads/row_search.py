@@ -88,7 +88,7 @@ def real_rows(gram: Floats, count: int, level: float, *, exact: bool, **descent:
     return RealRows(slope(free)[0], level * u / below, level / below)
 
 
-def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: bool, steps: int = 150) -> RealRows:
+def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: bool) -> RealRows:
     """The best real rows near these that leave exactly so much for each value."""
     count, values = rows.shape
     spent = level - left
@@ -101,7 +101,7 @@ def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: b
         weighed = scale * (on_rows - (on_rows * u).sum(axis=0) / u.sum(axis=0))
         return error, (2 * free.reshape(count, values) * weighed).ravel()
 
-    free = descended(slope, np.sqrt(np.maximum(rows, _ENOUGH)).ravel(), steps)
+    free = descended(slope, np.sqrt(np.maximum(rows, _ENOUGH)).ravel(), 150)
     u = (free * free).reshape(count, values) + 1e-300
     return RealRows(slope(free)[0], u * spent / u.sum(axis=0), left)
 

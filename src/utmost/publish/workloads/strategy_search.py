@@ -156,13 +156,13 @@ def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int
     return counts
 
 
-def chord_shares(error: WeighedError, iterations: int = 3000) -> Floats:
+def chord_shares(error: WeighedError) -> Floats:
     """The best shares if precision were proportional to the share (the chord of a convex function): multiplicatively.
 
     Each share is multiplied by the root of what it gains; where the chord problem is solved all gains are 1.
     """
     shares, spectrum = np.full(len(error.loads), 1 / len(error.loads)), error.spectra.sum(axis=0)
-    for _ in range(iterations):
+    for _ in range(3000):
         eigenvalues = shares @ error.loads
         gains = error.loads @ (spectrum / eigenvalues**2) / (spectrum / eigenvalues).sum()
         if gains.max() <= 1 + 1e-9:  # at the optimum no share gains more than the mean

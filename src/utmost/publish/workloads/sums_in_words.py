@@ -59,12 +59,14 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
 
 
 def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
-    """The levels of a family, and pairs of a level and a label where it is narrowed, from text.
+    """The levels of a family, and pairs of a level and a label where it is narrowed, from text; none for the total.
 
     >>> read_family(Domain({"age group": [1, 2], "sex": ["men", "women"]}), "age group, sex=men")
     ('age group', ('sex', 'men'))
+    >>> read_family(Domain(sex=[1, 2]), "total"), read_family(Domain(total=[1, 2]), "total")
+    ((), ('total',))
     """
-    words, weight = _scanned(domain, text)
+    words, weight = _scanned(domain, "" if _is_total(domain, text) else text)
     if weight is not None or any(isinstance(word, tuple) and isinstance(word[1], slice) for word in words):
         raise OutOfRange("a table must be of levels, and labels of levels", came=repr(text))
     return words

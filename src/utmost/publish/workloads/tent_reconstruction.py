@@ -166,7 +166,7 @@ class TentReconstruction:
             for picked in product(*classes):
                 total: Any = 0.0
                 for space, known in zip(frame.spaces, along, strict=True):
-                    share = frame.share(space, measured, 0, [key for key, _ in picked])
+                    share = frame.share(space, 0, [key for key, _ in picked])
                     if share and measured in space.places:
                         total = total + float(share * space.relative(measured)) * known[space.places[measured]]
                 if np.ndim(total):
@@ -182,7 +182,7 @@ class TentReconstruction:
         for which, form in enumerate(forms):
             total: Any = [Fraction(0)] * rows
             for space, coefficients in zip(frame.spaces, along, strict=True):
-                share = frame.share(space, family, which, keys)
+                share = frame.share(space, which, keys)
                 if share and family in space.places:
                     scale = share * space.relative(family) / (form.denominator << space.shift)
                     part = coefficients[which][space.places[family]]
@@ -295,7 +295,7 @@ class _Frame:
         ]
         return list(Counter(zip(*rows, strict=True)).items())
 
-    def share(self, space: TentSpace, family: Family, which: int, keys: Sequence[Any]) -> Fraction:
+    def share(self, space: TentSpace, which: int, keys: Sequence[Any]) -> Fraction:
         """What a form takes, in an eigenspace, of groups of the other axes that lie in these classes."""
         share = Fraction(1, self.rest.size)
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):

@@ -16,7 +16,7 @@ from utmost.laws.exact import Floats
 from utmost.publish.workloads.axis_sums import IN_ORDER
 from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.candidates import finest_common
-from utmost.publish.workloads.domain import Family
+from utmost.publish.workloads.domain import Family, with_level
 from utmost.publish.workloads.even_levels import EvenLevels
 from utmost.publish.workloads.strategy_search import lattice_shares
 from utmost.publish.workloads.tent_errors import TentErrors
@@ -139,7 +139,7 @@ class _Search:
         return tuple(fitting)
 
     def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], TentErrors]:
-        tents = [_on(self.place, -spacing, crossing) for spacing in spacings for crossing in self.crossings]
+        tents = [with_level(crossing, self.place, -spacing) for spacing in spacings for crossing in self.crossings]
         families = [*tents, *self.beside]
         return families, TentErrors(self.workload, self.place, tuple(families), self.level, self.room)
 
@@ -149,20 +149,15 @@ def _beside(workload: Workload, place: int, *, with_total: bool) -> tuple[list[F
     wanted = list(workload.families)
     ordered = [part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
     needed = [family for family in wanted if family[place] == 0]
-    values = _on(place, 0, finest_common(needed))
+    values = with_level(finest_common(needed), place, 0)
     others = [family for family in dict.fromkeys([*wanted, *ordered]) if family[place] > 0]
     crossings = list(dict.fromkeys([*ordered, values]))
     # Each family is a direction to move in at every trial: beyond a dozen, only the finest are tried.
     if len(crossings) * 2 + len(others) + 1 > _FAMILIES:
         crossings, others = [values], others[: _FAMILIES - 3]
-        values = _on(place, 0, finest_common(wanted))
+        values = with_level(finest_common(wanted), place, 0)
     totals = [workload.domain.family("")] if with_total else []
     return list(dict.fromkeys([values, *others, *totals])), crossings
-
-
-def _on(place: int, level: int, family: Family) -> Family:
-    """A family with this level, or these tents, on one axis."""
-    return (*family[:place], level, *family[place + 1 :])
 
 
 def _stepped(spacings: tuple[int, ...], place: int, factor: float) -> tuple[int, ...]:

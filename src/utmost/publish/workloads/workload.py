@@ -31,7 +31,7 @@ from utmost.publish.workloads.axis_sums import (
     sum_of_values,
 )
 from utmost.publish.workloads.blocks import Blocks, chains_of
-from utmost.publish.workloads.domain import Domain, Family, Where, words_in
+from utmost.publish.workloads.domain import Domain, Family, Where, with_level, words_in
 
 MOST_ENTRIES = 10**8
 
@@ -215,7 +215,7 @@ class Workload(Shown):
         place, _ = domain.level_named(axis)
         family, only = _crossing(domain, [place], by)
         levels = range(len(domain.axes[place].levels) + 1)
-        families = [(*family[:place], level, *family[place + 1 :]) for level in levels]
+        families = [with_level(family, place, level) for level in levels]
         return _workload(domain, [_part_of(domain, chosen, only, weight, per_answer) for chosen in families])
 
     @classmethod

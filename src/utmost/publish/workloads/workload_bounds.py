@@ -357,19 +357,19 @@ def _chord(
     return ChordShares(tuple(Fraction(unit, 1 << 60) for unit in units))
 
 
-def _matrix_roots(parts: Sequence[MatrixPart], rounds: int = 12, gap: float = 1e-5) -> MatrixRoots:
+def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
     """Weights and near roots: y_j <- y_j X_jj, which is the diagonal of the roots, as long as the bound grows."""
     matrices = [np.asarray(part.matrix, dtype=float) / part.denominator for part in parts]
     n = len(matrices[0])
     y, best, best_weights = np.full(n, 1 / n), 0.0, np.full(n, 1 / n)
-    for _ in range(rounds):
+    for _ in range(12):
         roots = [_root(matrix, np.sqrt(y)) for matrix in matrices]
         diagonal = np.asarray(sum(part.times * root.diagonal() for part, root in zip(parts, roots, strict=True)))
         value = float(diagonal.sum())
         if value > best:
             best_weights = y
         # Any weights prove a bound, so that an end too early costs some of it, and never its truth.
-        if value <= best * (1 + gap):
+        if value <= best * (1 + 1e-5):
             break
         # A weight of 0 would be 0 in every round to come.
         best, y = value, np.maximum(diagonal, 1e-12 * value) / np.maximum(diagonal, 1e-12 * value).sum()

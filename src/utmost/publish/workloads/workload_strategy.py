@@ -231,12 +231,12 @@ class Strategy(Shown):
     @property
     def variances(self) -> dict[str, float]:
         """`variances_at` the strategy's own level."""
-        return self.variances_at(_stated(self, self.level))
+        return self.variances_at(_stated(self.level))
 
     @property
     def value(self) -> float:
         """The sum over the wanted parts of weight times mean variance, at the strategy's own level."""
-        return self.value_at(_stated(self, self.level))
+        return self.value_at(_stated(self.level))
 
     def value_at(self, level: Level) -> float:
         """`value` at another level."""
@@ -256,7 +256,7 @@ class Strategy(Shown):
         >>> [(kind, round(times, 3)) for kind, times in chosen.lower_bounds.within(chosen.value).items()][:3]
         [('per answer', 9.244), ('any mechanism', 3.227), ('any unbiased', 6.454)]
         """
-        workload, stated = _wanted(self), _stated(self, self.level)
+        workload, stated = _wanted(self), _stated(self.level)
         if any(map(is_difference, self.shares)) or (self.pair is None and wants_marginals(workload)):
             return bounds_of(workload, self.unit, stated, self.shares)
         why = self.measurement.not_bounded(self.unit, self.shares)
@@ -280,7 +280,7 @@ class Strategy(Shown):
         """
         if self.together is None:
             return 1.0
-        shares = planned_shares(_wanted(self), self.unit, _stated(self, self.tuned_at))
+        shares = planned_shares(_wanted(self), self.unit, _stated(self.tuned_at))
         return Strategy(self.domain, self.unit, shares, self.workload, self.level, self.tuned_at).value / self.value
 
     @property
@@ -291,7 +291,7 @@ class Strategy(Shown):
         """
         if self.pair is None:
             return None
-        return integer_rows_bound(self.pair, _wanted(self), self.unit, _stated(self, self.level))
+        return integer_rows_bound(self.pair, _wanted(self), self.unit, _stated(self.level))
 
     def within(self) -> list[tuple[str, float]]:
         """For each class of mechanisms, how many times its least error this error is at most, rounded up."""
@@ -349,7 +349,7 @@ class Strategy(Shown):
         places               1.357  19.19
         both                 2.254  3.637
         """
-        workload, tuned, pair = _wanted(self), _stated(self, self.tuned_at), self.pair
+        workload, tuned, pair = _wanted(self), _stated(self.tuned_at), self.pair
         tents = None if any(map(is_tents, self.shares)) else False
         alternatives = {
             name: planned_shares(weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
@@ -422,7 +422,7 @@ def _wanted(chosen: Strategy) -> Workload:
     return chosen.workload
 
 
-def _stated(chosen: Strategy, level: Level | None) -> Level:
+def _stated(level: Level | None) -> Level:
     if level is None:
         raise OutOfRange("a strategy must know its level", came="none", remedy="Ask for .variances_at(level).")
     return level
