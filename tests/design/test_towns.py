@@ -66,7 +66,7 @@ def test_the_best_guess_is_right_as_often_as_is_stated(saved):
 
 
 def test_towns_near_each_other_take_few_rounds():
-    """Of 100 towns near ones are taken for one first, and the largest have rays between prices: else 57 or 66 rounds."""
+    """Near ones are taken for one first, and the largest have rays between prices: else 57 or 66 rounds."""
     told = []
     found = certificate_of_rays(*towns(100), progress=lambda rounds, gap: told.append(gap))
     assert found.gap <= 1e-7 * found.upper

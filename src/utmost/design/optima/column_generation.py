@@ -9,7 +9,7 @@ A solver in floats proves nothing. What counts is the certificate that is made f
 corrected to an exactly private channel, the multipliers to a feasible dual, and the checker computes both bounds anew.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.extreme_rays import FARTHEST, plain_factors
-from utmost.design.optima.near_places import Indices, circles
+from utmost.design.optima.near_places import circles
 from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
 from utmost.design.optima.search_for_rays import Left, Program, Progress, Search
 from utmost.design.optima.tree_pricing import prepare
@@ -51,7 +51,7 @@ def certificate_of_rays(
 
     Raises:
         SolverFailed: when no bound was found at all.
-        KeyboardInterrupt: when it comes before there is a bound for all places.
+        KeyboardInterrupt: when it comes before there is any bound.
 
     Cost: 20 to 250 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree with s sources; 400
         places take from 5 to 60 seconds. Memory: O(n (n + k)) floats for k actions.
@@ -84,33 +84,23 @@ def searched(
         ptype, consumer, gap, progress: see there.
         starts: what one search or two at any levels, for any consumers, have left on this space, the nearest first.
     """
-    program = Program.of(ptype, consumer)
-    with_mass = np.flatnonzero(program.prior > 0)
-    prepare(len(with_mass))
+    program, search, whole = Program.of(ptype, consumer), None, True
+    prepare(int((program.prior > 0).sum()))
     # Products of a few hundred rows: threads that wait for each other cost more than they save.
     with one_blas_thread():
-        if starts := _near(starts, ptype):
-            places = np.unique(np.concatenate([with_mass, *(start.places for start in starts)]))
-            search = Search.begun(program, places)
-            search.go_on(starts)
-        else:
-            search = _parted(program, with_mass, progress)
-        whole = True
         try:
-            # Prices that are nearly right say which places without mass count, and the right ones whether all do.
-            rough = _ROUGH if len(search.places) < len(program.prior) else ()
-            for aim in [*(wide for wide in rough if wide > gap), _AIM * gap]:
+            for search, aim in _in_turn(program, _near(starts, ptype), gap):
                 search.run(aim, progress)
-                while len(short := search.short_places()):
-                    search = search.wider(short)
-                    search.run(aim, progress)
         # What was found so far proves bounds, too, if wider ones.
         except KeyboardInterrupt:
-            whole = False
-            if search.best is None and search.before is not None:
-                search = search.before
-            if search.best is None:
+            if search is None or (ended := search.with_bound()) is None:
                 raise
+            search, whole = ended, False
+            if search.program is not program:
+                # Merged masses prove nothing of the others: one round among all does.
+                search = search.parted(program, np.flatnonzero(program.prior > 0))
+                search.round()
+        assert search is not None
         return Found(_certified(ptype, consumer, search), whole, search.left())
 
 
@@ -129,14 +119,29 @@ class Found:
     left: Left
 
 
-def _parted(program: Program, places: Indices, progress: Progress | None) -> Search:
-    """The search over places with mass, begun by what searches found that take near ones for one."""
-    search = None
-    for near in circles(-np.log(program.factors), program.prior):
-        gathered, centres = program.gathered(near), np.unique(near)
-        search = Search.begun(gathered, centres) if search is None else search.parted(gathered, centres)
-        search.run(_ROUGH[0], progress)
-    return Search.begun(program, places) if search is None else search.parted(program, places)
+def _in_turn(program: Program, starts: Sequence[Left], gap: float) -> Iterator[tuple[Search, float]]:
+    """One search after another, each begun with what the one before has found, and the gap that it is to be run to.
+
+    Near places are taken for one first, then come those with mass, and then those without it that count, too.
+    """
+    search, places = None, np.flatnonzero(program.prior > 0)
+    if starts:
+        search = Search.begun(program, np.unique(np.concatenate([places, *(start.places for start in starts)])))
+        search.go_on(starts)
+    else:
+        for near in [*circles(-np.log(program.factors), program.prior), None]:
+            fewer, at = (program, places) if near is None else (program.gathered(near), np.unique(near))
+            search = Search.begun(fewer, at) if search is None else search.parted(fewer, at)
+            if near is not None:
+                yield search, _ROUGH[0]
+    assert search is not None
+    # Prices that are nearly right say which places without mass count, and the right ones whether all do.
+    rough = _ROUGH if len(search.places) < len(program.prior) else ()
+    for aim in [*(wide for wide in rough if wide > gap), _AIM * gap]:
+        yield search, aim
+        while len(short := search.short_places()):
+            search = search.wider(short)
+            yield search, aim
 
 
 def _certified(ptype: PrivacyType, consumer: Consumer, search: Search) -> Certificate:

@@ -30,9 +30,9 @@ def circles(distances: Floats, masses: Floats) -> list[Indices]:
 
     Cost: O(n^2) for each size.
 
-    >>> at = np.array([0.0, 0.3, 5.0])
+    >>> at = np.array([0.0, 0.2, 5.0])
     >>> [near.tolist() for near in circles(abs(at[:, None] - at), np.array([0.2, 0.5, 0.3]))]
-    [[1, 1, 2], [1, 1, 2]]
+    [[1, 1, 2], [1, 1, 2], [1, 1, 2]]
     """
     with_mass = [place for place in np.argsort(-masses, kind="stable") if masses[place] > 0]
     centres: list[np.intp] = []

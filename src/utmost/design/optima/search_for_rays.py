@@ -133,7 +133,7 @@ class Search:
     idle: bool = False  # the last round found no ray that was not there
     early: int = _EARLY
     guess: Floats | None = None  # of the prices, before any bound
-    before: "Search | None" = None  # the search over fewer places, where this one began at its end
+    before: "Search | None" = None  # the search over fewer places that this one began with
 
     @classmethod
     def begun(cls, program: Program, places: Indices) -> "Search":
@@ -180,7 +180,6 @@ class Search:
         search = Search.begun(self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more))
         left = self.left()
         search._follow(self, left, search._at_places(left.prices, left.places))
-        search.before, self.before = self, None
         return search
 
     def parted(self, program: Program, places: Indices) -> "Search":
@@ -196,7 +195,7 @@ class Search:
     def _follow(self, before: "Search", left: Left, prices: Floats) -> None:
         """Begin with what a search over fewer places has left, and at prices (n,)."""
         self._begin([self._spread(left.rays, left.places)], left.trees, left.places, prices)
-        self.rounds = before.rounds
+        self.rounds, self.before, before.before = before.rounds, before, None
 
     def short_places(self) -> Indices:
         """Places beyond these that must count, too, since the best channel so far does not go on to them."""
@@ -264,15 +263,23 @@ class Search:
         """Rounds until the bounds are as near as asked, or nothing helps."""
         widest = 0.0
         while self.best is None or not (self.gap <= self.aim(gap) or self.fruitless > _STALLED):
-            if self.best is not None:
-                self._add()
-            self._solve()
-            self._price()
-            self.rounds += 1
+            self.round()
             widest = max(widest, self.gap)
             tell(*_share_done(widest, self.gap, self.aim(gap)), note=f"round {self.rounds}")
             if progress is not None:
                 progress(self.rounds, self.gap / max(self.upper, _NOTHING))
+
+    def round(self) -> None:
+        """Take in the rays of the round before, share the places out among all, and price the actions."""
+        if self.best is not None:
+            self._add()
+        self._solve()
+        self._price()
+        self.rounds += 1
+
+    def with_bound(self) -> "Search | None":
+        """This one, or the one before it, whichever has a bound."""
+        return self if self.best is not None else self.before
 
     def _solve(self) -> None:
         """The shares of the rays at hand, and the prices of the places."""
