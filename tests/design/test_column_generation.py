@@ -161,7 +161,7 @@ def test_an_interruption_before_any_bound_is_one(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("utmost.design.optima.column_generation.central_shares", interrupted)
+    monkeypatch.setattr("utmost.design.optima.search_for_rays.central_shares", interrupted)
     with pytest.raises(KeyboardInterrupt):
         certificate_of_rays(PrivacyType(discrete(3), epsilon=1), Consumer(np.full(3, 1 / 3), losses.binary))
 

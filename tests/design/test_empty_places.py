@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from utmost.design.channels import Channel
-from utmost.design.optima import column_generation
+from utmost.design.optima import search_for_rays
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.empty_places import filled, filled_at_a_loss, short_places
 from utmost.design.spaces import Consumer, Space, grid, losses
@@ -80,9 +80,9 @@ def test_fewer_places_prove_the_same_optimum(seed, monkeypatch):
     prior = rng.dirichlet(np.ones(24)) * (rng.random(24) < 0.4) + 0.01 * (np.arange(24) == seed)
     ptype, consumer = PrivacyType(space, epsilon=1), Consumer(prior / prior.sum(), losses.distance(space))
     few = certificate_of_rays(ptype, consumer)
-    begun = column_generation._Search.begun.__func__
+    begun = search_for_rays.Search.begun.__func__
     monkeypatch.setattr(
-        column_generation._Search, "begun", classmethod(lambda cls, program, _: begun(cls, program, np.arange(24)))
+        search_for_rays.Search, "begun", classmethod(lambda cls, program, _: begun(cls, program, np.arange(24)))
     )
     whole = certificate_of_rays(ptype, consumer)
     for certificate in (few, whole):

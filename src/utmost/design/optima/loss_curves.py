@@ -15,6 +15,7 @@ from typing import Any
 from utmost.design.optima.checker import Bounds
 from utmost.design.optima.column_generation import Found, searched
 from utmost.design.optima.optimum import Optimum, is_reached_exactly, optimal_mechanism
+from utmost.design.optima.search_for_rays import Left
 from utmost.design.spaces import Consumer, Space, level_per
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange
@@ -61,12 +62,12 @@ def designs_in_turn(
         if first.space is not second.space and not first.space.same_as(second.space):
             raise OutOfRange("designs in turn must be on one space", came="another")
     optimums: list[Optimum] = []
-    before: tuple[Found, ...] = ()
+    before: tuple[Left, ...] = ()
     for number, (ptype, consumer) in enumerate(problems, 1):
-        design, left = _begun(ptype, consumer, gap, before, _numbered(progress, number))
+        design, search = _begun(ptype, consumer, gap, before, _numbered(progress, number))
         optimums.append(design)
-        before = before if left is None else (left,)
-        if left is not None and not left.is_whole:
+        before = before if search is None else (search.left,)
+        if search is not None and not search.is_whole:
             break
     return tuple(optimums)
 
@@ -75,14 +76,14 @@ def _begun(
     ptype: PrivacyType,
     consumer: Consumer,
     gap: float,
-    starts: Sequence[Found],
+    starts: Sequence[Left],
     progress: Callable[[int, float], object] | None,
 ) -> tuple[Optimum, Found | None]:
     """The best mechanism, and where columns were generated what others can begin with."""
     if is_reached_exactly(ptype, consumer):
         return optimal_mechanism(ptype, consumer), None
-    left = searched(ptype, consumer, gap=gap, progress=progress, starts=starts)
-    return Optimum(left.certificate, "column generation"), left
+    search = searched(ptype, consumer, gap=gap, progress=progress, starts=starts)
+    return Optimum(search.certificate, "column generation"), search
 
 
 def _numbered(progress: TurnProgress | None, number: int) -> Callable[[int, float], object] | None:
@@ -172,15 +173,15 @@ def loss_curve(
         raise OutOfRange("a curve needs a level", came="none")
     at = sorted({level_per(level, unit=space.unit) for level in levels})
     optimums: dict[int, Optimum] = {}
-    left: dict[int, Found] = {}
+    left: dict[int, Left] = {}
     for number, (place, around) in enumerate(_halving(len(at)), 1):
         starts = [left[other] for other in sorted(around, key=lambda other: abs(other - place)) if other in left]
-        optimums[place], rays_left = _begun(
+        optimums[place], search = _begun(
             PrivacyType(space, at[place]), consumer, gap, starts, _numbered(progress, number)
         )
-        if rays_left is not None:
-            left[place] = rays_left
-            if not rays_left.is_whole:
+        if search is not None:
+            left[place] = search.left
+            if not search.is_whole:
                 break
     return LossCurve(tuple(optimums[place] for place in sorted(optimums)))
 

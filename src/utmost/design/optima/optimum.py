@@ -15,7 +15,7 @@ from utmost.design.channels.channel import stochastic
 from utmost.design.optima.attacks import Attack, attack_beside
 from utmost.design.optima.checker import alphas_above, alphas_below
 from utmost.design.optima.closed_form import GeometricDesign, exact_design, float_design, theorem_for
-from utmost.design.optima.column_generation import Progress, certificate_of_rays
+from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.constrained import (
     ConstrainedCertificate,
     Constraint,
@@ -25,6 +25,7 @@ from utmost.design.optima.constrained import (
 from utmost.design.optima.consumer_program import rows_of_neighbours, split_duals, user_program
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import feasible_dual, private_matrix
+from utmost.design.optima.search_for_rays import Progress
 from utmost.design.spaces import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.design.types import PrivacyType

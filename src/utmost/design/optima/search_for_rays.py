@@ -1,0 +1,408 @@
+"""A search for the extreme rays that a channel is put together of: its state, and what a round does.
+
+At the prices of the rows each action's best ray is priced by walking over trees (`utmost.design.optima.tree_pricing`);
+where all trees stop they prove a bound. What they found goes into the program of the shares
+(`utmost.laws.programs.many_columns`), which gives the next prices. Floats throughout.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from math import log
+
+import numpy as np
+
+from utmost.design.optima.empty_places import filled, filled_at_a_loss, highest, lowest, short_places
+from utmost.design.optima.extreme_rays import Forest, Places, generic_factors
+from utmost.design.optima.near_places import Indices, added_up, shared_out
+from utmost.design.optima.tree_pricing import prepare
+from utmost.design.spaces import Consumer
+from utmost.design.types import PrivacyType
+from utmost.laws.exact import Floats
+from utmost.laws.exact.long_work import tell
+from utmost.laws.programs.many_columns import Shares, central_shares, exact_sums
+
+Progress = Callable[[int, float], object]
+
+_NOTHING = 1e-12  # of the largest loss expected of an action: a loss below it counts as zero
+_SMOOTH = 0.5  # of the best prices so far, and the rest of the latest
+_PATIENCE = 5  # rounds without a better bound; then the latest prices are taken as they are
+_FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant one
+_EARLY, _EARLY_PARTED = 12, 10  # rounds in which a tree need not be priced to its end
+_FEW_STEPS = 5  # of a tree: where there are fewer, trees are priced at the latest prices of a round, too
+_FEW_PIVOTS, _MOST_PIVOTS = 150, 3000  # of a tree in a round
+_LATE = 1e-2  # the gap from which trees stop sooner, and rays are sought between prices, too
+_FEW_ACTIONS = 0.05  # of all: so few that rays for them are sought between the best and the latest prices
+_BETWEEN = tuple(share / 10 for share in range(9, -1, -1))  # of the best prices
+_WAVES = (0.04, 0.15, 0.4)  # of the actions: who comes later begins at the trees of who came first
+_COLUMNS = 8  # kept for each place
+_LEFT = 2  # rays for each place that the next search begins with
+_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)  # of the actions, from the worst: levels that are tried for the bound
+_STALLED = 150  # rounds without a better bound
+_LEAST_SLACK = 1e-11
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bound:
+    """Prices, the level that all trees prove at them, the trees, and the bound that follows."""
+
+    prices: Floats
+    level: float
+    trees: Forest
+    value: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """What is to be found: the cheapest sum of rays that is 1 in each place.
+
+    Attributes:
+        factors: (n, n) of all places, see `generic_factors`.
+        costs: (k, n) prior times loss of each action, in units of ``scale``.
+        prior: (n,).
+        epsilon: the level.
+        scale: the largest expected loss of an action.
+        near: (n,) the place that has each one's costs and mass: itself, unless near ones are taken for one.
+        masses: (n,) each place's own.
+    """
+
+    factors: Floats
+    costs: Floats
+    prior: Floats
+    epsilon: float
+    scale: float
+    near: Indices
+    masses: Floats
+
+    @classmethod
+    def of(cls, ptype: PrivacyType, consumer: Consumer) -> "Program":
+        """The program of all places."""
+        prior, epsilon = np.asarray(consumer.prior, dtype=np.float64), ptype.level.epsilon_float
+        costs = np.ascontiguousarray((prior[:, None] * np.asarray(consumer.loss, dtype=np.float64)).T)
+        scale = float(costs.sum(axis=1).max()) or 1.0
+        factors = generic_factors(np.asarray(ptype.space.distances, dtype=np.float64), epsilon)
+        return cls(factors, costs / scale, prior, epsilon, scale, np.arange(len(prior)), prior)
+
+    def gathered(self, near: Indices) -> "Program":
+        """The same with each place's costs and mass at the one that stands for it."""
+        return replace(self, costs=added_up(self.costs, near), prior=added_up(self.prior, near), near=near)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Left:
+    """What a search leaves for others on its space.
+
+    Attributes:
+        epsilon: the level.
+        scale: the unit of prices.
+        places: (t,) those that counted: all with mass, and some others.
+        rays: (t, N) those that were worth most.
+        trees: one for each action.
+        prices: (t,) of the best bound.
+    """
+
+    epsilon: float
+    scale: float
+    places: Indices
+    rays: Floats
+    trees: Forest
+    prices: Floats
+
+
+@dataclass(slots=True, eq=False)
+class Search:
+    """The state of a column generation over some places: all that the next round needs."""
+
+    program: Program
+    places: Indices  # (n,) which of the program's places, in order
+    costs: Floats
+    forest: Forest
+    rays: Floats  # (n, N)
+    spent: Floats  # (N,) the least cost of each
+    waves: list[Places]
+    marks: Floats
+    upper: float
+    blind: float  # the least loss of a channel that says nothing
+    room: float  # 1 - alpha along the shortest edge
+    best: _Bound | None = None
+    shares: Shares | None = None
+    begun_at: Floats = field(default_factory=lambda: np.zeros(0))  # (N,) the last shares of the rays at hand
+    best_rays: tuple[Floats, Floats] | None = None  # rays and their costs, of the least upper bound
+    new: list[Floats] = field(default_factory=list)  # rays (m, n) that the last round found
+    rounds: int = 0
+    fruitless: int = 0
+    idle: bool = False  # the last round found no ray that was not there
+    early: int = _EARLY
+    guess: Floats | None = None  # of the prices, before any bound
+    before: "Search | None" = None  # the search over fewer places that this one began with
+
+    @classmethod
+    def begun(cls, program: Program, places: Indices) -> "Search":
+        """Stars for trees, and the columns alpha^(t d(., y)) for rays."""
+        factors = np.ascontiguousarray(program.factors[np.ix_(places, places)])
+        costs, prior = np.ascontiguousarray(program.costs[:, places]), program.prior[places]
+        weights = prior + prior.mean()
+        weights /= weights.sum()
+        first = np.concatenate([factors**t for t in _FLATTER[:-1]] + [np.ones((1, len(factors)))])
+        rays = np.ascontiguousarray((first / (first @ weights)[:, None]).T)
+        # In which order actions are priced, and how rays are told apart: any numbers would do, and nothing is drawn.
+        random = np.random.default_rng(0)
+        order = random.permutation(len(costs)).astype(np.int32)
+        waves = [wave for wave in np.split(order, [int(share * len(costs)) for share in _WAVES]) if len(wave)]
+        forest = Forest.of_stars(factors, weights, costs)
+        room = 1 - float(np.where(np.eye(len(factors)) > 0, 0.0, factors).max())
+        spent, blind = (costs @ rays).min(axis=0), max(float(costs.sum(axis=1).min()), _NOTHING)
+        marks = random.random(len(factors))
+        return cls(program, places, costs, forest, rays, spent, waves, marks, blind, blind, room)
+
+    def go_on(self, starts: Sequence[Left]) -> None:
+        """Begin with the rays and trees that other searches on this space have found, and at prices between theirs.
+
+        The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the ray of
+        the same tree is a power of it, and extreme again: factors that underflow are the exception.
+        """
+        now, levels = self.program.epsilon, [start.epsilon for start in starts]
+        powers = [now / at for at in levels]
+        prices = [self._at_places(start.prices * (start.scale / self.program.scale), start.places) for start in starts]
+        rays = [
+            self._spread(columns**power, start.places)
+            for start, power in zip(starts, powers, strict=True)
+            for columns in (start.rays, start.trees.rays.T)
+        ]
+        # With a price on either side the error is of the second order in their distance.
+        share = (now - levels[0]) / (levels[-1] - levels[0]) if levels[-1] != levels[0] else 0.0
+        nearest = replace(starts[0].trees, rays=starts[0].trees.rays ** powers[0])
+        self._begin(rays, nearest, starts[0].places, (1 - share) * prices[0] + share * prices[-1])
+
+    def wider(self, more: Indices) -> "Search":
+        """The search over further places, too, from what this one has found."""
+        # Where rounding ended the search it will again, and not once for each few places.
+        everywhere = np.arange(len(self.program.prior))
+        search = Search.begun(self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more))
+        left = self.left()
+        search._follow(self, left, search._at_places(left.prices, left.places))
+        return search
+
+    def parted(self, program: Program, places: Indices) -> "Search":
+        """The search in which fewer places are taken for one, from what this one has found."""
+        search, left, everywhere = Search.begun(program, places), self.left(), np.zeros(len(program.prior))
+        everywhere[left.places] = left.prices
+        own = shared_out(everywhere, self.program.near, program.masses)
+        search._follow(self, left, added_up(own, program.near)[places])
+        # Parted places have prices that are far from right yet, and trees would walk far.
+        search.early = search.rounds + _EARLY_PARTED
+        return search
+
+    def _follow(self, before: "Search", left: Left, prices: Floats) -> None:
+        """Begin with what a search over fewer places has left, and at prices (n,)."""
+        self._begin([self._spread(left.rays, left.places)], left.trees, left.places, prices)
+        self.rounds, self.before, before.before = before.rounds, before, None
+
+    def short_places(self) -> Indices:
+        """Places beyond these that must count, too, since the best channel so far does not go on to them."""
+        if len(self.places) == len(self.program.prior):
+            return self.places[:0]
+        rows = self.columns()
+        short = short_places(rows, self.places, self.program.factors)
+        return short if len(short) else filled(rows, self.places, self.program.factors)[1]
+
+    def channel(self) -> Floats:
+        """(all places, k): the best channel that the rays at hand make."""
+        rows = self.columns()
+        if len(self.places) == len(self.program.prior):
+            return rows
+        return filled_at_a_loss(rows, self.places, self.program.factors)
+
+    def _at_places(self, prices: Floats, at: Indices) -> Floats:
+        """Prices of some of these places, and nothing for the others."""
+        own = np.zeros(len(self.places))
+        own[np.searchsorted(self.places, at)] = prices
+        return own
+
+    def _spread(self, rays: Floats, at: Indices) -> Floats:
+        """Rays (t, N) of some of these places, in the others as high as they may be, and as low."""
+        new = np.setdiff1d(self.places, at)
+        if not len(new):
+            return rays
+        factors = self.program.factors[np.ix_(new, at)]
+        own, further = (np.searchsorted(self.places, which) for which in (at, new))
+        spread = np.empty((2, len(self.places), rays.shape[1]))
+        spread[:, own], spread[0, further], spread[1, further] = rays, highest(rays, factors), lowest(rays, factors)
+        return np.concatenate([*spread], axis=1)
+
+    def _begin(self, rays: list[Floats], trees: Forest, at: Indices, prices: Floats) -> None:
+        """Begin with rays (n, N), with each action's best tree of those at some places, and at prices."""
+        forest = trees.grown(self.forest, np.searchsorted(self.places, at))
+        pool = [_scaled(some, self.forest.weights) for some in (*rays, forest.rays.T)]
+        columns = np.concatenate([*pool, self.rays], axis=1)
+        # Rays are told apart by one random combination of their entries: a comparison of numbers in place of vectors.
+        _, first = np.unique(np.round(self.marks @ columns, 10), return_index=True)
+        self.rays = np.ascontiguousarray(columns[:, np.sort(first)])
+        self.spent = (self.costs @ self.rays).min(axis=0)
+        self.guess, self.early = prices, 0
+        self.forest.adopt(forest, ((self.costs - prices) @ forest.rays.T).argmin(axis=1))
+
+    def left(self) -> Left:
+        """The most active rays, the trees of the best bound and its prices."""
+        assert self.best is not None
+        assert self.shares is not None
+        n, active = len(self.rays), self.shares.shares / self.shares.excess
+        keep = np.sort(np.argsort(-active)[: _LEFT * n])
+        rays, program = self.rays[:, : len(active)][:, keep], self.program
+        return Left(program.epsilon, program.scale, self.places, rays, self.best.trees, self.best.prices)
+
+    @property
+    def gap(self) -> float:
+        """How far the bounds are apart, at most the upper one."""
+        return min(self.upper, self.upper - self.best.value) if self.best is not None else self.upper
+
+    def aim(self, gap: float) -> float:
+        """The gap that is asked for, in units of the loss."""
+        return gap * abs(self.upper) + _NOTHING
+
+    def run(self, gap: float, progress: Progress | None) -> None:
+        """Rounds until the bounds are as near as asked, or nothing helps."""
+        widest = 0.0
+        while self.best is None or not (self.gap <= self.aim(gap) or self.fruitless > _STALLED):
+            self.round()
+            widest = max(widest, self.gap)
+            tell(*_share_done(widest, self.gap, self.aim(gap)), note=f"round {self.rounds}")
+            if progress is not None:
+                progress(self.rounds, self.gap / max(self.upper, _NOTHING))
+
+    def round(self) -> None:
+        """Take in the rays of the round before, share the places out among all, and price the actions."""
+        if self.best is not None:
+            self._add()
+        self._solve()
+        self._price()
+        self.rounds += 1
+
+    def with_bound(self) -> "Search | None":
+        """This one, or the one before it, whichever has a bound."""
+        return self if self.best is not None else self.before
+
+    def _solve(self) -> None:
+        """The shares of the rays at hand, and the prices of the places."""
+        wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
+        # What the sums may be off is paid for at `blind / room` below, and must stay a hundredth of the gap.
+        exactness = min(max(1e-2 * wanted / self.blind * self.room, 1e-12), 1e-6)
+        near = None if self.shares is None else (self.begun_at, self.shares.prices)
+        self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness, near)
+        # What the sums are off is made up for by a column that says nothing.
+        made_up = 2 * self.shares.off / self.room * self.blind
+        total_cost = float(self.spent @ self.shares.shares) + made_up
+        if self.best_rays is None or total_cost < self.upper:
+            self.best_rays = self.rays, self.spent
+        self.upper = min(self.upper, total_cost)
+
+    def _price(self) -> None:
+        """Find each action's best ray at smoothed prices, and what the trees prove; at the latest prices, too, where
+        trees have little to walk."""
+        assert self.shares is not None
+        prices, best, self.new = self.shares.prices, self.best, []
+        # The best prices so far may be wild ones of an early round, beside which no others prove anything.
+        if best is not None and not self.idle and (self.fruitless + 1) % _PATIENCE:
+            smooth = _SMOOTH * best.prices + (1 - _SMOOTH) * prices
+            if self._price_at(smooth) <= _FEW_STEPS * len(self.costs):
+                self._price_at(prices)
+        else:
+            self._price_at(self.guess if best is None and self.guess is not None else prices)
+        if best is not None:
+            self._price_between(best.prices, prices)
+
+    def _price_between(self, best: Floats, latest: Floats) -> None:
+        """Find rays at many prices for actions that still have one worth its price, where these are few.
+
+        Near the end they are those of a few heavy places, which need dozens of rays each and would get one a round.
+        Earlier, or for many actions, so many rays would drive better ones out.
+        """
+        which = np.flatnonzero(self.forest.ratios < 0).astype(np.int32)
+        if not 0 < len(which) <= _FEW_ACTIONS * len(self.costs) or self.gap > self.aim(_LATE):
+            return
+        forest = self.forest.copied()
+        for share in _BETWEEN:
+            forest.price(self.costs[which] - (share * best + (1 - share) * latest), which, *self._effort)
+            self.new.append(forest.rays[which])
+
+    def _price_at(self, prices: Floats) -> int:
+        """The same at these prices: how many steps it took."""
+        early, steps = self.rounds < self.early, 0
+        for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
+            at = self.costs[which] - prices
+            self.forest.take_over(at, which)
+            steps += self.forest.price(at, which, *self._effort)
+        prepare(len(prices), (len(self.costs) + steps) * len(prices))
+        self.new.append(self.forest.rays[self.forest.ratios < 0])
+        level, value = self._proven(prices)
+        if self.best is None or value > self.best.value:
+            self.best = _Bound(prices, level, self.forest.copied(), value)
+            self.fruitless = 0
+        else:
+            self.fruitless += 1
+        return steps
+
+    @property
+    def _effort(self) -> tuple[int, float]:
+        """How many steps a tree may take, and how far from its end it may stop."""
+        # Near the end a tree that has far to walk stands at prices that lead astray; the next round finds it again.
+        most = _FEW_PIVOTS if self.rounds < self.early or self.gap <= self.aim(_LATE) else _MOST_PIVOTS
+        # A tree needs no more digits than the gap has: early rounds end their walks after a few pivots.
+        return most, max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
+
+    def _proven(self, prices: Floats) -> tuple[float, float]:
+        """A level, and the bound that it gives where prices are lowered in the places for which trees do not prove it.
+
+        The least level of all actions needs no place lowered, but is that of the worst action; a higher one costs what
+        a few places lack.
+        """
+        least = float(self.forest.proven.min())
+        best = least, float(prices.sum()) + least
+        at = self.costs - prices
+        # A few trees that prove little would pull the level down for all: lower their places' prices instead, where
+        # that costs less.
+        for level in {float(np.quantile(self.forest.ratios, share)) for share in _SHARES}:
+            value = float(prices.sum()) + level - float(self.forest.lacks(at, level).sum())
+            if value > best[1]:
+                best = level, value
+        return best
+
+    def _add(self) -> None:
+        """New rays of negative ratio, each once and for its cheapest action; the least active old ones go."""
+        assert self.shares is not None
+        new = np.concatenate(self.new)
+        marks, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
+        # A ray that is there already would share the activity with itself, and its copies push others out.
+        first = first[~np.isin(marks, np.round(self.marks @ self.rays, 12))]
+        self.idle = len(first) == 0
+        new = np.ascontiguousarray(new[first].T)
+        room, shares = _COLUMNS * len(self.rays), self.shares.shares
+        if self.rays.shape[1] > room:
+            # The constant ray stays: with it the shares can always add up.
+            active = self.shares.shares / self.shares.excess
+            active[self.rays.min(axis=0) == self.rays.max(axis=0)] = np.inf
+            keep = np.sort(np.argsort(-active)[:room])
+            self.rays, self.spent, shares = self.rays[:, keep], self.spent[keep], shares[keep]
+        self.rays = np.concatenate([self.rays, new], axis=1)
+        self.spent = np.concatenate([self.spent, (self.costs @ new).min(axis=0)])
+        self.begun_at = np.concatenate([shares, np.zeros(new.shape[1])])
+
+    def columns(self) -> Floats:
+        """(n, k): the best channel that the rays at hand make."""
+        weights, (rays, spent) = self.forest.weights, self.best_rays or (self.rays, self.spent)
+        # A hundredth of the gap is left to the middle of the face.
+        near = central_shares(rays, spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
+        shares = exact_sums(rays, weights, near.shares)
+        channel = np.zeros((len(rays), len(self.costs)))
+        np.add.at(channel.T, (self.costs @ rays).argmin(axis=0), (rays * shares).T)
+        return channel
+
+
+def _scaled(rays: Floats, weights: Floats) -> Floats:
+    return np.asarray(rays / (weights @ rays))
+
+
+def _share_done(first: float, now: float, aim: float) -> tuple[float, float]:
+    """How far a gap has come that shrinks by a factor a round, and how far it has to."""
+    if not 0 < aim < now <= first < float("inf"):
+        return 0.0, 0.0
+    return log(first / now), log(first / aim)

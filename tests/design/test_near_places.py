@@ -1,0 +1,121 @@
+"""Places near each other are taken for one first: circles, shares, and designs that begin with them."""
+
+import numpy as np
+import pytest
+
+from utmost.design.channels import Channel
+from utmost.design.optima import column_generation, optimal_mechanism
+from utmost.design.optima.column_generation import certificate_of_rays
+from utmost.design.optima.near_places import added_up, circles, shared_out
+from utmost.design.optima.search_for_rays import Program
+from utmost.design.spaces import Consumer, Space, grid, losses, priors
+from utmost.design.types import PrivacyType
+
+
+def heaps(seed, count=8, each=5, wide=0.3):
+    """Points in heaps that lie about one apart, some places without mass: distances and masses."""
+    rng = np.random.default_rng(seed)
+    at = np.repeat(3 * rng.random((count, 2)), each, axis=0) + wide * rng.random((count * each, 2))
+    masses = rng.pareto(1.1, len(at)) * (rng.random(len(at)) < 0.8)
+    return np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1)), masses / masses.sum()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_circles_are_nested_and_no_wider_than_they_say(seed):
+    distances, masses = heaps(seed)
+    centres_before = set()
+    sizes = circles(distances, masses)
+    assert len(sizes) > 1
+    for near, radius in zip(sizes, (1.0, 0.5, 0.25, 0.1), strict=False):
+        centres = np.unique(near)
+        apart = distances[np.ix_(centres, centres)]
+        assert (masses[centres] > 0).all()
+        assert (near[centres] == centres).all()
+        assert (apart[~np.eye(len(centres), dtype=bool)] >= radius).all()
+        # A place without mass has nothing to move, and may be farther from all.
+        assert (distances[np.arange(len(masses)), near][masses > 0] < radius).all()
+        assert (distances[np.arange(len(masses)), near] == distances[:, centres].min(axis=1)).all()
+        assert centres_before <= set(centres)
+        centres_before = set(centres)
+
+
+def test_places_far_apart_have_no_circles():
+    assert circles(np.asarray(grid(5, 5).distances, dtype=float), np.full(25, 1 / 25)) == []
+    assert circles(np.zeros((1, 1)), np.ones(1)) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shares_of_sums_are_by_mass_and_add_up_again(seed):
+    distances, masses = heaps(seed)
+    near = circles(distances, masses)[0]
+    prices = np.random.default_rng(seed).random(len(masses)) * (masses > 0)
+    sums = added_up(prices, near)
+    shares = shared_out(sums, near, masses)
+    assert added_up(shares, near) == pytest.approx(sums, rel=1e-12)
+    for centre in np.unique(near):
+        members = (near == centre) & (masses > 0)
+        assert np.ptp(shares[members] / masses[members]) <= 1e-12 * max(shares[members] / masses[members])
+    assert added_up(np.stack([masses, prices]), near).tolist() == [added_up(masses, near).tolist(), sums.tolist()]
+
+
+def test_the_program_of_fewer_places_has_all_costs_and_masses():
+    distances, masses = heaps(2)
+    space = Space(distances)
+    whole = Program.of(PrivacyType(space, epsilon=1), Consumer(masses, losses.distance(space)))
+    near = circles(distances, masses)[0]
+    fewer = whole.gathered(near)
+    assert fewer.costs.sum(axis=1) == pytest.approx(whole.costs.sum(axis=1), rel=1e-12)
+    assert fewer.prior.sum() == pytest.approx(1, rel=1e-12)
+    assert set(np.flatnonzero(fewer.prior)) == set(np.unique(near)) == set(np.flatnonzero(fewer.costs.any(axis=0)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_places_parted_late_have_the_same_optimum(seed, monkeypatch):
+    """The search that takes near places for one and the one that does not end within each other's bounds."""
+    distances, masses = heaps(seed)
+    space = Space(distances)
+    ptype, consumer = PrivacyType(space, epsilon=1), Consumer(masses, losses.distance(space))
+    sizes = []
+    found = column_generation.circles
+    monkeypatch.setattr(column_generation, "circles", lambda *of: sizes.extend(found(*of)) or sizes)
+    parted = certificate_of_rays(ptype, consumer)
+    assert len(sizes) > 1
+    monkeypatch.setattr(column_generation, "circles", lambda *_: [])
+    whole = certificate_of_rays(ptype, consumer)
+    for certificate in (parted, whole):
+        assert certificate.gap <= 1e-7 * certificate.upper
+        assert certificate.verify()
+    assert parted.lower <= whole.upper
+    assert whole.lower <= parted.upper
+    assert ptype.contains(Channel(parted.matrix))
+
+
+@pytest.mark.parametrize("epsilon", ["1/4", "1/10"])
+def test_a_low_level_is_designed_as_the_simplex_method_does(epsilon):
+    """Places of a grid are near each other where the level is low; such a search once stayed at a gap of 1.3."""
+    space = grid(5, 5)
+    ptype = PrivacyType(space, epsilon=epsilon)
+    consumer = Consumer(priors.uniform(25), losses.distance(space))
+    certificate = certificate_of_rays(ptype, consumer)
+    exact = optimal_mechanism(ptype, consumer, method="program")
+    assert certificate.gap <= 1e-7 * certificate.upper
+    assert certificate.lower <= exact.loss
+    assert exact.lower <= certificate.upper
+
+
+@pytest.mark.parametrize("last", [1, 2, 3, 5, 8])
+def test_an_interruption_while_places_are_taken_for_one_is_answered_for_all(last):
+    """Whichever program it ends in: the bounds are those of the places themselves, and enclose the optimum."""
+    distances, masses = heaps(1)
+    space = Space(distances)
+    ptype, consumer = PrivacyType(space, epsilon=1), Consumer(masses, losses.distance(space))
+
+    def stop(rounds, _):
+        if rounds == last:
+            raise KeyboardInterrupt
+
+    found = certificate_of_rays(ptype, consumer, progress=stop)
+    assert found.verify()
+    assert ptype.contains(Channel(found.matrix))
+    assert found.lower <= certificate_of_rays(ptype, consumer).upper
+    assert found.gap > 1e-6 * found.upper
