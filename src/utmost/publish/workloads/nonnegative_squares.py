@@ -87,8 +87,11 @@ def nonnegative_least_squares(
     domain = reconstruction.domain
     reconstruction.check_family_determined(domain.finest)
     whole, start = _rounded_estimates(reconstruction, measured)
-    far = {family: minus(sums, domain.sums(whole, family)) for family, sums in measured.items()}
-    is_tree = facts is None and len(domain.axes) == 1 and not any(map(is_tents, measured))
+    # Sums and differences of two columns come turned back into sums of cells, in floats.
+    are_whole = all(sums.dtype.kind != "f" for sums in measured.values())
+    apart = minus if are_whole else np.subtract
+    far = {family: apart(sums, domain.sums(whole, family)) for family, sums in measured.items()}
+    is_tree = facts is None and len(domain.axes) == 1 and are_whole and not any(map(is_tents, measured))
     if is_tree and any(max(int(sums.max()), -int(sums.min())) >= _DIGITS for sums in far.values()):
         return _of_a_tree(reconstruction, measured)
     left = {family: sums.astype(np.float64) for family, sums in far.items()}
