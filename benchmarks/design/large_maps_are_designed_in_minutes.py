@@ -2,11 +2,12 @@
 
 Run: PYTHONPATH=src python benchmarks/design/large_maps_are_designed_in_minutes.py [case ...]
 
-A case is spaces,places,prior[,gap]: grid, random (points of a square, one per unit of area) or road (shortest paths
-in a random geometric graph, which needs networkx); a number of places; uniform, dirichlet, heavy (Pareto of index 1.1),
-sparse (Dirichlet with three fifths of the places empty) or france (examples/france_10x10.csv and france_20x20.csv, with
-empty places). Loss: distance; epsilon 1 per unit. All places and all actions count. The gap that is asked
-for is relative to the loss, 1e-7 if left out.
+A case is spaces,places,prior[,gap[,epsilon]]: grid, random (points of a square, one per unit of area), road (shortest
+paths in a random geometric graph, which needs networkx) or towns (the largest of France, in units of 20 km); a number
+of places; uniform, dirichlet, heavy (Pareto of index 1.1), sparse (Dirichlet with three fifths of the places empty),
+france (examples/france_10x10.csv and france_20x20.csv, with empty places) or population (of towns). Loss: distance;
+epsilon 1 per unit if left out. All places and all actions count. The gap that is asked for is relative to the loss,
+1e-7 if left out.
 
 Printed: seconds of processor in one thread for the search and for making and checking the certificate, rounds, and
 the relative gap that the certificate proves, in rationals or rounded outward. A search ends after UTMOST_SECONDS of
@@ -48,23 +49,23 @@ def compiled():
 
 
 def design(case, shown=True):
-    kind, places, prior, *gap = case.split(",")
-    n = int(places)
+    kind, places, prior, *further = case.split(",")
+    n, (gap, epsilon) = int(places), (*further, *("1e-7", "1")[len(further) :])
     space = SPACES[kind](n)
-    consumer, ptype = Consumer(beliefs(prior, n), losses.distance(space)), PrivacyType(space, epsilon=1)
+    consumer, ptype = Consumer(beliefs(prior, n), losses.distance(space)), PrivacyType(space, epsilon=epsilon)
     last = [0, 0.0]
 
-    def keep(rounds, gap):
+    def keep(rounds, _):
         last[:] = rounds, time.process_time()
         if last[1] - start > LIMIT:
             raise KeyboardInterrupt  # ends the search with what is proven
 
     start = time.process_time()
-    found = certificate_of_rays(ptype, consumer, gap=float(*gap or (1e-7,)), progress=keep)
+    found = certificate_of_rays(ptype, consumer, gap=float(gap), progress=keep)
     end = time.process_time()
     if shown:
         print(
-            f"{case:22} search {last[1] - start:6.1f} s, certificate {end - last[1]:5.1f} s, {last[0]:4} rounds, "
+            f"{case:30} search {last[1] - start:6.1f} s, certificate {end - last[1]:5.1f} s, {last[0]:4} rounds, "
             f"loss {float(found.upper):.7f}, relative gap {float(found.gap / found.upper):.0e}",
             flush=True,
         )
@@ -100,6 +101,10 @@ def beliefs(kind, n):
     if kind == "france":
         side = round(n**0.5)
         return prior_file(f"weights:examples/france_{side}x{side}.csv", n).astype(float)
+    if kind == "population":
+        from a_city_of_400_places_end_to_end import towns as in_kilometres
+
+        return np.asarray(in_kilometres(n)[1], dtype=float)
     weights = {
         "uniform": lambda: np.ones(n),
         "dirichlet": lambda: rng.dirichlet(np.ones(n)),
@@ -109,7 +114,13 @@ def beliefs(kind, n):
     return weights / weights.sum()
 
 
-SPACES = {"grid": squares, "random": points, "road": roads}
+def towns(n):
+    from a_city_of_400_places_end_to_end import towns as in_kilometres
+
+    return Space(np.asarray(in_kilometres(n)[0].distances, dtype=float) / 20)
+
+
+SPACES = {"grid": squares, "random": points, "road": roads, "towns": towns}
 
 
 if __name__ == "__main__":
