@@ -3,8 +3,9 @@
     python .ci/house.py [TREE]        src/utmost, or the same folder of another checkout
 
 The rules (docs/decisions/0007): no module is hidden by a function or class of its name; no two files, and no two public
-functions or classes, share a name; no file is longer than 500 lines; a local bears its noun; a docstring describes
-arguments that there are; files import each other without a circle, and no file loads another by its name.
+functions or classes, share a name; no file is longer than 500 lines; a local bears its noun; no function outside the
+command line has more than ten parameters, and a docstring describes those that there are; files import each other
+without a circle, and no file loads another by its name.
 """
 
 import ast
@@ -18,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 500
+MOST_PARAMETERS = 10  # outside the command line
 LOADERS = ("import_module", "__import__")
 
 # Files that load modules by a name, and why; each other file asks `utmost.provided`, which one table fills.
@@ -297,6 +299,11 @@ def broken(tree: Path) -> list[str]:
         *(f"these import each other: {', '.join(group)}" for group in circles(tree)),
         *([f"{total} names that name nothing"] if (total := sum(pidgin(tree).values())) > MOST_PIDGIN else []),
         *misnamed(tree),
+        *(
+            f"{name} has {n} parameters, more than {MOST_PARAMETERS}"
+            for name, n in parameters(tree).items()
+            if n > MOST_PARAMETERS
+        ),
         *(f"{load} by its name, which no contract of imports sees" for load in strange_loads(tree)),
     ]
 

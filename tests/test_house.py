@@ -46,12 +46,15 @@ def planted(tmp_path):
 
 
 def test_every_broken_rule_is_seen(planted):
-    """A long file, a hidden module, a file and a function twice, a circle, an argument that is none, a hidden load."""
+    """A long file, a hidden module, names twice, a circle, an argument that is none, eleven of them, a hidden load."""
     (planted / "two" / "words.py").write_text("found = 1;" * (house["MOST_PIDGIN"] + 1), encoding="utf-8")
     documented = 'def mean(cells):\n    """Of cells.\n\n    Args:\n        cells, counts: numbers.\n    """\n'
-    (planted / "two" / "means.py").write_text(documented, encoding="utf-8")
-    long, hidden, files, names, circle, words, argument, *loads = house["broken"](planted)
+    ten = ", ".join(f"cells_{k}" for k in range(10))
+    wide = f"def widest({ten}): ...\ndef too_wide({ten}, cells): ...\n"
+    (planted / "two" / "means.py").write_text(documented + wide, encoding="utf-8")
+    long, hidden, files, names, circle, words, argument, parameters, *loads = house["broken"](planted)
     assert argument == "two/means.py:mean takes no counts"
+    assert parameters == "two/means.py:too_wide has 11 parameters, more than 10"
     assert words == f"{house['MOST_PIDGIN'] + 1} names that name nothing"
     assert long == "two/noise.py has 501 lines, more than 500"
     assert hidden == "the module utmost.level is hidden by something else of its name"
