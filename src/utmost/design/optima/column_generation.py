@@ -17,7 +17,7 @@ import numpy as np
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.extreme_rays import FARTHEST, plain_factors
-from utmost.design.optima.near_places import circles
+from utmost.design.optima.near_places import Indices, circles
 from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
 from utmost.design.optima.search_for_rays import Left, Program, Progress, Search
 from utmost.design.optima.tree_pricing import prepare
@@ -84,24 +84,41 @@ def searched(
         ptype, consumer, gap, progress: see there.
         starts: what one search or two at any levels, for any consumers, have left on this space, the nearest first.
     """
-    program, search, whole = Program.of(ptype, consumer), None, True
+    program, starts = Program.of(ptype, consumer), _near(starts, ptype)
+    merged = [] if starts else circles(-np.log(program.factors), program.prior)
     prepare(int((program.prior > 0).sum()))
     # Products of a few hundred rows: threads that wait for each other cost more than they save.
     with one_blas_thread():
-        try:
-            for search, aim in _in_turn(program, _near(starts, ptype), gap):
-                search.run(aim, progress)
-        # What was found so far proves bounds, too, if wider ones.
-        except KeyboardInterrupt:
-            if search is None or (ended := search.with_bound()) is None:
-                raise
-            search, whole = ended, False
-            if search.program is not program:
-                # Merged masses prove nothing of the others: one round among all does.
-                search = search.parted(program, np.flatnonzero(program.prior > 0))
-                search.round()
-        assert search is not None
+        search, whole = _ended(program, _in_turn(program, starts, merged, gap), progress)
+        # Losses that differ as much between near places as between any (binary ones) may be led astray by merged ones.
+        if whole and merged and search.gap > search.aim(gap):
+            try:
+                again, whole = _ended(program, _in_turn(program, (), [], gap), progress)
+                search = min(search, again, key=lambda ended: ended.gap)
+            except KeyboardInterrupt:
+                whole = False
         return Found(_certified(ptype, consumer, search), whole, search.left())
+
+
+def _ended(
+    program: Program, searches: Iterator[tuple[Search, float]], progress: Progress | None
+) -> tuple[Search, bool]:
+    """The last of some searches, each run to its gap; or the best so far, and that they were interrupted."""
+    search = None
+    try:
+        for search, aim in searches:
+            search.run(aim, progress)
+    # What was found so far proves bounds, too, if wider ones.
+    except KeyboardInterrupt:
+        if search is None or (ended := search.with_bound()) is None:
+            raise
+        if ended.program is not program:
+            # Merged masses prove nothing of the others: one round among all does.
+            ended = ended.parted(program, np.flatnonzero(program.prior > 0))
+            ended.round()
+        return ended, False
+    assert search is not None
+    return search, True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +136,9 @@ class Found:
     left: Left
 
 
-def _in_turn(program: Program, starts: Sequence[Left], gap: float) -> Iterator[tuple[Search, float]]:
+def _in_turn(
+    program: Program, starts: Sequence[Left], merged: Sequence[Indices], gap: float
+) -> Iterator[tuple[Search, float]]:
     """One search after another, each begun with what the one before has found, and the gap that it is to be run to.
 
     Near places are taken for one first, then come those with mass, and then those without it that count, too.
@@ -129,7 +148,7 @@ def _in_turn(program: Program, starts: Sequence[Left], gap: float) -> Iterator[t
         search = Search.begun(program, np.unique(np.concatenate([places, *(start.places for start in starts)])))
         search.go_on(starts)
     else:
-        for near in [*circles(-np.log(program.factors), program.prior), None]:
+        for near in [*merged, None]:
             fewer, at = (program, places) if near is None else (program.gathered(near), np.unique(near))
             search = Search.begun(fewer, at) if search is None else search.parted(fewer, at)
             if near is not None:
