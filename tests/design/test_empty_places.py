@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from design.interruptions import check_interrupted
 from utmost.design.channels import Channel
 from utmost.design.optima import search_for_rays
 from utmost.design.optima.column_generation import certificate_of_rays
@@ -99,15 +100,7 @@ def test_an_interruption_among_few_places_ends_with_a_channel_for_all(last):
     place = grid(6, 6)
     prior = prior_file("weights:examples/france_6x6.csv", 36).astype(float) * (np.arange(36) % 3 > 0)
     ptype, consumer = PrivacyType(place, epsilon=1), Consumer(prior / prior.sum(), losses.distance(place))
-
-    def stop(rounds, _):
-        if rounds == last:
-            raise KeyboardInterrupt
-
-    found = certificate_of_rays(ptype, consumer, progress=stop)
-    assert found.verify()
-    assert ptype.contains(Channel(found.matrix))
-    assert found.lower <= certificate_of_rays(ptype, consumer).upper
+    check_interrupted(ptype, consumer, last)
 
 
 def test_a_place_amid_three_that_tell_too_much_has_no_row():

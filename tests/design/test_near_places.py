@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from design.interruptions import check_interrupted
 from utmost.design.channels import Channel
 from utmost.design.optima import column_generation, optimal_mechanism
 from utmost.design.optima.column_generation import certificate_of_rays
@@ -116,13 +117,5 @@ def test_an_interruption_while_places_are_taken_for_one_is_answered_for_all(last
     distances, masses = heaps(1)
     space = Space(distances)
     ptype, consumer = PrivacyType(space, epsilon=1), Consumer(masses, losses.distance(space))
-
-    def stop(rounds, _):
-        if rounds == last:
-            raise KeyboardInterrupt
-
-    found = certificate_of_rays(ptype, consumer, progress=stop)
-    assert found.verify()
-    assert ptype.contains(Channel(found.matrix))
-    assert found.lower <= certificate_of_rays(ptype, consumer).upper
+    found = check_interrupted(ptype, consumer, last)
     assert found.gap > 1e-6 * found.upper

@@ -30,6 +30,14 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """A shell starts what runs in its background with interrupts ignored: here they are heard all the same."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Pressed:
     """Ctrl-C at the so-manieth time that something is done, as the system sends it."""
 

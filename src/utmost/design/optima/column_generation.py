@@ -44,7 +44,8 @@ def certificate_of_rays(
         gap: how far above the optimum the loss may be, relative to it, or to 1e-12 of the largest expected loss of an
             action where that is more.
         progress: is told after each round how many there were, and the relative gap so far: of the places that count
-            so far, where some have no mass, and of near places taken for one at first.
+            so far, where some have no mass, and of near places taken for one at first. A search that those have led
+            astray is begun again, and so is the count.
 
     Returns: what was reached, with the bounds that it proves: where rounding stops the search before the gap is small
         enough, and when it is interrupted from the keyboard, these are farther apart.
