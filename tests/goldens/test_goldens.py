@@ -1,10 +1,10 @@
-"""Noise does not move by a bit, and no statement by a character, whatever is reorganised."""
+"""Noise does not move by a bit, and no number of a statement changes, whatever is reorganised."""
 
 import json
 
 import pytest
 
-from goldens.worlds import KEPT, WORLDS, plain, released, same_bytes
+from goldens.worlds import KEPT, WORLDS, drawn, released, same_bytes
 
 FROZEN = json.loads(KEPT.read_text(encoding="utf-8"))
 
@@ -22,6 +22,4 @@ def test_what_is_released_is_what_it_was(name):
 def test_other_bytes_release_something_else(tmp_path):
     """The comparison can fail: the bytes of the operating system decide what is released."""
     with same_bytes("another seed"):
-        other = plain(WORLDS["a table"](tmp_path))
-    assert other[0] != FROZEN["a table"][0]
-    assert other[1]["guarantee"] == FROZEN["a table"][1]["guarantee"]
+        assert drawn(WORLDS["a table"](tmp_path)[0]) != FROZEN["a table"][:6]

@@ -1,14 +1,16 @@
 """Small releases of every kind, each in a world whose operating system gives the same random bytes every time.
 
-    python tests/goldens/worlds.py          writes tests/goldens/released.json anew, after a change that is meant
+    python tests/goldens/worlds.py          prints the sha256 of all frozen values, and freezes worlds that are new
 
-What was released, said and answered here is frozen in that file: a reorganisation of the code moves no noise by a bit,
-and a statement by no character. Versions, digests of files, times and keys of a place stand in none of it.
+`values.json` holds what was drawn, and each number that a statement states, and no sentence, field name or file byte: a
+change of words and forms leaves it alone, and a change of the noise by one bit is seen. A value that is frozen is never
+written again: where a change of the noise is meant, its line is deleted by hand first.
 """
 
 import itertools
 import json
 import os
+import re
 import sys
 from contextlib import contextmanager
 from fractions import Fraction
@@ -23,15 +25,16 @@ from utmost.design import local
 from utmost.design.channels import geometric_channel
 from utmost.doors import testing
 from utmost.laws.sampling import random_bits
-from utmost.publish.promises import keys
+from utmost.publish.promises import keys, together_noise
 
-KEPT = Path(__file__).with_name("released.json")
+KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))
 TABLE = {"town": ["Ash", "Elm", "Oak"], "men": [12, 7, 31], "women": [3, 4, 2]}
 UNIT = {"sensitivity": 1, "cells": 2}
 POINTS = {"x": [1.5, -2.0, 7.25], "y": [0.0, 3.5, 2.0]}
 ORDERS = list(itertools.permutations(("1/2", "1", "2")))
-LONGEST = 2000
+LONGEST = 60
+SPELLED = re.compile(r"-?[0-9]{1,20}([./][0-9]{1,30})?")
 
 
 @contextmanager
@@ -47,23 +50,48 @@ def same_bytes(seed):
         random_bits.SYSTEM._own.state, random_bits._seen = None, ()
 
 
-def plain(value):
-    """Whatever was released, as JSON has it."""
-    if isinstance(value, dict):
-        return {str(name): plain(part) for name, part in value.items() if name != "utmost"}
+def number(value):
+    """The number that a value is or spells, as text; None where it is a word, a digest, or a truth."""
+    if isinstance(value, bool | np.bool) or value is None:
+        return None
+    if isinstance(value, str):
+        if not SPELLED.fullmatch(value):
+            return None
+        value = Fraction(value)
+    if isinstance(value, float | np.floating):
+        return repr(float(value)) if value != int(value) else str(int(value))
+    return str(Fraction(value)) if isinstance(value, int | np.integer | Fraction) else None
+
+
+def drawn(value):
+    """Every number in a value, in order: columns of a table, cells, answers at several levels."""
+    if isinstance(value, ut.laws.exact.Level):
+        value = str(value)
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(part) for part in value]
-    if isinstance(value, Fraction | ut.laws.exact.Level):
-        return str(value)
-    return value.item() if isinstance(value, np.generic) else value
+        value = value.tolist()
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [found for part in value for found in drawn(part)]
+    if isinstance(value, str) and not SPELLED.fullmatch(value):
+        return []
+    return [] if (text := number(value)) is None else [text]
+
+
+def stated(facts):
+    """The distinct numbers that a statement states, smallest first; a fact said twice counts once."""
+    if isinstance(facts, dict):
+        facts = [part for name, part in facts.items() if name not in ("format", "utmost", "version")]
+    if isinstance(facts, list | tuple):
+        found = {text for part in facts for text in stated(part)}
+        return sorted(found, key=lambda text: (Fraction(text), text))
+    return [] if (text := number(facts)) is None else [text]
 
 
 def table_release(table=TABLE, **promise):
     """A table released once, and its statement."""
     release = ut.release_table(table, public="town", **{"columns": ["men", "women"], "epsilon": 1, **UNIT, **promise})
-    return [{name: plain(np.asarray(release.table[name])) for name in ("town", "men", "women")}, release.sidecar]
+    return [drawn([np.asarray(release.table[name]) for name in ("men", "women")]), stated(release.sidecar)]
 
 
 def frame_release(kind):
@@ -78,7 +106,7 @@ def frame_release(kind):
 
 def by_orders(make, answer):
     """The answers at three levels, in every order of asking."""
-    return [[plain(answer(release, level)) for level in order] for order in ORDERS for release in [make()]]
+    return [[drawn(answer(release, level)) for level in order] for order in ORDERS for release in [make()]]
 
 
 def workload_release():
@@ -86,7 +114,9 @@ def workload_release():
     domain = ut.Domain(sex=["men", "women"], age=["<40", "40+", "65+"])
     strategy = ut.workloads.Strategy(domain, ut.Unit(1, 1), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
     release = ut.release_workload(np.array([[5, 7, 2], [3, 1, 0]]), strategy, epsilon=1)
-    return [release.facts(), plain(release["sex"]), release.clean().cells, plain(release.total({"sex": "men"}).margin)]
+    sums, total = release["sex"], release.total({"sex": "men"})
+    answers = [*release.measured.values(), sums["estimate"], sums["margin"], total.value, total.margin]
+    return [drawn([*answers, release.clean().cells]), stated(release.facts())]
 
 
 def counted_table():
@@ -104,7 +134,23 @@ def counted_release():
     """Events counted, planned and released."""
     counted = counted_table()
     plan = ut.strategy(ut.Workload(counted.domain, {"sex outcome": 1}), counted.unit, epsilon=1)
-    return [counted.cells, ut.release_workload(counted, plan, epsilon=1).facts()]
+    release = ut.release_workload(counted, plan, epsilon=1)
+    return [drawn([counted.cells, *release.measured.values()]), stated(release.facts())]
+
+
+def selected_keys():
+    """Keys that may be named, and their noisy counts."""
+    selection = ut.publish.releases.select_keys({f"k{n}": n for n in range(40)}, epsilon=1, delta="1e-3")
+    return [[int(key[1:]) for key in selection.keys], selection.noisy, selection.threshold]
+
+
+def process_history(table, promise):
+    """What this process answers at three levels, in two orders, and with which margins."""
+    answers = []
+    for first, *later in (("1/2", "2", "1"), ("2", "1/2", "1")):
+        release = ut.release(table, promise, epsilon=first)
+        answers += [drawn(release.at(level)) for level in (first, *later)] + [str(release.spent.epsilon)]
+    return answers
 
 
 def ledger_history(folder, derived, **promise):
@@ -117,7 +163,7 @@ def ledger_history(folder, derived, **promise):
             answers = [ledger.publish("towns", TABLE, **given, epsilon=order[0]).table]
             answers += [ledger.relax("towns", TABLE, epsilon=level) for level in order[1:]]
             answers.append(ledger.view("towns", epsilon="3/4"))
-            told.append([plain(answer) for answer in answers] + [str(ledger.spent("towns"))])
+            told.append([drawn(answer) for answer in answers] + [str(ledger.spent("towns").epsilon)])
     return told
 
 
@@ -127,7 +173,7 @@ def ledger_items(folder):
         promise = {"columns": ["men", "women"], "public": "town", "id_column": "town", "noise": "items", **UNIT}
         answers = [ledger.publish("towns", TABLE, **promise, epsilon="1/2", dataset="d").table]
         answers += [ledger.relax("towns", TABLE, epsilon=2), ledger.view("towns", epsilon=1)]
-    return [plain(answer) for answer in answers]
+    return [drawn(answer) for answer in answers]
 
 
 def ledger_points(folder):
@@ -136,7 +182,7 @@ def ledger_points(folder):
         promise = {"columns": ["x", "y"], "per": 2, "dataset": "d"}
         answers = [ledger.publish("places", POINTS, **promise, epsilon="1/2").table]
         answers += [ledger.relax("places", POINTS, epsilon=level) for level in (2, 1)]
-    return [plain(answer) for answer in answers]
+    return [drawn(answer) for answer in answers]
 
 
 def ledger_strategy(folder):
@@ -146,7 +192,7 @@ def ledger_strategy(folder):
     with ut.Ledger.open(folder / "plan.db", create=True, key=KEY, witness=False) as ledger:
         answers = [ledger.publish("sums", counted, strategy=strategy, epsilon="1/2", dataset="d").table]
         answers += [ledger.relax("sums", counted, epsilon=2), ledger.view("sums", epsilon=1)]
-    return [plain(answer.facts()) if hasattr(answer, "facts") else plain(answer) for answer in answers]
+    return [[drawn(list(answer.measured.values())), stated(answer.facts())] for answer in answers]
 
 
 def ledger_answers(folder):
@@ -154,14 +200,15 @@ def ledger_answers(folder):
     coin = ut.channels.Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
     with ut.Ledger.open(folder / "persons.db", create=True, key=KEY, witness=False) as ledger:
         persons = {f"p{k}": "yes" if k % 2 else "no" for k in range(20)}
-        return plain(ledger.respond("smokes", coin, persons, space=ut.spaces.discrete(2)))
+        answers = ledger.respond("smokes", coin, persons, space=ut.spaces.discrete(2))
+        return [int(answer == "yes") for answer in answers.values()]
 
 
 def permanent(answer):
     """Permanent answers at three parameters, in every order."""
     bits = np.array([[0, 1, 1, 0], [1, 0, 0, 1]])
     orders = itertools.permutations(("1/2", "1/4", "1/8"))
-    return [[plain(made.at(a).astype(int)) for a in order] for order in orders for made in [answer(bits)]]
+    return [[drawn(made.at(a).astype(int)) for a in order] for order in orders for made in [answer(bits)]]
 
 
 PAIR = {"men": [12, 7, 31], "women": [3, 4, 2]}
@@ -181,7 +228,7 @@ WORLDS = {
     "a Polars frame": lambda folder: frame_release("polars"),
     "an Arrow table": lambda folder: frame_release("arrow"),
     "columns together": lambda folder: [
-        [plain(release.table), release.sidecar]
+        [drawn(release.table), stated(release.sidecar)]
         for relaxable in (False, True)
         for release in [
             ut.publish.releases.release_together(
@@ -190,22 +237,20 @@ WORLDS = {
         ]
     ],
     "points": lambda folder: [
-        [plain(release.table), release.sidecar]
+        [drawn(release.table), stated(release.sidecar)]
         for release in [ut.release_table(POINTS, ut.Promise(["x", "y"], per=2), epsilon=1)]
     ],
     "a plan": lambda folder: workload_release(),
     "events": lambda folder: counted_release(),
-    "keys": lambda folder: ut.publish.releases.select_keys(
-        {f"k{n}": n for n in range(40)}, epsilon=1, delta="1e-3"
-    ).said(),
+    "keys": lambda folder: selected_keys(),
     "keys at deltas": lambda folder: [
-        selection.at(delta).keys
+        [int(key[1:]) for key in selection.at(delta).keys]
         for selection in [keys.KeySelection({f"k{n}": n for n in range(20)}, epsilon=1)]
         for delta in ("1/100", "1/10", "1/2")
     ],
-    "values": lambda folder: [plain(ut.publish.releases.add_noise(np.arange(20), law)) for law in LAWS.values()],
+    "values": lambda folder: [drawn(ut.publish.releases.add_noise(np.arange(20), law)) for law in LAWS.values()],
     "draws": lambda folder: [
-        plain(ut.sample(law, 50, randomness=testing.SeededRandomness("draws"), method=method))
+        drawn(ut.sample(law, 50, randomness=testing.SeededRandomness("draws"), method=method))
         for law in LAWS.values()
         for method in ("constant", "table")
     ],
@@ -229,11 +274,26 @@ WORLDS = {
     "gradual points": lambda folder: by_orders(
         lambda: testing.seeded_planar_release([[1, 2], [3, 4]], seed=7), lambda release, level: release.at(level)
     ),
-    "trust": lambda folder: plain(
+    "trust": lambda folder: drawn(
         ut.publish.releases.TrustRelease([10, 20], 1, levels={"a": 1, "b": "1/2", "c": 2}).views()
     ),
     "permanent answers": lambda folder: permanent(lambda bits: testing.seeded_responses(bits, seed=7)),
     "categories": lambda folder: local.report_categories([0, 1, 2, 3, 4] * 3, local.best_report(5, epsilon=1)),
+    "a process": lambda folder: process_history(TABLE, ut.Promise(["men", "women"], public="town", **UNIT)),
+    "a process in half steps": lambda folder: process_history(
+        TABLE, ut.Promise(["men", "women"], public="town", sensitivity=3, cells=2, half_step=True)
+    ),
+    "a process of reals": lambda folder: process_history(
+        TABLE, ut.Promise(["men", "women"], public="town", numbers="reals", grid="1/4", **UNIT)
+    ),
+    "a process of changed records": lambda folder: process_history(
+        TABLE, ut.Promise(["men", "women"], public="town", unit=ut.Unit(2, 3, "change-one"))
+    ),
+    "a process of points": lambda folder: process_history(POINTS, ut.Promise(["x", "y"], per=2)),
+    "a process of columns together": lambda folder: process_history(
+        {"men": [12, 7, 31], "women": [3, 4, 2]},
+        ut.Promise(["men", "women"], noise=together_noise(["men", "women"], sensitivity=1)),
+    ),
     "a ledger": lambda folder: ledger_history(folder, derived=False),
     "a derived ledger": lambda folder: ledger_history(folder, derived=True),
     "a ledger in half steps": lambda folder: ledger_history(folder, derived=True, sensitivity=3, half_step=True),
@@ -246,18 +306,19 @@ WORLDS = {
 
 
 def released(name):
-    """What a world releases, or its digest where that is long."""
+    """The values of a world, or their digest where they are many."""
     with TemporaryDirectory() as folder, same_bytes(name):
-        text = json.dumps(plain(WORLDS[name](Path(folder))), ensure_ascii=False)
-    return json.loads(text) if len(text) <= LONGEST else sha256(text.encode()).hexdigest()
+        values = drawn(WORLDS[name](Path(folder)))
+    return values if len(values) <= LONGEST else sha256(json.dumps(values).encode()).hexdigest()
 
 
 def main():
-    """Write what every world releases."""
-    sys.stdout.write(f"{KEPT}\n")
-    made = {name: released(name) for name in WORLDS}
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in made.items())
+    """Freeze what worlds that are new release, and print the digest of all."""
+    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    kept |= {name: released(name) for name in WORLDS if name not in kept}
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(values)}" for name, values in kept.items())
     KEPT.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
+    sys.stdout.write(sha256(KEPT.read_bytes()).hexdigest() + "\n")
 
 
 if __name__ == "__main__":
