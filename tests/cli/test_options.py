@@ -73,6 +73,8 @@ def test_no_level_is_assumed(run, tmp_path, name):
         "design": ["--counts", 1, "--prior", "uniform"],
     }.get(name, ["--line", 3])
     for given, came in ([], "neither"), (["--epsilon", 1, *HALF], "both"):
+        if (name, came) == ("view", "neither"):
+            continue  # the only answer of a release is viewed without one: see test_runs_again.py
         code, out, err = run(name, *needed, *given)
         assert (code, out) == (2, "")
         assert err == f"utmost: exactly one of --epsilon and --alpha must be given; got {came}.\n"

@@ -154,8 +154,8 @@ def stated(request, tmp_path_factory):
         ledger.relax("counts", TABLE, epsilon=1)
         release = ledger.releases[0]
         digest = {"of": "cells", "sha256": "0" * 64}
-        together = ledger.spent("counts")
-        said = response_statement(release, ut.level("1/4"), Fraction(19, 20), [], digest, together)
+        remembered = ledger.ledger_facts("counts", ut.level(1))
+        said = response_statement(release, ut.level("1/4"), Fraction(19, 20), [], digest, remembered)
     return stated_release(json.loads(json.dumps(said)))
 
 

@@ -78,7 +78,7 @@ def test_a_table_changed_together_is_kept_and_read_back(tmp_path):
         for name in "abc":
             assert all(abs(cell - true) < 9 for cell, true in zip(first[name], table[name], strict=True))
         assert ledger.relax("t", table, epsilon=60)["a"] != table["b"]
-        said = ledger.save("t", tmp_path / "t.csv")
+        said = ledger.save("t", tmp_path / "t.csv", epsilon=60)
         assert ledger.verify().responses == 2
     assert (said["noise"], said["relaxable"]) == ("rotated", True)
     assert read_release(tmp_path / "t.csv").stated.noises[0].name == "a"

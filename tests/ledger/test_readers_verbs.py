@@ -14,13 +14,14 @@ PROMISE = ut.Promise(["ill", "old"], public="town", unit=ut.Unit(1, 2))
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_a_table_at_hand_says_what_its_file_says(tmp_path, memory):
     release = MEMORIES[memory](tmp_path, PROMISE, TABLE, 1)
+    before = release.table
     release.at(2, table=TABLE)
     release.save(tmp_path / "r.csv")
     saved = ut.read_release(tmp_path / "r.csv")
     rows = saved.rows_where({"town": "B"})
     total = release.total({"town": "B"}, column="ill")
     assert (total.exact, total.margin) == (saved.total(rows, "ill").value, saved.total(rows, "ill").margin)
-    assert total.exact == sum(release.table["ill"][1:])
+    assert total.exact == sum(release.table["ill"][1:]) == sum(before["ill"][1:])
     of_all = saved.ratio(rows, saved.rows_where(), "ill", "old")
     assert release.ratio({"town": "B"}, column="ill", over_column="old") == of_all
     assert release.read("1").cells == {name: [*map(int, release.at(1)[name])] for name in ("ill", "old")}

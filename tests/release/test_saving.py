@@ -237,11 +237,14 @@ def test_a_reading_of_numbers_or_texts_is_saved(reading, tmp_path):
 
 
 def test_the_statement_of_an_answer_names_all_levels_and_what_they_cost(tmp_path):
-    """The loosest answer is saved where no level is named; all answers together cost the largest level."""
+    """Of several answers none is picked unasked; all answers together cost the largest level."""
     release = GradualRelease([1, 2], 1)
     release.at(epsilon="1/4")
+    assert release.save(tmp_path / "only.csv")["epsilon"] == "1/4"
     release.at(epsilon=1)
-    said = release.save(tmp_path / "a.csv", name="visits")
+    with pytest.raises(NotALevel, match=r"several answers.*0\.25, 1\..*Pass epsilon="):
+        release.save(tmp_path / "a.csv", name="visits")
+    said = release.save(tmp_path / "a.csv", epsilon=1, name="visits")
     assert (said["epsilon"], said["levels"], said["together"]["epsilon"], said["name"]) == (
         "1",
         ["1/4", "1"],

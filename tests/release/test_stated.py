@@ -154,8 +154,9 @@ def ledger_statements(tmp_path):
             ledger.publish(name, TABLE, **unit, **promise, epsilon="1/2", independent=True)
             table = ledger.relax(name, TABLE, epsilon=1)
             release = next(one for one in ledger.releases if one.name == name)
+            remembered = ledger.ledger_facts(name, level(1))
             said = response_statement(
-                release, level(1), Fraction(19, 20), ["department"], cells_digest(table), ledger.spent(release.name)
+                release, level(1), Fraction(19, 20), ["department"], cells_digest(table), remembered
             )
             yield table, json.loads(json.dumps(said))
 

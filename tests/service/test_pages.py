@@ -410,6 +410,20 @@ def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service,
     assert "ε = 1<" not in page.text
 
 
+def test_a_page_of_several_answers_shows_none_unasked(visitor, service, who, published):
+    """Each answer belongs to its level: the page names the levels, and shows the values of the one that is chosen."""
+    ada = visitor("Ada", "curator")
+    assert "Values at ε = 0.25" in ada.get("/release?name=admissions").text
+    relax(service, who, level(1))
+    page = ada.get("/release?name=admissions").text
+    assert "Values at" not in page
+    assert "/release/table.csv" not in page
+    assert "Choose the level" in page
+    for at, words in (("1/4", "0.25"), ("1", "1")):
+        assert f"Values at ε = {words}" in ada.get(f"/release?name=admissions&at={at}").text
+    assert ada.get("/release/table.csv?name=admissions").status_code == 422
+
+
 def test_to_look_at_a_page_draws_nothing(visitor, service, published):
     """A level that is not there is made by a form alone; a reader of addresses adds none."""
     bo = visitor("Bo", "recipient", ("admissions", level("1/4")))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_facts, level_of_text, level_text, level_words
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
-from utmost.publish.ledger.answer_statements import answer_publication
 from utmost.publish.ledger.process_release import rehearse
 from utmost.publish.promises import Promise
 from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_files import Signer
@@ -120,13 +121,19 @@ class Question:
     answer: table_options.TableAnswer
 
     def __post_init__(self) -> None:
-        self.level.read()
+        if self.level.is_given:
+            self.level.read()
         read_confidence(self.answer.confidence)
 
     @property
     def at(self) -> Level:
         """The level."""
         return self.level.read()
+
+    def level_in(self, ledger: Ledger) -> Level:
+        """The level that is named, else that of the only answer there is."""
+        levels = partial(ledger.levels, self.name, self.version)
+        return self.at if self.level.is_given else level_of_answer(None, None, levels, repr(self.name))
 
     @property
     def call(self) -> dict[str, Any]:
@@ -142,7 +149,7 @@ class Question:
         """
         answer, out = self.answer, self.answer.file
         # The answer of a request that is made again may be there: it is compared with what would be written.
-        if again and out is not None and out.is_file():
+        if again and self.is_written:
             pass
         elif out is not None and out.suffix.lower() == ".json":
             check_document(out, answer.sign)
@@ -151,6 +158,11 @@ class Question:
         else:
             answer.check_free(source)
         return answer.signer
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the file that would be written is there."""
+        return self.answer.file is not None and self.answer.file.is_file()
 
     def check_kind(self, *, planned: bool) -> None:
         """Check that the file has the ending of the release: .json of one by a plan, else that of a table."""
@@ -163,26 +175,26 @@ class Question:
         """Whether the release that is named in a ledger was made by a plan; False where there is none."""
         return any(release.noise.needs_counted for release in ledger.releases if release.name == self.name)
 
-    def give(self, ledger: Ledger, table: Any, signer: Signer | None, *, again: bool = False) -> None:
+    def give(self, ledger: Ledger, table: Any, signer: Signer | None, at: Level, *, again: bool = False) -> None:
         """Write the table and its statement, then print: JSON for programs, a screen for people.
 
         Where a request is made ``again``, and the table is there as it was written, nothing is written. Where it cannot
         be written, the error says that the answer is not lost.
         """
         try:
-            self._give(ledger, table, signer, again=again)
+            self._give(ledger, table, signer, at, again=again)
         except (OSError, UtmostError) as error:
             error.add_note(_IN_LEDGER)
             raise
 
-    def _give(self, ledger: Ledger, table: Any, signer: Signer | None, *, again: bool) -> None:
+    def _give(self, ledger: Ledger, table: Any, signer: Signer | None, at: Level, *, again: bool) -> None:
         out, as_json, sure = self.answer.file, self.answer.as_json, read_confidence(self.answer.confidence)
         versions = [release for release in ledger.releases if release.name == self.name]
         release = next(other for other in reversed(versions) if self.version in (None, other.version))
         if release.noise.needs_counted:
-            more, sums = self._together(ledger), with_confidence(table, sure)
-            return give_workload(sums, out, signer, as_json=as_json, more=more, headline="Answered.")
-        publication = answer_publication(table, release, self.at, sure, ledger.spent(release.name))
+            sums = with_confidence(table, sure)
+            return give_workload(sums, out, signer, as_json=as_json, again=again, headline="Answered.")
+        publication = ledger.publication(table, self.name, at, sure, version=release.version)
         table, report = publication.table, publication.said
         if out is None:
             statement = report(cells_digest(table))
@@ -196,15 +208,6 @@ class Question:
         if out is None:
             table_options.give_table(table, self.answer.form)
         screen(stderr=out is None).print(shown_facts("Answered.", stated_release(statement), out))
-
-    def _together(self, ledger: Ledger) -> dict[str, str]:
-        """At which levels the release was answered, and what all answers cost together."""
-        together = ledger.spent(self.name)
-        return {
-            "release": self.name,
-            "answered at": f"epsilon = {', '.join(map(level_words, ledger.levels(self.name, self.version)))}",
-            "together": f"epsilon = {level_words(together)}, whatever answers are put together" if together else "",
-        }
 
 
 def publish_in_ledger(
@@ -227,7 +230,7 @@ def publish_in_ledger(
         brought: the table, where it is not the one in the file.
     """
     planned, answer = promise.noise.needs_counted, question.answer
-    again = memory.request is not None and not planned
+    again = memory.request is not None
     question.check_kind(planned=planned)
     signer = question.checked(table, again=again)
     with long_work(f"Checking {table.name}"):
@@ -241,12 +244,16 @@ def publish_in_ledger(
         table_options.check_fits(answer, source, promise.columns, promise.public)
     if dry_run:
         return _rehearse(source, promise, memory, question)
+    if again and question.is_written and not memory.place.is_there:
+        question.checked(table)  # a file that no ledger answered: it is refused before one is made
     with memory.place.opened(create=memory.create) as opened:
+        if again and question.is_written and not opened.has_request(str(memory.request)):
+            question.checked(table)
         call: dict[str, Any] = {**question.call, "dataset": memory.dataset, "independent": memory.independent}
         with long_work("Publishing") as progress:
             call |= {"request": memory.request, "progress": progress}
             release = opened.publish(question.name, source, promise, **call).at(question.at)
-        question.give(opened, release, signer, again=again)
+        question.give(opened, release, signer, question.at, again=again)
 
 
 def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:

@@ -1,15 +1,18 @@
 """`utmost release --measure`: several measures at one level that they share, once or in a ledger, all or none."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from utmost.doors.cli import share_command
 from utmost.doors.cli.file_options import beside, readable
+from utmost.doors.cli.ledger_place import Place
 from utmost.doors.cli.options import named_values, refuse
 from utmost.doors.cli.release_options import Measures, ReleaseOptions
 from utmost.doors.cli.workload_screens import check_document, document_writers, with_confidence
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
+from utmost.laws.exact import Level
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import read_confidence
@@ -27,8 +30,12 @@ def publish_several(table: Path, told: ReleaseOptions) -> None:
     """Share the level, count or read the measures, and release all of them."""
     answer, plans = told.answer, _plans(told.measures)
     paths = {} if answer.file is None else {name: beside(answer.file, name) for name in plans}
+    # A ledger gives the same answers again, which are compared with files that are there; else nothing may be there.
+    again = told.memory.ledger is not None
+    there = again and any(path.is_file() for path in paths.values())
     for path in paths.values():
-        check_document(path, answer.sign)
+        if not (there and path.is_file()):
+            check_document(path, answer.sign)
     signer, sure = answer.signer, read_confidence(answer.confidence)
     shared = _shared(told, plans)
     tables = _tables(table, told, shared)
@@ -41,6 +48,9 @@ def publish_several(table: Path, told: ReleaseOptions) -> None:
         return print_json(report) if answer.as_json else share_command.show(report, plans)
     if told.memory.ledger is not None:
         memory = told.memory
+        levels = shared.levels(shared.level)
+        if there and not (memory.place.is_there and _are_answered(memory.place, levels)):
+            check_document(next(path for path in paths.values() if path.is_file()), answer.sign)
         with memory.place.opened(create=memory.create) as ledger:
             call: dict[str, Any] = {"dataset": memory.dataset or table.stem, "independent": memory.independent}
             releases: dict[str, Any] = ledger.publish_shared(tables, shared, **call)
@@ -49,7 +59,7 @@ def publish_several(table: Path, told: ReleaseOptions) -> None:
             releases = dict(release_shared(tables, shared))
     writers: dict[Path, Any] = {}
     for name, path in paths.items():
-        writers |= document_writers(with_confidence(releases[name], sure), path, signer)
+        writers |= document_writers(with_confidence(releases[name], sure), path, signer, again=again)
     if writers:
         write_together(writers)
     documents = {name: with_confidence(release, sure).facts() for name, release in releases.items()}
@@ -58,6 +68,13 @@ def publish_several(table: Path, told: ReleaseOptions) -> None:
     if not answer.as_json:
         report["files"] = {name: str(path) for name, path in paths.items()}
         share_command.show(report, plans)
+
+
+def _are_answered(place: Place, levels: Mapping[str, Level]) -> bool:
+    """Whether a ledger has answered all measures at these levels."""
+    with place.opened() as ledger:
+        answered = {(release.name, level) for release in ledger.releases for level in release.levels}
+    return answered >= set(levels.items())
 
 
 def _plans(measures: Measures) -> dict[str, Path]:
@@ -94,4 +111,9 @@ def _tables(table: Path, told: ReleaseOptions, shared: SharedLevel) -> dict[str,
         remedy = "Name one of the files that utmost count --measures wrote, counted-visits.json; the others lie beside."
         raise OutOfRange("a counted table must bear the name of a measure", came=table.name, remedy=remedy)
     files = {name: readable(str(beside(table.with_name(f"{whole}{table.suffix}"), name))) for name in names}
-    return {name: COUNTED_FORM.read(path) for name, path in files.items()}
+    tables = {name: COUNTED_FORM.read(path) for name, path in files.items()}
+    for name, counted in tables.items():
+        if counted.measure not in (None, name):
+            required = f"the counted table of {name} must be of this measure"
+            raise OutOfRange(required, came=counted.measure, where=files[name].name)
+    return tables

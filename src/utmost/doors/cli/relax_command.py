@@ -21,7 +21,7 @@ def relax(
     Bring the table that was published: the ledger recognises it by keyed digests, and refuses any other. If you ask for
     a level that was answered before, you get the same answer again, at no cost.
     """
-    table = spelling.of(table)
+    at, table = question.at, spelling.of(table)  # a level that is none is refused before all else
     signer = question.checked(table)
     with ledger.opened() as opened:
         with long_work(f"Checking {table.name}"):
@@ -33,4 +33,4 @@ def relax(
             return show_spending(question, opened.rehearse(question.name, **question.call))
         with options.protected(yes), long_work("Relaxing") as progress:
             relaxed = opened.relax(question.name, brought, **question.call, progress=progress)
-        question.give(opened, relaxed, signer)
+        question.give(opened, relaxed, signer, at)

@@ -94,3 +94,8 @@ class ReleaseOptions:
     answer: TableAnswer
     dry_run: options.DryRun = False
     yes: options.Yes = False
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the file that is written may be there, as the answer of a request that is made again."""
+        return self.memory.ledger is not None and self.memory.request is not None

@@ -139,7 +139,8 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
     from utmost.doors.cli.workload_screens import check_document, release_by_plan
 
     answer, promised, once = told.answer, told.promised, told.once
-    check_document(answer.file, answer.sign)
+    if not told.is_repeatable:
+        check_document(answer.file, answer.sign)
     _check_key(told)
     unread = Protected() if told.people.are_given else promised.protected
     refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), replace(once, tables=None), unread)
@@ -157,7 +158,7 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
 def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     """Columns of a table, each cell noised at its share; events are counted first."""
     answer, promised = told.answer, told.promised
-    if told.people.are_events:  # before what may take a minute
+    if told.people.are_events and not told.is_repeatable:  # before what may take a minute
         answer.check_free(table)
     _check_key(told)
     counted = _counted(table, told.people, promised.neighbours)

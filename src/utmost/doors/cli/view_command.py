@@ -10,10 +10,13 @@ def view(*, ledger: Place, question: Question) -> None:
 
     The level may be any up to the largest that was answered. A copy is made from what the ledger holds, kept there, and
     the same each time. Several copies put together reveal no more than the one with the least noise.
+
+    Without a level you get the only answer there is; once there are several, name one.
     """
     signer = question.checked(None)
     with ledger.opened() as opened:
         question.check_kind(planned=question.planned(opened))
+        at = question.level_in(opened)
         with long_work("Viewing") as progress:
-            seen = opened.view(question.name, **question.call, progress=progress)
-        question.give(opened, seen, signer)
+            seen = opened.view(question.name, epsilon=at, version=question.version, progress=progress)
+        question.give(opened, seen, signer, at)

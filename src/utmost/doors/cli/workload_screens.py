@@ -27,7 +27,7 @@ from utmost.publish.releases.table import rehearse_table
 from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.statements import codec
 from utmost.publish.statements.stated_words import sums_in_words
-from utmost.publish.statements.statement_files import Signer, signature_path, table_writers
+from utmost.publish.statements.statement_files import Signer, check_repeated_document, signature_path, table_writers
 from utmost.publish.tables import files
 from utmost.publish.tables.atomic import Writer, check_absent, write_together
 from utmost.publish.workloads import Domain, Strategy
@@ -149,16 +149,16 @@ def give_workload(
     tables: Mapping[Path, tuple[Any, ...]] | None = None,
     *,
     as_json: bool,
-    more: Mapping[str, str] | None = None,
+    again: bool = False,
     headline: str = "Released.",
 ) -> None:
     """Write document, signature and tables, all or none; then print.
 
     Args:
         tables: files, each with the words that name its table.
-        more: rows of the screen beside those of the release.
+        again: whether the document may be there, as the answer of a request that is made again; it is compared then.
     """
-    writers = document_writers(release, out, signer)
+    writers = document_writers(release, out, signer, again=again)
     for path, words in (tables or {}).items():
         writers |= _table_writers(release, words, path, signer)
     for folder in {path.parent for path in tables or {}}:
@@ -168,13 +168,18 @@ def give_workload(
     if as_json or out is None:
         print_json(release.facts())
     if not as_json:
-        shown = _said(release, headline, ", ".join(map(str, writers)), more)
+        shown = _said(release, headline, ", ".join(map(str, writers)) or str(out or ""))
         screen(stderr=out is None).print(Group(*(_tables(release) if out is not None else ()), shown))
 
 
-def document_writers(release: WorkloadRelease, out: Path | None, signer: Signer | None) -> dict[Path, Writer]:
-    """What writes the document of a release, and its signature, into files."""
+def document_writers(
+    release: WorkloadRelease, out: Path | None, signer: Signer | None, *, again: bool = False
+) -> dict[Path, Writer]:
+    """What writes the document of a release, and its signature, into files; nothing where it may be and is there."""
     if out is None:
+        return {}
+    if again and out.is_file():
+        check_repeated_document(release.facts(), out)
         return {}
     text = codec.encoded(release.facts())
     writers: dict[Path, Writer] = {out: lambda file: file.write(text)}
@@ -195,12 +200,13 @@ def _show_promise(release: WorkloadRelease, *, as_json: bool) -> None:
     print_json(report | {"error_bars": _wanted_bars(release)})
 
 
-def _said(release: WorkloadRelease, headline: str, written: str = "", more: Mapping[str, str] | None = None) -> Group:
+def _said(release: WorkloadRelease, headline: str, written: str = "") -> Group:
     """What is said of a release by a plan, with the error bars of the tables that were wanted."""
     wanted = ", ".join(f"{_named(name)} ± {number(bar)}" for name, bar in _wanted_bars(release).items())
-    rows = {"error bars": f"{wanted}; each {percent(release.confidence)} sure", **(more or {})}
+    rows = {"error bars": f"{wanted}; each {percent(release.confidence)} sure"}
     facts = sums_in_words(release.statement, release)
-    return shown_facts(headline, facts, more=rows, written=written, is_whole=not written and more is None)
+    is_whole = not written and release.ledger_facts is None
+    return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole)
 
 
 def _tables(release: WorkloadRelease) -> Iterable[Text | Table]:

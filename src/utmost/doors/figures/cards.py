@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from utmost.doors.figures import markup
-from utmost.errors import UtmostError
+from utmost.errors import NotALevel, UtmostError
 from utmost.laws.exact.shown import Shown, one_line, shown_names
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.stated_words import sums_in_words
@@ -268,14 +268,18 @@ def _gradual(release: Any) -> tuple[str, list[str]]:
 
 
 def _release(release: Any) -> tuple[str, list[str]]:
-    """The promise of the loosest answer; the answers are for whoever asks by ``at``, which may take long."""
-    levels, statement = release.levels, release.statement
-    summary = f"{release.name}, version {release.version}, spent {max(levels)}"
+    """The promise of this answer; of a history with several answers their levels alone. No table is fetched."""
+    summary = f"{release.name}, version {release.version}"
+    try:
+        at, statement = release.level, release.statement
+    except NotALevel:
+        answered = ", ".join(map(str, islice(release.levels, _MOST_ROWS)))
+        return f"{summary}, spent {release.spent}", [markup.facts_table([("answered at", answered)])]
+    summary += f", {at}"
     try:
         return summary, _said(stated_release(statement), [])
     except UtmostError:  # the facts of a strategy's answer are read from its tables, which are not fetched for a card
-        answered = ", ".join(map(str, islice(levels, _MOST_ROWS)))
-        return summary, [markup.sentence(statement["guarantee"]), markup.facts_table([("answered at", answered)])]
+        return summary, [markup.sentence(statement["guarantee"]), markup.facts_table([("answered at", str(at))])]
 
 
 def _trust(release: Any) -> tuple[str, list[str]]:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Unpack
@@ -33,6 +34,7 @@ from utmost.publish.ledger.requests import AtWords, Brought, SaveWords, apart
 from utmost.publish.ledger.shared_measures import shared_measures
 from utmost.publish.promises.promise import Promise, promise_of, stated_promise
 from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.tables.saving import Publication, file_words, saved
 from utmost.publish.workloads import SharedLevel
 
@@ -109,7 +111,7 @@ class RemoteLedger:
     @spelled
     def save(self, name: str, path: Path | str, *, family: Any = None, **words: Unpack[SaveWords]) -> dict[str, Any]:
         """Write a view and its statement, which the service says, into files here, as `Ledger.save`."""
-        file, answer = file_words(words), self._get(f"/v1/releases/{path_part(name)}/view", **query_of(words))
+        file, answer = file_words(words), self._answer(name, words)
         table = table_in(answer, None)
         if isinstance(table, WorkloadRelease):
             return table.save(path, family=family, **file)
@@ -119,12 +121,19 @@ class RemoteLedger:
     @spelled
     def statement(self, name: str, **words: Unpack[AtWords]) -> dict[str, Any]:
         """What the service says publicly of a release at a level, as `Ledger.statement`; of a plan, the document."""
-        answer = self._get(f"/v1/releases/{path_part(name)}/view", **query_of(words))
+        answer = self._answer(name, words)
         statement: dict[str, Any] = table_in(answer, None).statement if "release" in answer else answer["statement"]
         return statement
 
+    def _answer(self, name: str, words: AtWords) -> dict[str, Any]:
+        """The view at the level that is named, else at the only one that the token may see."""
+        version = words.get("version")
+        levels = partial(self.levels, name, version)
+        at = level_of_answer(words.get("epsilon"), words.get("alpha"), levels, repr(name))
+        return self._get(f"/v1/releases/{path_part(name)}/view", epsilon=level_text(at), version=version)
+
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
-        """The release of a name, the newest version; or of a name and a version; see `Ledger`."""
+        """The history of a release, the newest version; or of a name and a version; see `Ledger`."""
         name, version = key if isinstance(key, tuple) else (key, None)
         answer = self._get(f"/v1/releases/{path_part(name)}", version=version)
         return Release(self, name, answer["version"])

@@ -19,7 +19,9 @@ from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.requests import Brought
 from utmost.publish.ledger.shared_measures import check_one_dataset
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.releases import WorkloadRelease
 
 _DAY, _FAILED_A_DAY = 86_400, 5
 
@@ -33,12 +35,21 @@ class View:
         level: at which level.
         table: the released values.
         margin: the distance within which a released value lies of the true one, with 95 % confidence.
+        remembered: what the ledger adds to its statement, without larger levels.
     """
 
     release: Published
     level: Level
     table: Any
     margin: int | float
+    remembered: LedgerFacts
+
+
+def seen_alone(table: Any) -> Any:
+    """An answer as it is handed out here: the document of one by a plan tells a token of no larger level."""
+    if not isinstance(table, WorkloadRelease) or table.ledger_facts is None:
+        return table
+    return replace(table, ledger_facts=table.ledger_facts.up_to(table.level))
 
 
 @lru_cache(maxsize=512)
@@ -117,7 +128,8 @@ class Releases:
             self._note_asked(token, release, at)
         table = self._ledger.view(name, epsilon=at, version=release.version)
         self._desk.trail_once_a_day(token, "view", release=name, version=release.version)
-        return View(release, at, table, margin_of(release.noise, at))
+        remembered = self._ledger.ledger_facts(name, at, release.version).up_to(at)
+        return View(release, at, seen_alone(table), margin_of(release.noise, at), remembered)
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
         """Write down that a recipient has a level made, before it is; of a few alone.

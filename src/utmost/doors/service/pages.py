@@ -97,7 +97,8 @@ def release_page(
     """One release: its values at a level, its promise, its history, and what relaxing would buy."""
     found = service.releases.release(viewer, name, version)
     levels = service.releases.levels(viewer, found)
-    chosen = read_level(at) if at else max(levels, default=None)
+    # Of several answers none is shown unasked: each belongs to its own level.
+    chosen = read_level(at) if at else levels[0] if len(levels) == 1 else None
     seen = None
     if viewer.may_ever("view") and chosen in levels:
         assert chosen is not None

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import Field, WithJsonSchema
 
 from utmost.doors.service.approvals import Proposal
-from utmost.doors.service.held_releases import View
+from utmost.doors.service.held_releases import View, seen_alone
 from utmost.doors.service.market import Offer, Order
 from utmost.doors.service.tokens import Token
 from utmost.doors.service.waiting import Waiting
@@ -28,7 +28,6 @@ from utmost.errors import UnknownRecord
 from utmost.laws.exact import Level
 from utmost.laws.exact.arrays import plain_cells
 from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.publish.ledger import Budget, Published
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.table_statements import Stated, cells_digest
@@ -328,8 +327,9 @@ class TrailFound(Written):
 
 def table_found(version: int, table: Any) -> TableFound | StrategyFound:
     """A released table, or what a strategy measured."""
-    is_planned = isinstance(table, WorkloadRelease)
-    return StrategyFound(version, table.facts()) if is_planned else TableFound(version, columns(table))
+    if isinstance(table, WorkloadRelease):
+        return StrategyFound(version, seen_alone(table).facts())
+    return TableFound(version, columns(table))
 
 
 def measures_found(tables: Mapping[str, tuple[int, Any]]) -> MeasuresFound:
@@ -358,15 +358,11 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     """
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
-    levels = tuple(at for at in release.levels if not at > view.level)
     promised = _promised(release.noise, view.level, release.columns, public, release.rows, release.rows_from)
     return {
         **promised,
         "table": plain(digest),
-        "name": release.name,
-        "data_version": release.version,
-        "levels": [level_text(at) for at in levels],
-        "together": plain(level_facts(view.level)),
+        **{name: plain(fact) for name, fact in view.remembered.facts().items()},
     }
 
 

@@ -47,6 +47,7 @@ class CountedTable(ProvedTable, Shown):
             ``unit.cells / k`` rows along it.
         account: what became of the events that were counted. It is confidential: it is shown, and nothing that is
             written has it, nor a pickle or a copy of the table.
+        measure: the name of what was counted, where several measures were counted in one pass.
 
     Raises:
         BadTable: for cells of another shape, or that are no integers.
@@ -60,6 +61,7 @@ class CountedTable(ProvedTable, Shown):
     part: tuple[str, str] | None = None
     together: str | None = None
     account: CountAccount | None = field(default=None, repr=False, compare=False)
+    measure: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.cells, FewCells):
@@ -76,7 +78,8 @@ class CountedTable(ProvedTable, Shown):
         self.unit.check_part(self.part)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CountedTable, (self.domain, self.cells, self.unit, self.kind, self.part, self.together)
+        parts = self.domain, self.cells, self.unit, self.kind, self.part, self.together
+        return CountedTable, (*parts, None, self.measure)
 
     def __repr__(self) -> str:
         line = one_line(self)
@@ -228,6 +231,7 @@ class CountedTable(ProvedTable, Shown):
             "unit": self.unit.facts(),
             "part": None if self.part is None else list(self.part),
             "together": self.together,
+            "measure": self.measure,
             "domain": self.domain.facts(),
             "table": None if digest is None else dict(digest),
         }

@@ -197,7 +197,9 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
             cells = list(_by_part(sums if measures is None else narrowed(sums), measure, plan))
         raised = rows is not None and rows.values > 2
         unit = measure.unit(min(most, plan.cells), neighbours, in_parts=plan.part is not None, raised=raised)
-        whole = CountedTable(Domain(named_axes), cells[0], unit, kind, together=together, account=account)
+        about: dict[str, Any] = {"together": together, "account": account}
+        about["measure"] = None if measures is None else name
+        whole = CountedTable(Domain(named_axes), cells[0], unit, kind, **about)
         tables[name] = whole if plan.part is None else _split(plan.part, cells, whole, named_axes, identity)
     if measures is None:
         return next(iter(tables.values()))
@@ -484,7 +486,7 @@ def _split(
     name, tables = part.levels[0], {}
     for label, cells in zip(part.labels[0], cells_of_parts, strict=True):
         domain = Domain(named or {name: [label]})
-        about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.account)
+        about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.account, whole.measure)
         tables[label] = CountedTable(
             domain, cells if isinstance(cells, FewCells) else cells.reshape(domain.shape), *about
         )

@@ -63,6 +63,10 @@ class Accounts:
         """The levels with a stored response, strictest first."""
         return self._look(lambda state: state.release(name, version).levels)
 
+    def has_request(self, request: str) -> bool:
+        """Whether a request of this name was answered."""
+        return self._look(lambda state: request in state.requests)
+
     def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
         """What has been spent: by all versions of a release, or by all releases of a dataset.
 

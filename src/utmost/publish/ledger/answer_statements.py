@@ -5,11 +5,25 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.laws.exact import Level
-from utmost.publish.ledger.state import Published
+from utmost.publish.ledger.spending import Spending
+from utmost.publish.ledger.state import Published, State
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.table_statements import Stated
-from utmost.publish.releases.gradual_answers import answered_facts
 from utmost.publish.tables.adapters import adapter_of, engine_door, published_names
 from utmost.publish.tables.saving import Digest, Publication
+
+
+def ledger_facts(state: State, release: Published, at: Level) -> LedgerFacts:
+    """What the ledger adds to the statement of an answer that is there.
+
+    It goes by the event of the answer, so that whoever asks again later is told the same, whatever came after it.
+    """
+    event = release.responses[at].event
+    levels = tuple(level for level in release.levels if release.responses[level].event <= event)
+    versions = (state.release(release.name, version) for version in state.versions(release.name))
+    spent = (version.spent_by(event) for version in versions)
+    together = Spending.of(level for level in spent if level is not None).level
+    return LedgerFacts(release.name, release.version, levels, together)
 
 
 def response_statement(
@@ -18,10 +32,10 @@ def response_statement(
     confidence: Fraction,
     public: Sequence[str],
     digest: Digest | None,
-    together: Level | None,
+    remembered: LedgerFacts,
     rows: int | None = None,
 ) -> dict[str, Any]:
-    """The statement of a response, as of any release, and what all responses of its release cost together.
+    """The statement of a response, as of any release, and what its ledger adds to it.
 
     Args:
         release: the version that was answered.
@@ -29,13 +43,11 @@ def response_statement(
         confidence: of the error bars.
         public: the columns that stand in the table without noise.
         digest: of the table.
-        together: what all answers of the release cost.
+        remembered: what the ledger adds.
         rows: of the answer, where they are not those that were published.
     """
     stated = Stated(release.columns, public, release.rows if rows is None else rows, release.rows_from, digest)
-    return release.noise.statement(at, confidence, stated) | answered_facts(
-        release.name, release.version, release.levels, together
-    )
+    return release.noise.statement(at, confidence, stated) | remembered.facts()
 
 
 def with_bars(table: Any, release: Published, at: Level, confidence: Fraction) -> Any:
@@ -56,13 +68,13 @@ def answered_rows(table: Any, release: Published) -> int:
 
 
 def answer_publication(
-    table: Any, release: Published, at: Level, confidence: Fraction, together: Level | None
+    table: Any, release: Published, at: Level, confidence: Fraction, remembered: LedgerFacts
 ) -> Publication:
     """An answer as it is published: the table with its error bars, and what is said of it."""
     shown = with_bars(table, release, at, confidence)
     public = [name for name in published_names(shown) if name in release.public]
 
     def said(digest: Mapping[str, str] | None) -> dict[str, Any]:
-        return response_statement(release, at, confidence, public, digest, together, answered_rows(table, release))
+        return response_statement(release, at, confidence, public, digest, remembered, answered_rows(table, release))
 
     return Publication(shown, said)

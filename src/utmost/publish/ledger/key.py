@@ -108,6 +108,12 @@ def key_path(source: Given) -> Path | None:
     return place if isinstance(place, Path) else None
 
 
+def key_file_of(source: Given, beside: Path | None) -> Path | None:
+    """The key file, that beside the ledger where nothing else is said; None where the key is in no file."""
+    place = source if source is not None else _of_environment()
+    return beside if place is None else place if isinstance(place, Path) else None
+
+
 def found_key(source: Given, beside: Path | None, *, fresh: bool) -> Key:
     """The key that was given, or that of the environment, or that of the file beside the ledger.
 

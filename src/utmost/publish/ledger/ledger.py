@@ -17,7 +17,7 @@ from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.ledger.accounts import Accounts
-from utmost.publish.ledger.answer_statements import answer_publication
+from utmost.publish.ledger.answer_statements import answer_publication, ledger_facts
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.cells_on_demand import LedgerCells
 from utmost.publish.ledger.events import check_name
@@ -44,12 +44,13 @@ from utmost.publish.ledger.shared_measures import PublishingMeasures
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.releases.gradual_answers import level_to_save
+from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.tables.adapters import engine_door
-from utmost.publish.tables.saving import check_destination_free, file_words, saved
+from utmost.publish.tables.saving import Publication, check_destination_free, file_words, saved
 
 T = TypeVar("T")
 
@@ -162,7 +163,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             progress: called with the cells done and the cells in all.
 
         Returns:
-            The release; its ``table`` is of the kind that came, with the released and the public columns alone.
+            The answer at this level, which it stays; its ``table`` is of the kind that came, with the released and the
+            public columns alone.
 
         Raises:
             NotDeclared: for a column that is neither released, nor public, nor dropped.
@@ -181,8 +183,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         wanted = ToPublish(*publishing.with_values(native, self._look), progress)
         stated.noise.warn(at)
         warn_of_rows(stated.rows)
-        version, response = self._answered(wanted)
-        return Release(self, name, version, table, (at, wanted.handed(response)))
+        version, *answered = self._answered(wanted)
+        return Release(self, name, version, table, (at, wanted.handed(*answered)))
 
     @long_work("Relaxing")
     @spelled
@@ -231,7 +233,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             release.noise.warn(at)
             warn_of_names(self._book.key, release, wanted.source)
             answered = self._answered(wanted)
-            return answered and wanted.handed(answered[1])
+            return answered and wanted.handed(*answered[1:])
 
         return with_release(self._book, name, version, work)
 
@@ -286,12 +288,12 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         if (door := engine_door(table, "engine_ledger")) is not None:
             return door.view_frame(self.items, name, table, level(table_at), at, version)
         known = known_release(self._book, name, version)
-        release, response, labels = self._book.answer(
+        release, response, labels, remembered = self._book.answer(
             lambda page: viewed(page, name, version, at, progress),
             lambda page: tightened(page, name, version, at, self._randomness, progress),
             look=known is None or at in known.responses,
         )
-        return answer_alone(release, at, response, labels)
+        return answer_alone(release, at, response, labels, remembered)
 
     @spelled
     def save(
@@ -309,21 +311,21 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
 
         Args:
             name: of the release.
-            epsilon, alpha: the level; the loosest one stored if left out.
+            epsilon, alpha: the level; needed once the release has several answers.
             version: which one; the newest if left out.
             confidence: of the error bars.
             family: of a release by a plan, which table, see `WorkloadRelease.save`.
             path, format, sign, overwrite: as for `utmost.publish.tables.saving.saved`.
 
         Returns:
-            The statement, with the digest of the file, and what all answers of the release cost together.
+            The statement, with the digest of the file, and what this answer and all before it cost together.
 
         Raises:
             NotPublished, NeedsTable: as `view`. Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         sure = read_confidence(confidence)
         stored = self.release(name, words.get("version"))
-        at = level_to_save(words.get("epsilon"), words.get("alpha"), stored.spent)
+        at = level_of_answer(words.get("epsilon"), words.get("alpha"), lambda: stored.levels, repr(name))
         file = file_words(words)
         is_document = stored.noise.needs_counted and family is None and file.get("format") is None
         check_destination_free(path, is_document=is_document, **file)
@@ -344,7 +346,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             NotPublished, NeedsTable: as `view`.
         """
         stored = self.release(name, words.get("version"))
-        at = level_to_save(words.get("epsilon"), words.get("alpha"), stored.spent)
+        at = level_of_answer(words.get("epsilon"), words.get("alpha"), lambda: stored.levels, repr(name))
         answer = self._answer(stored, at, read_confidence(confidence))
         statement: dict[str, Any] = (
             answer.statement if stored.noise.needs_counted else answer.said(cells_digest(answer.table))
@@ -356,11 +358,21 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         table = self.view(release.name, epsilon=at, version=release.version)
         if release.noise.needs_counted:
             return replace(table, confidence=confidence)
-        release = self.release(release.name, release.version)
-        return answer_publication(table, release, at, confidence, self.spent(release.name))
+        return self.publication(table, release.name, at, confidence, version=release.version)
+
+    def publication(
+        self, table: Any, name: str, at: Level, confidence: Fraction, *, version: int | None = None
+    ) -> Publication:
+        """An answer that was given as a table, as it is published: with error bars, and what is said of it."""
+        release, remembered = self.release(name, version), self.ledger_facts(name, at, version)
+        return answer_publication(table, release, at, confidence, remembered)
+
+    def ledger_facts(self, name: str, at: Level, version: int | None = None) -> LedgerFacts:
+        """What the statement of an answer that was given says of its release; it is the same for ever."""
+        return self._look(lambda state: ledger_facts(state, state.release(name, version), at))
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
-        """The release of a name, the newest version; or of a name and a version.
+        """The history of a release, the newest version; or of a name and a version. It has no level of its own.
 
         Raises:
             NotPublished: where there is none.

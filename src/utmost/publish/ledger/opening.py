@@ -11,9 +11,11 @@ from utmost.laws.exact import Level, possible_path
 from utmost.laws.exact.disk import force
 from utmost.laws.sampling.integers import joined
 from utmost.laws.sampling.random_bits import entropy
+from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.book import Book, Page, open_book
+from utmost.publish.ledger.creation_mark import CreationMark
 from utmost.publish.ledger.events import START, read_event
-from utmost.publish.ledger.key import Given, Key, found_key, key_path
+from utmost.publish.ledger.key import Given, Key, found_key, key_file_of, key_path
 from utmost.publish.ledger.labels import opened_label_seal
 from utmost.publish.ledger.responses import answer_alone, labels_of, stored_blocks
 from utmost.publish.ledger.sqlite_store import SqliteStore
@@ -56,6 +58,10 @@ def opened_book(place: Place, *, create: bool, key: Given, **words: Unpack[OpenW
     watching = watching_at(witness, beside, key_path(key), timeout)
 
     def checked_key(fresh: bool) -> Key:
+        mark = mark_of(store, key_file_of(key, key_file)) if fresh else None
+        # Asked again: another process may have begun it in the meantime, and set the mark.
+        if mark is not None and mark.stands and not store.transact(lambda rows: rows.version(), write=False):
+            raise mark.lost()
         read_key = found_key(key, key_file, fresh=fresh)
         if fresh and create:
             # A new ledger that has no place for its witness is refused before the store has anything in it.
@@ -63,7 +69,24 @@ def opened_book(place: Place, *, create: bool, key: Given, **words: Unpack[OpenW
         return read_key
 
     with closed_on_error(store):
-        return open_book(store, checked_key, watching, opening)
+        book = open_book(store, checked_key, watching, opening)
+        if create:
+            set_mark(store, key_file_of(key, key_file))
+        return book
+
+
+def mark_of(store: Store, key_file: Path | None) -> CreationMark | None:
+    """The mark of a ledger's creation; None where its key is in no file, beside which it could stand."""
+    if key_file is None:
+        return None
+    return CreationMark.of(key_file, store.path if isinstance(store, SqliteStore) else store.name_of_database())
+
+
+def set_mark(store: Store, key_file: Path | None) -> None:
+    """Mark beside the key that a ledger is there."""
+    mark = mark_of(store, key_file)
+    if mark is not None:
+        mark.set()
 
 
 @contextmanager
@@ -220,7 +243,9 @@ def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | 
     with closed_on_error(target):
         old.read(lambda page: watching(page.state))
         target.transact(work, write=True)
-        return open_book(target, lambda fresh: read_key, watching, None)
+        book = open_book(target, lambda fresh: read_key, watching, None)
+        set_mark(target, key_file_of(key, key_file))
+        return book
 
 
 def _verified_copy(page: Page, to: Rows) -> None:
@@ -280,7 +305,7 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
     # A key does not say of which level it is: each is tried, and the wrong ones fail their authentication.
     for level in release.levels:
         try:
-            return _opened(rows, state.identity, release, level, key)
+            return _opened(rows, state, release, level, key)
         except (LedgerDamaged, KeyRefused):
             continue
     raise KeyRefused(
@@ -291,12 +316,12 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
     )
 
 
-def _opened(rows: Rows, identity: str, release: Published, level: Level, key: bytes) -> Any:
+def _opened(rows: Rows, state: State, release: Published, level: Level, key: bytes) -> Any:
     response = release.responses[level]
-    seal = handed_seal(key, identity, release, level, response.seal)
+    seal = handed_seal(key, state.identity, release, level, response.seal)
     blocks, each = list(stored_blocks(rows, release, level, seal)), -(-release.rows // BLOCK)
     columns = {
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }
     labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-    return answer_alone(release, level, columns, labels)
+    return answer_alone(release, level, columns, labels, ledger_facts(state, release, level).up_to(level))

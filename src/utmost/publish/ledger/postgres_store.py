@@ -93,6 +93,16 @@ class PostgresStore:
         """Host and database, without the password."""
         return _place(self._address)
 
+    def name_of_database(self) -> str:
+        """Where the tables are, as the server says it: host, port, database and schema, however it was addressed."""
+        connection = self._taken()
+        try:
+            info = connection.info
+            database, schema = connection.execute("SELECT current_database(), current_schema()").fetchone()
+            return f"postgresql://{info.host or info.hostaddr}:{info.port}/{database} {schema}"
+        finally:
+            self._left(connection, False)
+
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
         """Do the work in one transaction, see `Store`.
 

@@ -8,6 +8,7 @@ from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.item_words import Tags, item_tags
 from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_after
 from utmost.publish.ledger.item_rows import digest_of_tags, tag_parts
@@ -18,6 +19,7 @@ from utmost.publish.ledger.requests import Publishing
 from utmost.publish.ledger.responses import Committed, Progress, new_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ByItem, Published, State, release_of_facts
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Response
 
 Parts = tuple[bytes, ...]
@@ -52,7 +54,8 @@ class ToPublish:
         if release is None:
             return None
         order = _check_same(page, self.request, self.source, release)
-        return release.version, order.asked(stored_response(page, release, self.request.level, self.progress))
+        response = order.asked(stored_response(page, release, self.request.level, self.progress))
+        return release.version, response, ledger_facts(page.state, release, self.request.level)
 
     def check_new(self) -> None:
         """Check what no release that is there can be asked for any more: sizes, and names.
@@ -90,16 +93,17 @@ class ToPublish:
             page, committed, request.level, source.columns, randomness, self.progress, before=before
         )
         page.append("published", about | facts)
-        return version, response
+        now = page.state.release(request.name, version)
+        return version, response, ledger_facts(page.state, now, request.level)
 
     def spends(self, page: Page) -> Spent:
         """Of which dataset a new release would spend its level."""
         return self.request.dataset, self.request.level, self.request.promise.part, None
 
-    def handed(self, response: Response) -> Any:
+    def handed(self, response: Response, remembered: LedgerFacts) -> Any:
         """A response as it is handed to whoever brought the table."""
         request, promise = self.request, self.request.promise
-        return self.source.answer(promise.noise, request.level, response, request.kind, promise.part)
+        return self.source.answer(promise.noise, request.level, response, request.kind, promise.part, remembered)
 
 
 def asked_version(state: State, request: Publishing) -> Published | None:

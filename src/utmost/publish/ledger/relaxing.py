@@ -13,6 +13,7 @@ from utmost.laws.exact import Level, exact_integer
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.item_words import Tags, item_tags
 from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_after
 from utmost.publish.ledger.item_rows import stored_tags
@@ -22,6 +23,7 @@ from utmost.publish.ledger.likeness import Likeness, row_names, value_digests
 from utmost.publish.ledger.responses import Committed, Progress, new_response, page_labels, stored_response
 from utmost.publish.ledger.source import Source, check_unchanged, commitment, difference, noise_secret, read_source
 from utmost.publish.ledger.state import Published, State
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promise import Part
 from utmost.publish.promises.promised_noise import Response
 
@@ -29,8 +31,11 @@ T = TypeVar("T")
 
 Columns = Mapping[str, Integers]
 
-Answered = tuple[int, Response]
-"""The version of a release, and a response of it."""
+Answered = tuple[int, Response, LedgerFacts]
+"""The version of a release, a response of it, and what the ledger adds to the statement of this answer."""
+
+Viewed = tuple[Published, Response, Named, LedgerFacts]
+"""A release, a response of it, its labels, and what the ledger adds to the statement of this answer."""
 
 Spent = tuple[str, Level, Part | None, Published | None]
 """A dataset, a level and a part that a request would spend, and the release that has spent less instead, if any."""
@@ -134,7 +139,8 @@ class ToRelax:
         if self.level not in published.responses:
             return None
         order = Order.of(page, published, self.source, self.committed)
-        return published.version, order.asked(stored_response(page, published, self.level, self.progress))
+        response = order.asked(stored_response(page, published, self.level, self.progress))
+        return published.version, response, ledger_facts(page.state, published, self.level)
 
     def drawn(self, page: Page, randomness: Randomness) -> Answered | None:
         """A new answer, drawn and written; None where another version is the newest now.
@@ -148,17 +154,18 @@ class ToRelax:
         order = Order.of(page, published, self.source, self.committed)
         values = order.kept(self.source.columns)
         response = answer_more(page, published, self.level, values, randomness, self.progress)
-        return published.version, order.asked(response)
+        now = page.state.release(published.name, published.version)
+        return published.version, order.asked(response), ledger_facts(page.state, now, self.level)
 
     def spends(self, page: Page) -> Spent:
         """Of which dataset the release would spend the level, in place of what it has spent."""
         release = page.state.release(self.release.name, self.version)
         return release.dataset, max(self.level, release.spent), release.part, release
 
-    def handed(self, response: Response) -> Any:
+    def handed(self, response: Response, remembered: LedgerFacts) -> Any:
         """A response as it is handed to whoever brought the table."""
         release = self.release
-        return self.source.answer(release.noise, self.level, response, release.kind, release.part)
+        return self.source.answer(release.noise, self.level, response, release.kind, release.part, remembered)
 
 
 def release_source(release: Published, table: Any) -> Source:
@@ -168,28 +175,29 @@ def release_source(release: Published, table: Any) -> Source:
     return read_source(rows, release.columns, noise, release.id_column, release.public, by_item=by_item)
 
 
-def viewed(
-    page: Page, name: str, version: int | None, level: Level, progress: Progress | None
-) -> tuple[Published, Response, Named] | None:
-    """A release, its response at a level, and its labels, where that is stored."""
+def viewed(page: Page, name: str, version: int | None, level: Level, progress: Progress | None) -> Viewed | None:
+    """A release, its response at a level, its labels and the ledger's facts, where that is stored."""
     release = page.state.release(name, version)
     release.check_kept()
     if level not in release.responses:
         return None
-    return release, stored_response(page, release, level, progress), page_labels(page, release)
+    response = stored_response(page, release, level, progress)
+    return release, response, page_labels(page, release), ledger_facts(page.state, release, level)
 
 
 def tightened(
     page: Page, name: str, version: int | None, level: Level, randomness: Randomness, progress: Progress | None
-) -> tuple[Published, Response, Named]:
-    """A release, a new response at a level that its stored responses lead to, and its labels."""
+) -> Viewed:
+    """A release, a new response at a level that its stored responses lead to, its labels and the ledger's facts."""
     release = page.state.release(name, version)
     release.check_kept()
     release.noise.check_tightened(level, repr(name))
     if release.spent < level:
         remedy = f"It is stored up to {release.spent}: call relax with the table."
         raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)
-    return release, answer_more(page, release, level, None, randomness, progress), page_labels(page, release)
+    response, labels = answer_more(page, release, level, None, randomness, progress), page_labels(page, release)
+    now = page.state.release(name, release.version)
+    return now, response, labels, ledger_facts(page.state, now, level)
 
 
 def known_release(book: Book, name: str, version: int | None) -> Published | None:

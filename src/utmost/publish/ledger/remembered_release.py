@@ -10,6 +10,7 @@ from utmost.laws.exact import Level, Number
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown, brief, one_line
 from utmost.provided import provided
+from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.reader_verbs import AnswersReaders
 from utmost.publish.tables.engines import is_engine_frame
 
@@ -43,16 +44,19 @@ class Memory(Protocol):
 
 
 class Release(AnswersReaders, Shown):
-    """A table released at some levels, and at any other that is asked for; made by `release`, and found in a memory.
+    """An answer of a table's release, at the level of the call that made it; or the history of all its answers.
 
-    Answers at all levels have one joint law, and cost together the largest level alone.
+    `release` and `Ledger.publish` give an answer: its ``table``, ``statement``, ``save`` and all other verbs are those
+    of its own level for ever, whatever is asked for later, here or in another process. ``ledger[name]`` is the history:
+    once it has several answers, these verbs need the level that is meant. Both give further answers by `at`. Answers
+    at all levels have one joint law, and cost together the largest level alone.
 
     Args:
         memory: where the release is remembered.
         name, version: under which it is.
         table: the true values, where whoever asks has them at hand; without them no level beyond the loosest answered
             can be asked for, unless they are brought again.
-        answer: one that is at hand, with its level.
+        answer: the level of the call that made it, and the released table; None for the history.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 
@@ -78,6 +82,8 @@ class Release(AnswersReaders, Shown):
         self._memory, self._table, self.name, self.version, self._answer = memory, table, name, version, answer
 
     def __repr__(self) -> str:
+        if self._answer is not None:
+            return f"Release(name={brief(self.name)}, version={self.version}, level={self._answer[0]!r})"
         try:
             return one_line(self)
         except UtmostError:  # no answer that may be seen, or a memory that is out of reach: it still has its name
@@ -119,46 +125,63 @@ class Release(AnswersReaders, Shown):
         return max(levels)
 
     @property
+    def level(self) -> Level:
+        """The level of this answer; of a history that of its only answer.
+
+        Raises:
+            NotALevel: for a history of several answers, or of none.
+        """
+        return self._level(None, None)
+
+    def _level(self, epsilon: Number | Level | None, alpha: Number | None) -> Level:
+        """The level that is named, else that of this answer; no answer is picked among several."""
+        if epsilon is None and alpha is None and self._answer is not None:
+            return self._answer[0]
+        return level_of_answer(epsilon, alpha, lambda: self.levels, repr(self.name))
+
+    @property
     def table(self) -> Any:
-        """The answer of the least noise."""
-        return self.at(self.spent)
+        """The released table, at the level of this answer; of a history `at` gives it once there are several."""
+        return self.at(self.level)
 
     @property
     def statement(self) -> dict[str, Any]:
-        """What is said publicly of that answer."""
-        return self._memory.statement(self.name, epsilon=self.spent, version=self.version)
+        """The public statement of this answer; of a history with several answers see `Ledger.statement`."""
+        return self._memory.statement(self.name, epsilon=self.level, version=self.version)
 
     def margin(
         self, confidence: Number = "0.95", *, epsilon: Number | Level | None = None, alpha: Number | None = None
     ) -> int | float:
-        """The distance within which a released value lies of the true one; at any level, the loosest if left out."""
-        at = self.spent if epsilon is None and alpha is None else level_of(epsilon, alpha)
+        """The distance within which a released value lies of the true one, at any level; this answer's if left out."""
+        at = self._level(epsilon, alpha)
         return self._memory.margin(self.name, epsilon=at, confidence=confidence, version=self.version)
 
     def read(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
-        """The answer at a level that was answered, the loosest if left out, as its readers have it, with every verb.
+        """The answer as its readers have it, with every verb; this one, or that at another level that was answered.
 
         Returns:
             A `WorkloadRelease` of sums; of a table of cells the same as `read_release` of its file.
 
         Raises:
+            NotALevel: for a history of several answers, where no level is named.
             Unsupported: for points, columns changed together and named keys, whose numbers are not noised one by one.
         """
-        at = self.spent if epsilon is None and alpha is None else level_of(epsilon, alpha)
+        at = self._level(epsilon, alpha)
         statement = partial(self._memory.statement, self.name, epsilon=at, version=self.version)
         return provided("release_answers").read_answer(self.at(at), statement)
 
     def plot(self, **options: Any) -> Any:
-        """A figure of the loosest answer, see `plot` of what `read` gives."""
+        """A figure of this answer, see `plot` of what `read` gives."""
         return self.read().plot(**options)
 
     def save(
         self, path: Path | str, *, epsilon: Number | Level | None = None, alpha: Number | None = None, **how: Any
     ) -> dict[str, Any]:
-        """Write an answer that is there, the loosest if no level is named, and its statement beside it.
+        """Write this answer, or that at another level, and its statement beside it.
 
         Args:
+            epsilon, alpha: the level; this answer's if left out. A history of several answers needs it.
             how: confidence, family, format, sign, overwrite, as for `Ledger.save`.
         """
-        at = self.spent if epsilon is None and alpha is None else level_of(epsilon, alpha)
+        at = self._level(epsilon, alpha)
         return self._memory.save(self.name, path, epsilon=at, version=self.version, **how)

@@ -21,6 +21,7 @@ from utmost.publish.ledger.store import Rows
 from utmost.publish.ledger.vault import Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
 from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
@@ -220,11 +221,12 @@ def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
     return release.labels.order, stored_labels(rows, first.event, first.first, release.labels, seal)
 
 
-def answer_alone(release: Published, level: Level, response: Response, labels: Named) -> Any:
+def answer_alone(release: Published, level: Level, response: Response, labels: Named, remembered: LedgerFacts) -> Any:
     """A response as it is handed to whoever brings no table: with the labels of its rows, and error bars.
 
     Args:
         labels: the columns of the table in order, and the public ones among them.
+        remembered: what the ledger adds to the statement of the answer.
     """
     noise = release.noise
 
@@ -235,7 +237,7 @@ def answer_alone(release: Published, level: Level, response: Response, labels: N
         margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))), tuple(public))
         return adapter_of(shown).with_columns(shown, margins, after)
 
-    return noise.handed(level, noise.written(level, response), release.kind, release.part, table)
+    return noise.handed(level, noise.written(level, response), release.kind, release.part, table, remembered)
 
 
 def key_of_level(page: Page, release: Published, level: Level) -> bytes:

@@ -126,7 +126,7 @@ class PublishingMeasures:
         published: dict[str, tuple[int, Any]] = {}
         for (name, request), answered in zip(wanted.items(), answers, strict=True):
             assert answered is not None, "all are there, or were drawn"
-            published[name] = answered[0], request.handed(answered[1])
+            published[name] = answered[0], request.handed(*answered[1:])
         return published
 
     @spelled

@@ -28,6 +28,7 @@ from utmost.laws.sampling.item_words import Identifiers, Tags, check_unique
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.vault import packed
 from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise, Response
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of
@@ -103,18 +104,20 @@ class Source:
                     remedy="Declare largest=, a public bound on the size of any value there could be.",
                 )
 
-    def answer(self, noise: Noise, level: Level, response: Response, kind: str, part: Any) -> Any:
+    def answer(
+        self, noise: Noise, level: Level, response: Response, kind: str, part: Any, remembered: LedgerFacts
+    ) -> Any:
         """A response as it is handed to whoever brought the table: that table, with released values in it.
 
         Args:
-            kind, part: see `PlannedNoise.handed`.
+            kind, part, remembered: see `PlannedNoise.handed`.
         """
 
         def table(columns: Mapping[str, Any]) -> Any:
             margins, after = noise.with_bars(level, tuple(response), self.rows, self.public)
             return self.with_released({**columns, **margins}, after)
 
-        return noise.handed(level, noise.written(level, response), kind, part, table)
+        return noise.handed(level, noise.written(level, response), kind, part, table, remembered)
 
     def check_distinct(self, tags: Tags | None = None) -> None:
         """Check that no two rows have one identifier; two that differ have one tag with a chance below n^2 / 2^128.

@@ -74,6 +74,10 @@ class SqliteStore:
         """The path."""
         return self._path
 
+    def name_of_database(self) -> str:
+        """The path, however it was named."""
+        return os.fspath(self._path.absolute())
+
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
         """Do the work in one transaction, see `Store`."""
         if not write:
@@ -136,6 +140,10 @@ class VolatileStore(ProcessMemory):
     def place(self) -> str:
         """This process."""
         return "the memory of this process"
+
+    def name_of_database(self) -> str:
+        """This process's memory."""
+        return self.place
 
     def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
         """Do the work in one transaction, see `Store`.

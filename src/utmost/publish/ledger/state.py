@@ -150,6 +150,10 @@ class Published(Shown):
         """Against what its levels protect: those of one relation add up."""
         return self.noise.relation
 
+    def spent_by(self, event: int) -> Level | None:
+        """The largest level that had been answered by an event; None where none had."""
+        return max((level for level, response in self.responses.items() if response.event <= event), default=None)
+
     def check_kept(self) -> None:
         """Check that the ledger keeps its responses.
 

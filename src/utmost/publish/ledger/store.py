@@ -67,6 +67,9 @@ class Store(Protocol):
     def place(self) -> str:
         """Where it is, without any secret."""
 
+    def name_of_database(self) -> str:
+        """Which database it is, however it was addressed, without any secret."""
+
     def transact(self, work: "Callable[[Rows], T]", *, write: bool) -> T:
         """Do the work in one transaction: all of it durable when this returns, or nothing of it done.
 

@@ -4,11 +4,13 @@ A key is named when its count reaches a random threshold T with P(T <= n) = pi(n
 any (epsilon, delta)-private choice on one key has: see docs/theory/unknown-keys.md. This is the one use of a delta.
 """
 
+import json
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Any, Unpack
@@ -56,7 +58,7 @@ class _ListedKeys(Shown):
     def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
         """The statement as plain data, with the keys and their noisy counts; see `keys_statement`."""
         promise = self.level, self.delta, self.per_individual
-        return keys_statement(*promise, self.keys, column, digest, self._divided()) | self._counted()
+        return keys_statement(*promise, self.keys, column, digest, self._divided(), **self._counted())
 
     @checked
     def save(self, path: Path | str, *, column: str = "key", **file: Unpack[FileWords]) -> dict[str, Any]:
@@ -286,6 +288,9 @@ def keys_statement(
     column: str,
     digest: Digest | None,
     shares: int | None = None,
+    *,
+    threshold: int | None = None,
+    noisy: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """What is said publicly of keys that were named: the promise, and the keys themselves.
 
@@ -296,8 +301,10 @@ def keys_statement(
         column: what they are keys of.
         digest: of the table of keys, where there is one.
         shares: how many one individual divides among their keys; format 2 is of keys that count once each.
+        threshold, noisy: of keys with noisy counts, what these exceed, and the count of each key.
     """
     sentence = promise_of_keys(total, delta, per_individual, shares)
+    named = [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in keys]
     return {
         "kind": KEYS_KIND,
         "format": 2 if shares is None else KEYS_FORMAT,
@@ -310,9 +317,17 @@ def keys_statement(
         "keys_of_one_individual": per_individual,
         **({} if shares is None else {"shares_of_one_individual": shares}),
         "relaxable": False,
-        "keys": [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in keys],
+        "keys": named,
         "table": None if digest is None else dict(digest),
+        **({} if noisy is None else {"threshold": threshold, "noisy": list(noisy)}),
+        "named": {"of": "keys and noisy counts", "sha256": _named_digest(named, noisy)},
     }
+
+
+def _named_digest(named: Sequence[Any], noisy: Sequence[int] | None) -> str:
+    """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the keys, and their noisy counts or null."""
+    text = json.dumps([named, None if noisy is None else list(noisy)], separators=(",", ":"), ensure_ascii=False)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _plain_key(part: Any) -> Any:

@@ -38,6 +38,7 @@ from utmost.publish.promises.keys import (
     selected,
     shares_of_one,
 )
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.naming import NamingLaw, naming_law, read_delta
 from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.promises.promised_noise import Noise, Response, said_of_noise
@@ -176,7 +177,13 @@ class NamingNoise(Noise):
         return {}
 
     def handed(
-        self, level: Level, columns: Mapping[str, Any], kind: str, part: tuple[str, str] | None, table: Any
+        self,
+        level: Level,
+        columns: Mapping[str, Any],
+        kind: str,
+        part: tuple[str, str] | None,
+        table: Any,
+        remembered: LedgerFacts | None,
     ) -> Any:
         """A table of the keys that were named, of the kind that was published."""
         return table_of(kind, columns)

@@ -27,6 +27,7 @@ from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import check_size
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
 from utmost.publish.promises.table_statements import Stated, assumed_line
@@ -138,6 +139,7 @@ class PlannedNoise(ABC):
         kind: str,
         part: tuple[str, str] | None,
         table: Callable[[Mapping[str, Any]], Any],
+        remembered: LedgerFacts | None,
     ) -> Any:
         """An answer as it is handed out.
 
@@ -146,6 +148,7 @@ class PlannedNoise(ABC):
             kind: of the table that was published.
             part: where individuals were counted in parts, which one this is.
             table: makes the table of such columns and their error bars.
+            remembered: what a ledger adds to its statement; None for a release that nothing remembers.
         """
         return table(columns)
 

@@ -21,6 +21,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, cell_noise
 from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.promises.plan import Planned, warn_of_level
 from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, Response, check_alone
@@ -147,7 +148,13 @@ class SumNoise(LatticeNoise):
         return dict(response)
 
     def handed(
-        self, level: Level, columns: Mapping[str, Any], kind: str, part: tuple[str, str] | None, table: Any
+        self,
+        level: Level,
+        columns: Mapping[str, Any],
+        kind: str,
+        part: tuple[str, str] | None,
+        table: Any,
+        remembered: LedgerFacts | None,
     ) -> Any:
         """What was measured, family by family, from which every other sum is made."""
         flat: Integers = columns[MEASURED]
@@ -156,7 +163,8 @@ class SumNoise(LatticeNoise):
             shape = self.strategy.measured_shape(family)
             measured[family] = flat[start : start + prod(shape)].reshape(shape)
             start += prod(shape)
-        return provided("measured_sums")(self.strategy, level, CONFIDENCE, measured, kind, part)
+        sums = self.strategy, level, CONFIDENCE, measured, kind, part
+        return provided("measured_sums")(*sums, ledger_facts=remembered)
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""

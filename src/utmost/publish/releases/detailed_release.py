@@ -15,7 +15,7 @@ alone a coarse part has the noise of all cells in it (docs/theory/workloads.md, 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -159,7 +159,7 @@ class DetailRule(Shown):
         }
         by_text = {BETWEEN.join(key): int(sums[key[1]][at]) for key, at in rows.items()}
         cells = narrowed(np.array([by_text[str(text)] for text in domain.axes[0].labels[0]], dtype=object))
-        return CountedTable(domain, cells, unit, table.kind, table.part)
+        return CountedTable(domain, cells, unit, table.kind, table.part, measure=table.measure)
 
 
 def detailed_unit(unit: Unit) -> Unit:
@@ -172,7 +172,8 @@ def detailed_unit(unit: Unit) -> Unit:
         came = "distinct values" if unit.is_distinct else "sums and counts together"
         raise Unsupported("details are sums of cells of counts or amounts", came=came)
     if unit.cells == 1:
-        return unit
+        # Who is in a group without a breakdown is not counted in these rows, so that their total is not public.
+        return replace(unit, exactly=False) if unit.exactly else unit
     return Unit(unit.reach, unit.cells, unit.neighbours, unit.amount, unit.nonnegative, unit.reach)
 
 

@@ -18,8 +18,9 @@ from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.exact.levels import LevelWords
 from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
-from utmost.laws.exact.written_levels import level_facts, level_text
+from utmost.laws.exact.written_levels import level_words
 from utmost.laws.sampling.process_memory import ProcessMemory
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.tables.adapters import Column, check_column, named
 from utmost.publish.tables.saving import Digest, FileWords, Publication, check_destination_free, file_words, saved
 
@@ -52,21 +53,21 @@ class Saving:
     confidence: Fraction
 
     @classmethod
-    def of(cls, path: Path | str, spent: Level | None, words: AnswerWords) -> "Saving":
+    def of(cls, path: Path | str, levels: Sequence[Level], words: AnswerWords) -> "Saving":
         """The words of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
 
         Args:
-            spent: the loosest level that has been answered, whose answer is meant where none is named.
+            levels: those that have been answered; the only one is meant where none is named.
 
         Raises:
-            OutOfRange: for a confidence that is none. NotALevel: as `level_to_save`.
+            OutOfRange: for a confidence that is none. NotALevel: as `level_of_answer`.
             BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
         """
         sure, public, file = read_confidence(words.get("confidence", "0.95")), words.get("public"), file_words(words)
         columns = {} if public is None else dict(public)
         _check_columns(columns)
         check_destination_free(path, **file)
-        at = level_to_save(words.get("epsilon"), words.get("alpha"), spent)
+        at = level_of_answer(words.get("epsilon"), words.get("alpha"), lambda: levels, "save")
         return cls(path, file, at, words.get("name"), columns, sure)
 
     @property
@@ -109,44 +110,52 @@ class AnsweredLevels(Shown, ProcessMemory):
         place along each.
 
         Args:
-            epsilon, alpha: the level; the loosest one answered if left out. A new one is answered, and spent.
+            epsilon, alpha: the level; needed once there are several answers. A new one is answered, and spent.
             name: what the statement calls the release; the file's name if left out.
             public: columns to stand beside, such as the labels of the rows; none may depend on any individual.
             confidence: of the error bars.
             path, format, sign, overwrite: as for `saved`.
 
         Raises:
-            NotALevel: where no level is named and none was answered.
+            NotALevel: where no level is named, and none or several were answered.
             Unsupported: for columns whose individuals or numbers differ, of which one statement cannot speak.
             BadTable: for a public column of another length.
         """
-        how = Saving.of(path, self.spent, words)
+        how = Saving.of(path, self.levels, words)
         return self._written(how, *self._published(how))
 
     def _written(self, how: Saving, table: dict[str, Any], said: Said) -> dict[str, Any]:
         """Write an answer, and with it what all answers cost together."""
-        answered = answered_facts(how.title, 1, self.levels, self.spent)
+        answered = LedgerFacts(how.title, 1, self.levels, self.spent).facts()
         return saved(Publication(table, lambda digest: said(digest) | answered), how.path, **how.file)
 
 
-def level_to_save(epsilon: Any, alpha: Any, spent: Level | None) -> Level:
-    """The level whose answer is saved: the one that is named, else the loosest that has been answered."""
+def level_of_answer(epsilon: Any, alpha: Any, levels: Callable[[], Sequence[Level]], where: str) -> Level:
+    """The level of the answer that is meant: the one that is named, else that of the only answer there is.
+
+    An answer belongs to the level of the call that made it, so nobody is given the least noisy of several unasked.
+
+    Args:
+        levels: gives those that have been answered, where none is named.
+        where: which release.
+
+    Raises:
+        NotALevel: where none is named, and there is no answer or more than one.
+    """
     if epsilon is not None or alpha is not None:
         return level(epsilon, alpha)
-    if spent is None:
+    answered = levels()
+    if len(answered) == 1:
+        return answered[0]
+    if not answered:
         remedy = "Pass epsilon=, or ask at() first."
-        raise NotALevel("an answer must have been given to be saved without naming a level", came="none", remedy=remedy)
-    return spent
-
-
-def answered_facts(name: str, version: int, levels: Sequence[Level], together: Level | None) -> dict[str, Any]:
-    """What the statement of an answer says of the other answers of its release."""
-    return {
-        "name": name,
-        "data_version": version,
-        "levels": [level_text(level) for level in levels],
-        "together": None if together is None else level_facts(together),
-    }
+        raise NotALevel("a level must be named before anything is answered", came="none", where=where, remedy=remedy)
+    raise NotALevel(
+        "a level must be named where a release has several answers",
+        came=f"none, beside answers at epsilon = {', '.join(map(level_words, answered))}",
+        where=where,
+        remedy="Pass epsilon= (on the command line --epsilon), or alpha=.",
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

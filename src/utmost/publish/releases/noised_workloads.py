@@ -106,7 +106,7 @@ class CheckedSums:
             sums = strategy.each_sums(counted.summable)
             measured = {of: _sealed(noised_by(true, self.laws[of], None, randomness=randomness)) for of, true in sums}
             about = plan.level, plan.confidence, measured, counted.kind, counted.part, self.weights
-            release = WorkloadRelease(strategy, *about)
+            release = WorkloadRelease(strategy, *about, measure=counted.measure)
         return ReleasedOnce(release, (MEASURED,), plan, self.noise.sums, (), "declared")
 
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, NotANumber, OutOfRange
+from utmost.errors import BadTable, NotANumber
 from utmost.laws.exact import Level, Number, checked, level, natural
 from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
@@ -19,7 +19,14 @@ from utmost.publish.promises.places_statements import margin_name, places_statem
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import warn_of_degrees
-from utmost.publish.releases.gradual_answers import AnsweredLevels, AnswerWords, LaidOut, Said, Saving
+from utmost.publish.releases.gradual_answers import (
+    AnsweredLevels,
+    AnswerWords,
+    LaidOut,
+    Said,
+    Saving,
+    level_of_answer,
+)
 from utmost.publish.tables.cell_values import read_reals
 
 _PLACES_AT_ONCE = 1 << 22
@@ -120,14 +127,14 @@ class PlanarRelease(AnsweredLevels):
 
         Args:
             columns: names of the coordinates; "x" and "y" in the plane, else "x_0", "x_1", ..., if left out.
-            epsilon, alpha: the level for each ``per``; the loosest one answered if left out. A new one is spent.
+            epsilon, alpha: the level for each ``per``; needed once there are several answers. A new one is spent.
             name, public, confidence, path, format, sign, overwrite: as for `GradualRelease.save`.
 
         Raises:
-            NotALevel: where no level is named and none was answered.
+            NotALevel: where no level is named, and none or several were answered.
             BadTable: for a public column of another length, and for names that are not one for each coordinate.
         """
-        how = Saving.of(path, self.spent, words)
+        how = Saving.of(path, self.levels, words)
         return self._written(how, *self._published(how, columns))
 
     def _published(self, how: Saving, columns: Sequence[str] | None = None) -> tuple[dict[str, Any], Said]:
@@ -165,20 +172,15 @@ class PlanarRelease(AnsweredLevels):
 
         Args:
             confidence: the chance, for each point by itself.
-            epsilon: the level of the answer; the loosest one answered, if left out.
+            epsilon: the level of the answer; needed once there are several.
 
         Raises:
-            OutOfRange: where no level is given and none was answered.
+            NotALevel: where no level is given, and none or several were answered.
 
         >>> PlanarRelease([0, 0], per=200).margin(epsilon=1)
         950.187...
         """
-        spent_level = self.spent if epsilon is None else level(epsilon)
-        if spent_level is None:
-            raise OutOfRange(
-                "an error bar is of an answer", came="none so far", remedy="Pass epsilon=, or ask at() first."
-            )
-        return self._law(spent_level).margin(confidence)
+        return self._law(level_of_answer(epsilon, None, lambda: self.levels, "margin")).margin(confidence)
 
     def grid_at(self, epsilon: Number | Level) -> Fraction:
         """The width of the grid to which the answer at a level is rounded.

@@ -86,14 +86,14 @@ class ProcessedRelease(AnsweredLevels):
         """Write the reading at a level and, beside it, its statement; no error bar holds of what a function makes.
 
         Args:
-            epsilon, alpha: the level; the loosest one asked for if left out. A new one is answered and read,
+            epsilon, alpha: the level; needed once several were asked for. A new one is answered and read,
                 and so spent before it is known what the reading is: where it makes no table, or public columns are not
                 as long, it is kept, and costs nothing when it is asked for again.
             name, public: as for `GradualRelease.save`.
             path, format, sign, overwrite: as for `saved`.
 
         Raises:
-            NotALevel: where no level is named and none was asked for.
+            NotALevel: where no level is named, and none or several were asked for.
             Unsupported: for a reading that is no number, array or table, and as `GradualRelease.save`.
             BadTable: for public columns that are none, or of different lengths, before anything is spent; and for
                 columns of another length than the reading.

@@ -310,7 +310,7 @@ class CheckedTable:
         if randomness is not None:
             noised = self.plan.noised(self.cells, randomness)
             rows = len(next(iter(noised.values())))
-            table = noise.handed(self.plan.level, noised, self.kind, self.promise.part, self._with_bars)
+            table = noise.handed(self.plan.level, noised, self.kind, self.promise.part, self._with_bars, None)
         return ReleasedOnce(table, chosen, self.plan, rows, self.public, self.promise.rows)
 
     def _with_bars(self, noised: Mapping[str, Any]) -> Any:

@@ -19,6 +19,7 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, RatioBar
 from utmost.laws.noise.ratio_bars import FiellerSet
 from utmost.laws.privacy import Unit
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases.along_axis import AlongAxis
 from utmost.publish.releases.clean_release import CleanTable, cleaned
@@ -67,6 +68,8 @@ class WorkloadRelease(AlongAxis, Shown):
         kind: of what kind the tables made of it are, as an adapter names it.
         part: where individuals were split into parts that share nobody, the partition and this part of it.
         weights: for each measured family, its weight in least squares; chosen by the noise when left out.
+        ledger_facts: what a ledger adds to the statement of its answer; None for a release that no ledger gave.
+        measure: the name of what was counted, where several measures were counted in one pass.
     """
 
     _shown = ("domain", "spent", "confidence")
@@ -78,6 +81,8 @@ class WorkloadRelease(AlongAxis, Shown):
     kind: str = "columns:"
     part: tuple[str, str] | None = None
     weights: Mapping[Family, int] = field(default_factory=dict, repr=False)
+    ledger_facts: LedgerFacts | None = field(default=None, repr=False)
+    measure: str | None = None
 
     def __post_init__(self) -> None:
         if set(self.measured) != set(self.strategy.shares):
@@ -94,7 +99,7 @@ class WorkloadRelease(AlongAxis, Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
-        return WorkloadRelease, parts
+        return WorkloadRelease, (*parts, self.ledger_facts, self.measure)
 
     @property
     def domain(self) -> Domain:

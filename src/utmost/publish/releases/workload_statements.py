@@ -22,6 +22,7 @@ from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_facts, stated_level
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.older_words import in_words_of, sentence_of
 from utmost.publish.promises.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.promises.sum_noise import noise_laws
@@ -64,6 +65,14 @@ class Noised(Protocol):
     def part(self) -> tuple[str, str] | None:
         """The part of a partition."""
 
+    @property
+    def measure(self) -> str | None:
+        """The name of one of several measures."""
+
+    @property
+    def ledger_facts(self) -> LedgerFacts | None:
+        """What a ledger adds."""
+
 
 def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str, Any]:
     """What is said publicly about a workload release: the promise, the domain, the families and their noise.
@@ -91,12 +100,14 @@ def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str
         "domain": release.strategy.domain.facts(),
         "domain_cells": release.strategy.domain.size,
         "families": _family_facts(release),
-        **({} if strategy.together is None else {"together": strategy.together}),
+        **({} if strategy.together is None else {"changed_together": strategy.together}),
         **({} if strategy.rows is None else {"rows": strategy.rows.facts()}),
         "part": None if release.part is None else list(release.part),
+        **({} if release.measure is None else {"measure": release.measure}),
         "domain_from": "declared",
         "measured": {"of": "domain and sums", "sha256": sums_digest(release)},
         "shares": {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()},
+        **({} if release.ledger_facts is None else release.ledger_facts.facts()),
     }
     return in_words_of(statement, statement)
 
@@ -266,13 +277,16 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
             raise BadTable("the noisy sums must be integers", came="others", where=repr(fact["family"]))
         sums[family] = narrowed(np.array(row, dtype=object)).reshape(strategy.measured_shape(family))
         weights[family] = fact["weight"]
+    level = stated_level(facts)
     return {
         "strategy": strategy,
-        "level": stated_level(facts),
+        "level": level,
         "confidence": read_confidence(facts["confidence_exactly"]),
         "measured": sums,
         "part": _part(facts["part"]),
         "weights": weights,
+        "ledger_facts": LedgerFacts.of_statement(facts, level),
+        "measure": _measure(facts.get("measure")),
     }
 
 
@@ -280,7 +294,13 @@ def _strategy(facts: Mapping[str, Any]) -> Strategy:
     unit = Unit.of_facts(facts)
     domain = Domain.of_facts(facts["domain"])
     rows = rows_of_facts(domain, facts)
-    return Strategy(domain, unit, facts["shares"], together=facts.get("together"), rows=rows)
+    return Strategy(domain, unit, facts["shares"], together=facts.get("changed_together"), rows=rows)
+
+
+def _measure(name: Any) -> str | None:
+    if name is not None and (not isinstance(name, str) or not name):
+        raise BadTable("the name of a measure must be text", came=type(name).__name__, where="measure")
+    return name
 
 
 def _part(part: Any) -> tuple[str, str] | None:

@@ -30,6 +30,7 @@ def _facts(counted: CountedTable) -> dict[str, Any]:
         "unit": counted.unit.facts(),
         "part": None if counted.part is None else list(counted.part),
         **({} if counted.together is None else {"together": counted.together}),
+        **({} if counted.measure is None else {"measure": counted.measure}),
         "domain": counted.domain.facts(),
         **_number_facts(counted.cells),
     }
@@ -55,13 +56,16 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     domain, unit, part = Domain.of_facts(facts["domain"]), facts["unit"], facts["part"]
     proved = Unit.of_facts(unit)
     pair = None if part is None else (str(part[0]), str(part[1]))
+    named: dict[str, Any] = {"part": pair, "together": facts.get("together"), "measure": facts.get("measure")}
+    if not isinstance(named["measure"], str | None):
+        raise BadTable("the name of a measure must be text", came=type(named["measure"]).__name__, where="measure")
     if "places" in facts:
-        return CountedTable(domain, _few_cells(facts, domain), proved, part=pair, together=facts.get("together"))
+        return CountedTable(domain, _few_cells(facts, domain), proved, **named)
     cells = facts["atoms"]
     if not all(type(cell) is int for cell in cells) or len(cells) != domain.size:
         raise BadTable("there must be an integer for each cell of the domain", came=f"{len(cells)} values")
     whole = np.array(cells, dtype=np.int64 if all(abs(cell) < 1 << 62 for cell in cells) else object)
-    return CountedTable(domain, whole.reshape(domain.shape), proved, part=pair, together=facts.get("together"))
+    return CountedTable(domain, whole.reshape(domain.shape), proved, **named)
 
 
 COUNTED_FORM = Form("counted", 1, "a counted table", _facts, _value)

@@ -11,10 +11,11 @@ from typing import Any
 
 from utmost.errors import BadTable
 from utmost.laws.exact import Level, natural
-from utmost.laws.exact.written_levels import factor_text, level_name, level_of_text, level_words, stated_level
+from utmost.laws.exact.written_levels import factor_text, level_name, level_words, stated_level
 from utmost.laws.privacy import Unit
 from utmost.provided import provided
 from utmost.publish.promises.keys import key_columns, keys_held, keys_statement, shares_of_one
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.naming import naming_law, read_delta
 from utmost.publish.promises.statement_kinds import KEYS_FORMAT, KEYS_KIND, PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise_line
@@ -30,7 +31,6 @@ from utmost.publish.statements.statement_check import (
     names_of,
     promise_that_holds,
     stated_field,
-    stated_in_ledger,
     stated_rows,
 )
 from utmost.publish.tables import files
@@ -104,10 +104,10 @@ def check_keys(statement: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
         shares = None
         if statement["format"] == KEYS_FORMAT:  # which alone counts in shares
             shares = shares_of_one(stated_field(statement, "shares_of_one_individual", int), each)
-        expected = keys_statement(at, delta, each, keys, column, digest_of(statement), shares)
-        law = naming_law(at, delta, each, shares)
-    if "noisy" in statement or "threshold" in statement:
-        expected |= {"threshold": law.threshold, "noisy": _stated_counts(statement, len(keys), law.threshold)}
+        law, counted = naming_law(at, delta, each, shares), dict[str, Any]()
+        if "noisy" in statement or "threshold" in statement:
+            counted = {"threshold": law.threshold, "noisy": _stated_counts(statement, len(keys), law.threshold)}
+        expected = keys_statement(at, delta, each, keys, column, digest_of(statement), shares, **counted)
     if statement["format"] == 1:  # which had no guarantee, and wrote levels another way
         expected = {name: expected[name] for name in ("statement", "delta", "relaxable")}
         statement = {name: statement.get(name) for name in (*expected, "utmost")}
@@ -219,10 +219,12 @@ def reading_in_words(statement: Mapping[str, Any]) -> Facts:
         if not statement.get("released"):
             raise does_not_follow("released")
         parts = names_of(statement, "released"), names_of(statement, "public"), stated_rows(statement)
-        expected = processed_statement(at, unit, *parts, digest_of(statement)) | stated_in_ledger(statement, at)
-    check_follows(statement, expected)
-    total: Level = stated_level(statement["together"])
-    answered = ", ".join(level_words(level_of_text(text)) for text in statement["levels"])
+        expected = processed_statement(at, unit, *parts, digest_of(statement))
+    remembered = LedgerFacts.of_statement(statement, at)
+    if remembered is None or remembered.together is None:
+        raise does_not_follow("name")
+    check_follows(statement, expected | remembered.facts())
+    total, answered = remembered.together, ", ".join(map(level_words, remembered.levels))
     cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"
     public = ", ".join(parts[1])
     rows = "the list of rows, which was fixed beforehand"

@@ -175,9 +175,11 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
     shares = [f"{noise.name} {one['share']}" for noise, one in zip(noises, statement["families"], strict=True)]
     summed = release.unit.amount
     of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
-    measured = f"{release.strategy.measured} sums{of}: {few(shares, MOST_BARS)} of {whole}"
+    named = "" if release.measure is None else f"{release.measure}: "
+    measured = f"{named}{release.strategy.measured} sums{of}: {few(shares, MOST_BARS)} of {whole}"
+    total, (adds, _) = in_ledger(statement, release.level)
     return Facts(
-        **_common(statement, release.level, release.level, "cell", measured),
+        **_common(statement, total, release.level, "cell", measured),
         noises=noises,
         why=str(statement["theorem"]),
         before=f"{_rounded(release.unit, 'cell')}each individual's contribution was bounded as the unit says; "
@@ -187,6 +189,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
         else _sums_of_cells(release.unit),
         composition="the families of sums share the level as stated, and the shares are together "
         + ("1." if plain else "what one individual, who cannot change as much in all of them, leaves room for.")
+        + (f" {adds}" if adds else "")
         + part,
         on_trust=ON_TRUST_OF_SUMS,
     )

@@ -17,11 +17,12 @@ import numpy as np
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.laws.exact import Level, exact, wrong_kind
 from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.written_levels import level_facts, level_of_text, level_text, stated_level
+from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.privacy import Unit
 from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.lattice import lattice_of
+from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.plan import CellsAt, plan_of_answer, plan_release
 from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
@@ -38,8 +39,7 @@ ON_TRUST = (
 )
 """What no statement and no table can show."""
 
-_OF_A_LEDGER = ("name", "data_version", "levels", "together")
-_MOST_VERSIONS, _MOST_ROWS = 1 << 31, 1 << 63
+_MOST_ROWS = 1 << 63
 _SENTENCES = ("guarantee", "theorem")
 
 
@@ -307,28 +307,11 @@ def check_follows(stated: Mapping[str, Any], expected: Mapping[str, Any], level:
         BadTable: naming the first field that is not as it was made again.
     """
     again = {**expected, "utmost": _text(stated, "utmost")}
-    if level is not None and "name" in stated:
-        with promise_that_holds(Unsupported):
-            again |= stated_in_ledger(stated, level)
+    remembered = None if level is None else LedgerFacts.of_statement(stated, level)
+    if remembered is not None:
+        again |= remembered.facts()
     for name in differing(stated, json.loads(json.dumps(again))):
         raise does_not_follow(name)
-
-
-def stated_in_ledger(stated: Mapping[str, Any], level: Level) -> dict[str, Any]:
-    """What a ledger's statement says of the other responses: this one is among them, and they cost no less than any."""
-    levels = [level_of_text(text) for text in names_of(stated, "levels")]
-    together = stated_field(stated, "together", dict)
-    total = stated_level(together)
-    # Spelled otherwise, one level would be there twice.
-    if level not in levels or list(map(level_text, levels)) != stated["levels"]:
-        raise does_not_follow("levels")
-    if total < max(levels) or differing(together, level_facts(total)):
-        raise does_not_follow("together")
-    if not _text(stated, "name"):
-        raise does_not_follow("name")
-    if not 1 <= stated_field(stated, "data_version", int) < _MOST_VERSIONS:
-        raise does_not_follow("data_version")
-    return {name: stated[name] for name in _OF_A_LEDGER}
 
 
 def stated_confidence(document: Mapping[str, Any]) -> Fraction:

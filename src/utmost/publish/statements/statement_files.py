@@ -140,13 +140,25 @@ def check_repeated(table: Any, report: Said, out: Path) -> dict[str, str]:
         again.seek(0)
         digest = _sha256(again)
         if digest != _sha256(there):
-            raise Unsupported(
-                "nothing is written over another file",
-                came="a file that exists, and is not what this request was answered",
-                where=str(out),
-                remedy="Choose another name, or remove it.",
-            )
+            raise _another_file(out)
     return {"of": "file", "sha256": digest}
+
+
+def check_repeated_document(facts: dict[str, Any], out: Path) -> None:
+    """Check that a document that is there already is this one, but for the version of utmost that wrote it."""
+    there = codec.read_json(out, "a release must")
+    version = there.get("utmost") if isinstance(there, dict) else None
+    if codec.encoded({**facts, "utmost": version}) != out.read_bytes():
+        raise _another_file(out)
+
+
+def _another_file(out: Path) -> Unsupported:
+    return Unsupported(
+        "nothing is written over another file",
+        came="a file that exists, and is not what this request was answered",
+        where=str(out),
+        remedy="Choose another name, or remove it.",
+    )
 
 
 def read(path: Path | str) -> dict[str, Any]:

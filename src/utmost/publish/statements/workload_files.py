@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -159,9 +160,7 @@ def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
     utmost.errors.BadTable: alpha: ...
     """
     release = WorkloadRelease.of_facts(facts)
-    computed = WorkloadRelease(
-        release.strategy, release.level, release.confidence, release.measured, release.kind, release.part
-    )
+    computed = replace(release, weights={})  # they are chosen by the noise again
     expected = json.loads(json.dumps(workload_facts(computed, facts["format"]))) | {"utmost": facts.get("utmost")}
     for name in codec.differing(facts, expected):
         remedy = "Ask the curator for the release as it was published."

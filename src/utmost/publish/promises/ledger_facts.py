@@ -1,0 +1,89 @@
+"""What a memory adds to the statement of an answer: its name, its version, and the other answers that are there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from utmost.errors import BadTable, UtmostError
+from utmost.laws.exact import Level
+from utmost.laws.exact.written_levels import level_facts, level_of_text, level_text, stated_level
+
+_MOST_VERSIONS = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerFacts:
+    """Which release of a memory an answer is of, and what was answered by the time that it was given.
+
+    An answer never changes, and neither does what is stated of it: answers that came later are in their own statements.
+
+    Attributes:
+        name, data_version: of the release.
+        levels: those that had been answered, this answer's among them, strictest first.
+        together: what they cost together, with other versions of the release; None where nothing is spent.
+    """
+
+    name: str
+    data_version: int
+    levels: tuple[Level, ...]
+    together: Level | None
+
+    def facts(self) -> dict[str, Any]:
+        """The fields of a statement."""
+        return {
+            "name": self.name,
+            "data_version": self.data_version,
+            "levels": [level_text(level) for level in self.levels],
+            "together": None if self.together is None else level_facts(self.together),
+        }
+
+    def up_to(self, level: Level) -> "LedgerFacts":
+        """The same for whoever may not know of larger levels than that of the answer."""
+        seen = tuple(answered for answered in self.levels if not answered > level)
+        return LedgerFacts(self.name, self.data_version, seen, level)
+
+    @classmethod
+    def of_statement(cls, statement: Mapping[str, Any], level: Level) -> "LedgerFacts | None":
+        """The facts in a statement of an answer at a level, found to fit it; None in one that no memory gave.
+
+        Raises:
+            BadTable: naming the first field that does not follow from the others.
+        """
+        # a statement without a name has no other of these fields either, or the comparison of all fields finds it
+        if "name" not in statement:
+            return None
+        name, version, texts, total = (statement.get(field.name) for field in fields(cls))
+        if not isinstance(name, str) or not name:
+            raise _does_not_follow("name")
+        if type(version) is not int or not 1 <= version < _MOST_VERSIONS:
+            raise _does_not_follow("data_version")
+        levels = _stated_levels(texts)
+        if level not in levels:
+            raise _does_not_follow("levels")
+        if not isinstance(total, Mapping):
+            raise _does_not_follow("together")
+        try:
+            together = stated_level(total)
+        except UtmostError:
+            raise _does_not_follow("together") from None
+        if together < max(levels) or dict(total) != level_facts(together):
+            raise _does_not_follow("together")
+        return cls(name, version, tuple(levels), together)
+
+
+def _stated_levels(texts: Any) -> Sequence[Level]:
+    """The levels in a statement, each written once and as a ledger writes it."""
+    try:
+        levels = [level_of_text(text) for text in texts]
+    except (UtmostError, TypeError, AttributeError):
+        raise _does_not_follow("levels") from None
+    # Spelled otherwise, one level would be there twice.
+    if not isinstance(texts, list) or list(map(level_text, levels)) != texts or len(set(levels)) < len(levels):
+        raise _does_not_follow("levels")
+    return levels
+
+
+def _does_not_follow(field: str) -> BadTable:
+    required = "the ledger's facts in a statement must fit its level"
+    remedy = "Ask the curator for the statement as it was published."
+    return BadTable(required, came="something else", where=field, remedy=remedy)

@@ -1,0 +1,200 @@
+"""An answer belongs to the level of the call that made it, in every memory, by every verb, at every entrance."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from parts import Settings, application
+from service.test_client import Inside
+from utmost.doors.service import Grant, Service, connect
+from utmost.errors import NotALevel
+from utmost.laws.exact import level
+from utmost.publish.counting import CountedTable
+from utmost.publish.ledger import Ledger
+from utmost.publish.promises import Promise
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.workloads import Domain, Strategy, bins
+
+KEY = bytes(range(32))
+STRICT, LOOSE = level("1/8"), level(20)
+TABLE = {"ward": [f"w{at}" for at in range(40)], "n": [at * 7 % 50 for at in range(40)]}
+DOMAIN = Domain(x=bins(40))
+ONE = ut.Unit(1, 1)
+NOISES = {
+    "cells": (Promise("n", public="ward", unit=ONE), TABLE),
+    "sums": (Promise(strategy=Strategy(DOMAIN, ONE, {"x": 1})), CountedTable(DOMAIN, np.array(TABLE["n"]), ONE)),
+    "points": (Promise(["x", "y"], per=1), {"x": TABLE["n"], "y": [0] * 40}),
+    "items": (Promise("n", public="ward", id_column="ward", noise="items", unit=ONE), TABLE),
+}
+
+
+def opened(folder):
+    return Ledger.open(folder / "l.db", create=True, key=KEY, witness=folder / "w")
+
+
+def served(folder):
+    service = Service(opened(folder), approvals=False)
+    presented = service.bearers.make(None, "c", "curator", "curator", (Grant("*"),))[1]
+    app = application(service, Settings(rate=1e6, burst=10**6))
+    return lambda: connect("http://localhost", presented, transport=Inside(app))
+
+
+MEMORIES = {"ledger": lambda folder: lambda: opened(folder), "service": served}
+
+
+def plain(answer):
+    shown = answer.measured if isinstance(answer, WorkloadRelease) else answer
+    return {str(name): np.asarray(cells).tolist() for name, cells in shown.items()}
+
+
+def saved(answer, folder, **at):
+    """The bytes of a save, of the table or document and of its statement."""
+    folder.mkdir()
+    ending = "json" if isinstance(answer.at(STRICT), WorkloadRelease) else "csv"
+    answer.save(folder / f"a.{ending}", **at)
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+VERBS = {
+    "table": lambda answer, folder: plain(answer.table),
+    "at": lambda answer, folder: plain(answer.at(STRICT)),
+    "statement": lambda answer, folder: answer.statement,
+    "save": saved,
+    "margin": lambda answer, folder: answer.margin(),
+    "level": lambda answer, folder: answer.level,
+    "total": lambda answer, folder: answer.total(),
+    "read": lambda answer, folder: plain(answer.read()) if hasattr(answer.read(), "measured") else answer.read().cells,
+}
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("noise", NOISES)
+def test_asked_again_after_a_relaxation_the_same_bytes(tmp_path, noise, memory):
+    """The object that was returned before, the same call, the same request, and the history at the level."""
+    if (noise, memory) == ("points", "service"):
+        pytest.skip("a service keeps no points")
+    promise, table = NOISES[noise]
+    again = MEMORIES[memory](tmp_path)
+    first = again()
+    answer = first.publish("r", table, promise, epsilon=STRICT, request="monday")
+    verbs = {name: verb for name, verb in VERBS.items() if noise != "points" or name not in ("total", "read")}
+    told = {name: verb(answer, tmp_path / name) for name, verb in verbs.items()}
+    of_history = first["r"].statement, plain(first["r"].table), saved(first["r"], tmp_path / "only")
+    assert of_history == (told["statement"], told["table"], told["save"]), "with one answer the history takes it"
+    other = again()
+    other.relax("r", table, epsilon=LOOSE)
+    other.relax("r", table, epsilon=1)
+    entrances = {
+        "before": answer,
+        "request": again().publish("r", table, promise, epsilon=STRICT, request="monday"),
+        "call": again().publish("r", table, promise, epsilon=STRICT),
+    }
+    for entrance, one in entrances.items():
+        for name, verb in verbs.items():
+            assert verb(one, tmp_path / f"{entrance} {name}") == told[name], (entrance, name)
+    history = again()["r"]
+    assert plain(again().view("r", epsilon=STRICT)) == plain(other.relax("r", table, epsilon=STRICT)) == told["table"]
+    assert again().statement("r", epsilon=STRICT) == told["statement"]
+    assert saved(history, tmp_path / "history", epsilon=STRICT) == told["save"]
+    assert history.margin(epsilon=STRICT) == told["margin"]
+    assert answer.levels == history.levels == (STRICT, level(1), LOOSE), "the history goes on"
+    assert answer.spent == LOOSE
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_a_history_of_several_answers_needs_a_level(tmp_path, memory):
+    """The error names the levels and the argument, and the argument mends it."""
+    promise, table = NOISES["sums"]
+    ledger = MEMORIES[memory](tmp_path)()
+    ledger.publish("r", table, promise, epsilon=STRICT)
+    ledger.relax("r", table, epsilon=LOOSE)
+    history = ledger["r"]
+    calls = {
+        "table": lambda: history.table,
+        "statement": lambda: history.statement,
+        "total": lambda: history.total(),
+        "read": lambda: history.read(),
+        "margin": lambda: history.margin(),
+        "level": lambda: history.level,
+        "save": lambda: history.save(tmp_path / "never.json"),
+        "ledger.save": lambda: ledger.save("r", tmp_path / "never.json"),
+        "ledger.statement": lambda: ledger.statement("r"),
+    }
+    for name, call in calls.items():
+        with pytest.raises(NotALevel, match=r"several answers.*0\.125, 20.*Pass epsilon="):
+            print(name, call())
+    assert not (tmp_path / "never.json").exists()
+    assert ledger.statement("r", epsilon=LOOSE)["epsilon"] == "20"
+    assert "answered at" in history._repr_html_()
+
+
+def test_a_process_keeps_an_answer_at_its_level():
+    made = ut.release(TABLE, NOISES["cells"][0], epsilon=STRICT)
+    told = plain(made.table), made.statement, made.total(), made.margin()
+    loose = made.at(LOOSE)
+    assert (plain(made.table), made.statement, made.total(), made.margin()) == told
+    assert plain(loose) != told[0]
+    assert repr(made) == "Release(name='release', version=1, level=level(epsilon='1/8'))"
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_an_engines_answer_keeps_its_level(tmp_path, engine):
+    """A job that was told a request gets its answer at its own level, whoever relaxed in between."""
+    frame = pytest.importorskip("polars").LazyFrame(TABLE)
+    if engine == "duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        pytest.importorskip("pyarrow")
+        whole = frame.collect().to_arrow()
+        frame = duckdb.connect().from_arrow(whole)
+
+    def values(answer):
+        rows = answer.collect().rows() if engine == "polars" else answer.fetchall()
+        return sorted(rows)
+
+    promise = Promise("n", public="ward", id_column="ward", unit=ONE)
+    with opened(tmp_path) as ledger:
+        answer = ledger.publish("r", frame, promise, epsilon=STRICT, request="monday")
+        told = values(answer.table)
+        with opened(tmp_path) as other:
+            loose = other.relax("r", frame, epsilon=LOOSE)
+            assert values(loose) != told
+            nightly = other.publish("r", frame, promise, epsilon=STRICT, request="monday").table
+        assert values(nightly) == values(answer.table) == values(answer.at(STRICT)) == told
+        assert answer.margin() == promise.margin(STRICT, "0.95")
+
+
+def test_the_statement_of_an_answer_is_of_its_own_time(tmp_path):
+    """What came later is in later statements; what was there before is in this one, and what both cost."""
+    promise, table = NOISES["cells"]
+    with opened(tmp_path) as ledger:
+        first = ledger.publish("r", table, promise, epsilon=1)
+        ledger.view("r", epsilon="1/2")
+        said = {at: ledger.statement("r", epsilon=at) for at in ("1/2", "1")}
+        assert (said["1"]["levels"], said["1"]["together"]["epsilon"]) == (["1"], "1")
+        assert (said["1/2"]["levels"], said["1/2"]["together"]["epsilon"]) == (["1/2", "1"], "1")
+        ledger.publish("r", {**table, "n": [5] * 40}, promise, epsilon=2, version=2)
+        newest = ledger.statement("r")
+        assert (newest["data_version"], newest["levels"], newest["together"]["epsilon"]) == (2, ["2"], "3")
+        assert first.statement == said["1"] == ledger.statement("r", epsilon=1, version=1)
+
+
+def test_publish_and_relax_in_a_race(tmp_path):
+    """Whoever asks for the strict answer gets it, while others relax."""
+    promise, table = NOISES["cells"]
+    with opened(tmp_path) as ledger:
+        told = ledger.publish("r", table, promise, epsilon=STRICT)
+        first = plain(told.table), json.dumps(told.statement)
+
+        def asked(at):
+            if at % 3 == 0:
+                return ledger.relax("r", table, epsilon=1 + at) and None
+            answer = ledger.publish("r", table, promise, epsilon=STRICT, request="monday" if at % 3 == 1 else None)
+            return plain(answer.table), json.dumps(answer.statement)
+
+        with ThreadPoolExecutor(6) as pool:
+            answers = list(pool.map(asked, range(24)))
+        assert {json.dumps(answer) for answer in answers if answer is not None} == {json.dumps(first)}
+        assert len(ledger.levels("r")) == 9
