@@ -10,7 +10,7 @@ from utmost.publish.ledger import Ledger
 
 @pytest.mark.skipif(os.name != "posix", reason="directories cannot be synced here")
 def test_a_new_name_is_synced_with_its_directory(tmp_path, monkeypatch):
-    """By itself, and after the key and a backup have got their names: the directory, not only the file."""
+    """By itself, and after the key, the mark and a backup have got their names: the directory, not only the file."""
     real, synced = os.fsync, []
 
     def noting(file):
@@ -22,6 +22,6 @@ def test_a_new_name_is_synced_with_its_directory(tmp_path, monkeypatch):
     force(tmp_path)
     assert synced == [here]
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        assert synced.count(here) == 2
-        ledger.backup(tmp_path / "backup")
         assert synced.count(here) == 3
+        ledger.backup(tmp_path / "backup")
+        assert synced.count(here) == 4
