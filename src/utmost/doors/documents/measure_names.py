@@ -30,7 +30,7 @@ from utmost.doors.documents.cost_files import is_file
 from utmost.doors.documents.reports import exact_text
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 from utmost.laws.exact import Array, as_array
-from utmost.publish.tables.number_files import number_rows
+from utmost.publish.tables.small_tables import number_rows
 
 MEASURES: dict[str, Measure] = {
     "bayes": bayes_vulnerability,
