@@ -43,7 +43,8 @@ Each error says what was required, what came, where, and how to put it right.
 A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `LittleProtection`
 is of a level that hides practically nobody, `RowsObserved` of a list of rows that was taken from the data,
 `BudgetUnused` of a limit that no release spends, `RowsRenamed` of rows that are called otherwise than when they were
-published, `NothingCounted` of a table all of whose events lie outside the declared domain, `DegreesAsLengths` of
+published, `NothingCounted` of a table all of whose events lie outside the declared domain, `RowsLeftOut`
+of one some of whose events do, `FewEventsKept` of bounds that keep fewer than half of them, `DegreesAsLengths` of
 coordinates that can only be degrees.
 """
 
@@ -251,6 +252,14 @@ class PrivacyWarning(UserWarning):
 
 class NothingCounted(PrivacyWarning):
     """Every event of a table lies outside the declared domain, so that it is a table of zeros."""
+
+
+class RowsLeftOut(PrivacyWarning):
+    """Some rows lie outside the declared domain, or have no value there, and are not counted."""
+
+
+class FewEventsKept(PrivacyWarning):
+    """The bounds on one person keep fewer than half of the events, or of the amounts."""
 
 
 class DegreesAsLengths(PrivacyWarning):

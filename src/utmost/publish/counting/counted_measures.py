@@ -298,6 +298,11 @@ class Measure:
         """The largest size of what one person changes in a cell."""
         return max(abs(self.ends[0]), abs(self.ends[1]))
 
+    @property
+    def counts_events(self) -> bool:
+        """Whether events are counted, with their amounts or without."""
+        return self.distinct is None and (self.column is None or self.most_events is not None)
+
     def moved(self, pairs: Pairs) -> tuple[Pairs, int]:
         """The pairs with their sums between the ends, without those that change nothing, and how many were moved."""
         low, high = self.ends if self.most_events is None else (0, self.most_events)
