@@ -52,6 +52,8 @@ import sys
 import warnings
 from typing import Any, Self
 
+from utmost.provided import own_names
+
 
 class UtmostError(Exception):
     """Root of the tree.
@@ -291,3 +293,6 @@ def warn(text: str, category: type[PrivacyWarning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_BETWEEN):
         frame, above = frame.f_back, above + 1
     warnings.warn(text, category, stacklevel=above)
+
+
+__dir__ = own_names(__name__)

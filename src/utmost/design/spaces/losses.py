@@ -15,6 +15,7 @@ from utmost.laws.exact import Array, Number, as_array, checked, exact, frozen, i
 from utmost.laws.exact.arrays import check_numbers, indices
 from utmost.laws.exact.numbers import refused_as
 from utmost.laws.exact.shown import Shown
+from utmost.provided import own_names
 
 # Python prints integers of up to 4300 digits, and a loss has its numbers in its name.
 _DIGITS = 4000
@@ -285,3 +286,6 @@ def loss_named(name: str) -> Loss:
     except (NotALoss, NotANumber) as error:
         raise OutOfRange(error.required, came=error.came, where=f"loss {name}", remedy=error.remedy) from None
     return loss
+
+
+__dir__ = own_names(__name__)

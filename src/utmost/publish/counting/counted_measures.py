@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, exact_integer, natural, wrong_kind
+from utmost.laws.exact.kinds import named
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.tables.bounding import Pairs
 from utmost.publish.tables.event_amounts import rounded_amounts
@@ -64,6 +65,7 @@ class MeasureWords:
     in_all: Number | None = None
 
 
+@named
 def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureWords:
     """Events are counted, as one of the ``measures`` of `count_table`; there `count` itself may stand for `count()`.
 
@@ -81,6 +83,7 @@ def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> Measu
     return MeasureWords(per_cell=per_cell, in_all=in_all)
 
 
+@named
 def sum(
     column: str,
     *,
@@ -102,6 +105,7 @@ def sum(
     return MeasureWords(column, step, each, per_cell, most_events, in_all=in_all)
 
 
+@named
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
     """How many distinct values occur in a cell, as one of the ``measures`` of `count_table`.
 
