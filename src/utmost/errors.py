@@ -52,8 +52,6 @@ import sys
 import warnings
 from typing import Any, Self
 
-from utmost.provided import own_names
-
 
 class UtmostError(Exception):
     """Root of the tree.
@@ -295,4 +293,6 @@ def warn(text: str, category: type[PrivacyWarning]) -> None:
     warnings.warn(text, category, stacklevel=above)
 
 
-__dir__ = own_names(__name__)
+def __dir__() -> list[str]:
+    own = (name for name, value in globals().items() if getattr(value, "__module__", None) == __name__)
+    return sorted(name for name in own if not name.startswith("_"))
