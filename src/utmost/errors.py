@@ -76,6 +76,8 @@ class UtmostError(Exception):
 
 
 def _rebuild(kind: type[UtmostError], required: str, came: Any, where: str | None, remedy: str | None) -> UtmostError:
+    if not (isinstance(kind, type) and issubclass(kind, UtmostError) and isinstance(required, str)):
+        raise WrongKind("a pickle must hold the parts of the value that it is of", came=type(required).__name__)
     return kind(required, came=came, where=where, remedy=remedy)
 
 

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union
 
 import numpy as np
 
-from utmost.errors import OutOfRange, Unsupported, WrongKind
+from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact.numbers import exact, exact_integer
 
 P = ParamSpec("P")
@@ -176,6 +176,27 @@ def checked_parts(kind: type[R]) -> type[R]:
     # A subclass would have another name and other fields.
     kind.__init__ = checked(kind.__init__)  # type: ignore[method-assign]  # of the very class
     return kind
+
+
+def rebuilding(function: Callable[P, R]) -> Callable[P, R]:
+    """The function that makes a value of its pickled parts, which refuses parts of another kind: pickles are made by
+    hand, too.
+
+    Raises:
+        WrongKind: for parts that are no such thing.
+    """
+
+    @wraps(function)
+    def rebuilt(*parts: P.args, **named: P.kwargs) -> R:
+        try:
+            return function(*parts, **named)
+        except UtmostError:
+            raise
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+            required = "a pickle must hold the parts of the value that it is of"
+            raise WrongKind(required, came=type(error).__name__, where=function.__module__) from None
+
+    return rebuilt
 
 
 def is_integer(value: object) -> typing.TypeGuard[int | np.integer[Any]]:

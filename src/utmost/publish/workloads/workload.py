@@ -16,7 +16,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Array, Floats, Number, checked, frozen, natural, wrong_kind
-from utmost.laws.exact.kinds import named
+from utmost.laws.exact.kinds import named, rebuilding
 from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import LONGEST, Shown
 from utmost.laws.privacy import Unit
@@ -458,6 +458,7 @@ def _wanted_name(wanted: Any) -> str:
     return str(wanted) if isinstance(wanted, str | int | np.integer) else "|".join(map(str, wanted))
 
 
+@rebuilding
 def _workload(domain: Domain, parts: Iterable[Part]) -> Workload:
     workload = object.__new__(Workload)
     _set(workload, domain, _merged(parts))
