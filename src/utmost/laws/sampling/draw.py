@@ -145,8 +145,8 @@ def sample(
     randomness: Randomness | None = None,
     method: Method | None = None,
 ) -> Any: ...
-@named
-def sample(  # type: ignore[misc]  # a law's second argument is the shape, by position or by name
+@named  # type: ignore[misc]  # a law's second argument is the shape, by position or by name
+def sample(
     law: Law | Mechanism,
     secret: Any = (),
     shape: Shape = (),
