@@ -15,7 +15,18 @@ HEAVY = [
     "click",
 ]
 EXTRA = ["duckdb", "pyspark", "psycopg", "fastapi", "uvicorn", "starlette", "jinja2", "prometheus_client", "jwt"]
-EXTRA += ["multipart", "python_multipart", "httpx", "networkx", "hypothesis"]
+EXTRA += ["multipart", "python_multipart", "httpx", "networkx", "hypothesis", "pydantic", "anyio", "xlsxwriter"]
+CORE = f"""if True:
+    import sys
+    class Without:
+        def __init__(self, finder):
+            self.finder = finder
+        def find_spec(self, name, path=None, target=None):
+            missing = name.partition(".")[0] in {[*EXTRA, *HEAVY[:-1]]}
+            return None if missing else self.finder.find_spec(name, path, target)
+    sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
+"""
+"""A core install: for finders of modules, no package of an extra is there."""
 
 
 def test_importing_the_package_imports_nothing_heavy():
@@ -74,6 +85,36 @@ def test_every_public_name_is_there_without_any_extra():
             command_named(name)
     """
     assert python("-c", code).stdout.split() == ["64/27", "4", "2"]
+
+
+def test_a_core_install_can_be_looked_at_whole():
+    """Help, a star import and hasattr loaded the service's client, and ended in pydantic that nobody has."""
+    code = f"""{CORE}
+    import pydoc
+    from types import ModuleType
+    import utmost
+    from utmost import *
+    seen = set()
+    def walk(module):
+        if module.__name__ not in seen:
+            seen.add(module.__name__)
+            assert len(pydoc.render_doc(module)) > 50
+            for name in dir(module):
+                assert hasattr(module, name), (module, name)
+                value = getattr(module, name)
+                if isinstance(value, ModuleType):
+                    walk(value)
+    walk(utmost)
+    assert hasattr(utmost, "connect") and connect is utmost.connect
+    assert not hasattr(utmost.doors.service, "client")
+    try:
+        connect("https://example.org", token="x")
+    except utmost.errors.Unsupported as error:
+        print(error)
+    """
+    told = python("-c", code).stdout
+    assert told.startswith("connect needs the package ")
+    assert 'pip install "utmost[server]"' in told
 
 
 def test_the_command_line_needs_no_extra(tmp_path):

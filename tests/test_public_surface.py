@@ -28,6 +28,64 @@ def test_every_name_is_there_and_documented(name):
         assert inspect.getdoc(found)
 
 
+def public_modules():
+    """All modules that `dir` shows, from the top."""
+    found, waiting = {}, [utmost]
+    while waiting:
+        module = waiting.pop()
+        if module.__name__ not in found:
+            found[module.__name__] = module
+            values = (getattr(module, name) for name in dir(module))
+            waiting += [value for value in values if inspect.ismodule(value)]
+    return found
+
+
+def test_every_module_shows_its_own_names_and_nothing_that_it_imports():
+    """`ut.noise.<TAB>` showed RoomNames and TYPE_CHECKING, `ut.errors` Any, `ut.losses` Fraction."""
+    modules = public_modules()
+    assert {"utmost.errors", "utmost.laws.noise", "utmost.design.spaces.losses", "utmost.doors"} <= set(modules)
+    for name, module in modules.items():
+        shown = dir(module)
+        assert shown == sorted(set(shown)), name
+        for one in shown:
+            value = getattr(module, one)
+            home = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", "utmost")
+            is_listed = one in getattr(module, "__all__", ())  # types such as Array are numpy's own
+            assert is_listed or home.partition(".")[0] == "utmost", (name, one)
+            assert not one.startswith("_") or one == "__version__", (name, one)
+        assert not {"RoomNames", "TYPE_CHECKING", "own_names", "Any", "Fraction"} & set(shown), name
+        assert set(getattr(module, "__all__", shown)) == set(shown), name
+    assert "optimal_noise" in dir(utmost.noise)
+    assert "BadTable" in dir(utmost.errors)
+    assert {"absolute", "capped", "nib"} <= set(dir(utmost.losses))
+
+
+def public_callables():
+    return {name: getattr(utmost, name) for name in utmost.__all__ if callable(getattr(utmost, name))}
+
+
+@pytest.mark.parametrize("name", sorted(public_callables().keys() - {"Ledger", "Domain"}))
+def test_a_misspelt_argument_is_one_error_that_names_the_nearest(name):
+    """Whatever else is wrong with the call; a dict of axes is what Domain takes, and a ledger is opened."""
+    call = public_callables()[name]
+    parameters = inspect.signature(call).parameters.values()
+    names = [one.name for one in parameters if len(one.name) > 3 and one.kind is not one.VAR_POSITIONAL]
+    for right in names:
+        wrong = f"{right[:-1]}x"
+        if wrong not in names:
+            with pytest.raises(TypeError, match=rf"unexpected keyword argument '{wrong}'. Did you mean"):
+                call(**{wrong: 1})
+
+
+@pytest.mark.parametrize("name", sorted(public_callables()))
+def test_signatures_list_their_words(name):
+    """`release_table` showed none of its own, `release` an Ellipsis for each."""
+    signature = inspect.signature(public_callables()[name])
+    assert "Ellipsis" not in str(signature)
+    takes_any = [one for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD]
+    assert not takes_any or name == "Domain"
+
+
 def test_the_stub_is_the_one_table_of_names():
     """What type checkers read is what the loader reads, and nothing stands beside it."""
     stub = ast.parse(Path(utmost.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))

@@ -34,10 +34,10 @@ register(
         "saved_design": "utmost.doors.documents.saved_designs:save_design",
         "release_answers": "utmost.publish.statements.release_answers",
         "sample": "utmost.laws.sampling.draw:sample",
+        "small_table": "utmost.publish.tables.small_tables:small_table",
         "spark_rows": "utmost.publish.tables.spark_engine:SparkRows",
         "table_adapters": "utmost.publish.tables.adapters",
         "table_files": "utmost.publish.tables.files",
-        "text_records": "utmost.publish.tables.csv_table:records",
     }
 )
 __getattr__ = RoomNames(__name__, str(Path(__file__).with_suffix(".pyi")))

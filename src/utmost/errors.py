@@ -43,7 +43,8 @@ Each error says what was required, what came, where, and how to put it right.
 A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `LittleProtection`
 is of a level that hides practically nobody, `RowsObserved` of a list of rows that was taken from the data,
 `BudgetUnused` of a limit that no release spends, `RowsRenamed` of rows that are called otherwise than when they were
-published, `NothingCounted` of a table all of whose events lie outside the declared domain, `DegreesAsLengths` of
+published, `NothingCounted` of a table all of whose events lie outside the declared domain, `RowsLeftOut`
+of one some of whose events do, `FewEventsKept` of bounds that keep fewer than half of them, `DegreesAsLengths` of
 coordinates that can only be degrees.
 """
 
@@ -75,6 +76,8 @@ class UtmostError(Exception):
 
 
 def _rebuild(kind: type[UtmostError], required: str, came: Any, where: str | None, remedy: str | None) -> UtmostError:
+    if not (isinstance(kind, type) and issubclass(kind, UtmostError) and isinstance(required, str)):
+        raise WrongKind("a pickle must hold the parts of the value that it is of", came=type(required).__name__)
     return kind(required, came=came, where=where, remedy=remedy)
 
 
@@ -253,6 +256,14 @@ class NothingCounted(PrivacyWarning):
     """Every event of a table lies outside the declared domain, so that it is a table of zeros."""
 
 
+class RowsLeftOut(PrivacyWarning):
+    """Some rows lie outside the declared domain, or have no value there, and are not counted."""
+
+
+class FewEventsKept(PrivacyWarning):
+    """The bounds on one person keep fewer than half of the events, or of the amounts."""
+
+
 class DegreesAsLengths(PrivacyWarning):
     """Coordinates that are taken for lengths can only be degrees."""
 
@@ -282,3 +293,8 @@ def warn(text: str, category: type[PrivacyWarning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_BETWEEN):
         frame, above = frame.f_back, above + 1
     warnings.warn(text, category, stacklevel=above)
+
+
+def __dir__() -> list[str]:
+    own = (name for name, value in globals().items() if getattr(value, "__module__", None) == __name__)
+    return sorted(name for name in own if not name.startswith("_"))

@@ -170,3 +170,17 @@ def test_channels_that_do_not_fit_are_refused(run, geometric, file, tmp_path):
     assert "sum to 1" in run("leakage", file("1/2,1/4\n", "bad.csv"))[2]
     bad = file("-1,0\n0,1\n0,0\n", "bad_loss.csv")
     assert "bad_loss.csv: the loss of action 0" in run("leakage", geometric, "--loss", bad)[2]
+
+
+@pytest.mark.parametrize("measure", ["bayes", "guessing"])
+def test_outcomes_that_never_come_have_no_guess(run, tmp_path, measure):
+    """A column of zeros, and one of secrets that the prior excludes, were given an order of guesses."""
+    channel, prior = tmp_path / "c.csv", tmp_path / "p.csv"
+    channel.write_text("secret,x,y,never\na,1,0,0\nb,0,1,0\n")
+    prior.write_text("1\n0\n")
+    code, out, _ = run("leakage", channel, "--measure", measure, "--json")
+    (report,) = json.loads(out)["channels"].values()
+    assert (code, [each["outcome"] for each in report["strategy"]]) == (0, ["x", "y"])
+    code, out, _ = run("leakage", channel, "--measure", measure, "--prior", prior, "--json")
+    (report,) = json.loads(out)["channels"].values()
+    assert (code, [each["outcome"] for each in report["strategy"]]) == (0, ["x"])

@@ -4,6 +4,8 @@ import copy
 import datetime as dt
 import json
 import pickle
+import re
+import warnings
 from dataclasses import replace
 from decimal import Decimal
 from importlib.util import find_spec
@@ -18,8 +20,10 @@ import pytest
 from parts import COUNTED_FORM
 from spark import on, session
 from utmost.doors.cli.people_options import show_account
-from utmost.errors import BadTable, NothingCounted, Unsupported
-from utmost.publish.counting import count_table
+from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported
+from utmost.publish.counting import count_contributions, count_table
+from utmost.publish.counting.counted_measures import count, distinct
+from utmost.publish.counting.counted_measures import sum as total
 from utmost.publish.ledger import Ledger
 from utmost.publish.releases import release_table
 from utmost.publish.tables.count_account import CountAccount
@@ -122,6 +126,10 @@ ACCOUNT = CountAccount(
     persons=2,
     moved=1,
     dropped=1,
+    pairs=4,
+    kept_of="events",
+    counted=5,
+    kept=3,
 )
 
 
@@ -158,6 +166,85 @@ def test_parts_have_the_account_of_all():
     accounts = [table.account for table in parts.values()]
     assert accounts[0] == accounts[1]
     assert (accounts[0].events, list(accounts[0].outside)) == (9, ["age", "page"])
+
+
+MANY = {"user": ["a"] * 6 + ["b"], "page": ["x", "y", "z", "x", "x", "x", "x"], "paid": [5, 5, 5, 5, 5, 5, 5]}
+
+
+def test_events_outside_the_domain_are_warned_of_by_axis_and_without_numbers(tmp_path):
+    """On every road; a release of 100 of 182 patients was made without a word, as the account is for a terminal."""
+    for events in frames(tmp_path):
+        with pytest.warns(RowsLeftOut) as caught:
+            count_table(events, **SAY)
+        (told,) = [str(warning.message) for warning in caught if issubclass(warning.category, RowsLeftOut)]
+        assert "outside the declared domain on 'page', 'age'" in told, type(events)
+        assert "no value on 'page', 'age'" in told
+        assert not re.search("[0-9]", told)
+        assert told.count("outside") == 2  # what is wrong, and the word that says it is meant
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_meant_to_go_is_not_warned_of():
+    kept = count_table(EVENTS, **SAY, outside="leave out")
+    assert kept.account == ACCOUNT
+    taken = {**SAY, "domain": Domain(page=plain(["x", "y", "z"], other="else"), age=bins(0, 10, other="else"))}
+    assert count_table(EVENTS, **taken).account.left_out == 0
+    words = {"person": "user", "domain": DOMAIN}
+    assert count_contributions(EVENTS, **words, at_most=[1, 2], outside="leave out").account.kept_of is None
+    with pytest.warns(RowsLeftOut):
+        count_contributions(EVENTS, **words, at_most=[1, 2])
+    for other in ("drop", ""):
+        with pytest.raises(OutOfRange, match='outside="leave out"'):
+            count_table(EVENTS, **SAY, outside=other)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("bounds", "share", "is_cut"),
+    [
+        ({"at_most": 3, "per_cell": 4}, "7 of 7 (100 %)", False),
+        ({"at_most": 3, "per_cell": 2}, "5 of 7 (71 %)", False),
+        ({"at_most": 3}, "4 of 7 (57 %)", False),
+        ({"at_most": 1, "per_cell": 1}, "2 of 7 (28 %)", False),  # persons are counted: 2 of 4 of their cells
+        ({"at_most": 1, "per_cell": 2, "by": "page"}, "of 7", True),
+        ({"in_all": 2}, "3 of 7 (42 %)", True),
+        ({"at_most": 3, "values": "paid", "each": (0, 5), "most_events": 2}, "5 of 7 (71 %)", False),
+        ({"at_most": 3, "values": "paid", "per_cell": 20}, "100 % of what", False),
+        ({"at_most": 3, "values": "paid", "per_cell": 3}, "34 % of what", True),
+        ({"at_most": 1, "measures": {"n": count(), "paid": total("paid", per_cell=3)}}, "2 of 7 (28 %)", False),
+        ({"at_most": 3, "measures": {"pages": distinct("page", of=["x", "y"], at_most=1)}}, "66 % of what", False),
+    ],
+)
+def test_the_account_says_what_the_bounds_keep(bounds, share, is_cut):
+    """`at_most=10, per_cell=3` kept 17 % of three million events without a word."""
+    domain = Domain(page=["x", "y", "z"]) if "measures" not in bounds or "n" in bounds["measures"] else Domain(paid=[5])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = count_table(MANY, person="user", domain=domain, key=bytes(32), **bounds)
+    account = (next(iter(found.values())) if isinstance(found, dict) else found).account
+    row = next(text for name, text in account.rows.items() if name.endswith(" kept"))
+    assert share in row
+    assert ("fewer than half" in row) == (int(re.search("([0-9]+) %", row)[1]) < 50)
+    told = [str(warning.message) for warning in caught if warning.category is FewEventsKept]
+    assert bool(told) == is_cut
+    assert not any(re.search("[0-9]", text) for text in told)
+
+
+def test_a_command_without_a_terminal_warns_on_standard_error(run, tmp_path):
+    """Nothing of it is on standard output, and no number; `--leave-out` says that it is meant."""
+    events, domain = tmp_path / "e.csv", tmp_path / "d.json"
+    events.write_text("who,SEX\na,F\nb,M\nc,Undifferentiated\nd,\n")
+    domain.write_text('{"SEX": ["F", "M"]}')
+    said = ["count", events, "--person", "who", "--at-most", "1", "--domain", domain, "--out", "-", "--format", "csv"]
+    code, out, err = run(*said)
+    assert (code, out) == (0, "SEX,count\nF,1\nM,1\n")
+    assert "warning: Some events lie outside the declared domain on 'SEX' or have no value on 'SEX'" in err
+    assert "--leave-out" in err
+    assert not re.search("[0-9]", err)
+    assert "warning" not in run(*said, "--leave-out")[2]
+    said = [*said[2:8], "--epsilon", "1", "--leave-out", "--out", tmp_path / "r.csv"]
+    code, _, err = run("release", events, *said)
+    assert (code, "warning" in err) == (0, False)
 
 
 def test_a_table_all_of_whose_events_lie_outside_is_warned_of():

@@ -41,7 +41,7 @@ from utmost.design.spaces.families import DiscreteMetric, EuclideanGridMetric, L
 from utmost.design.types import PrivacyType
 from utmost.design.types.privacy_type import power_interval
 from utmost.errors import PromiseBroken
-from utmost.laws.exact import Array, Interval, checked, is_exact, round_down, round_up
+from utmost.laws.exact import Array, Interval, checked, is_exact, round_down, round_up, wrong_kind
 from utmost.laws.exact.shown import Shown
 
 Around = tuple[Fraction, Fraction]
@@ -337,6 +337,10 @@ class TypeCapacity(Capacity):
 
     mechanism: Any
     method: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.certificate, CapacityCertificate):
+            raise wrong_kind("certificate", "a CapacityCertificate", self.certificate)
 
     @classmethod
     @checked

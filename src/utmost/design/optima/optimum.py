@@ -32,7 +32,7 @@ from utmost.design.types import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 from utmost.laws.exact import Array, Number, checked, exact
 from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.kinds import one_of
+from utmost.laws.exact.kinds import checked_parts, one_of
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.programs.exact_optima import solve_exactly
@@ -52,6 +52,7 @@ _FLOATS_OWN = 1e-12  # of the worst loss: a gap that comes of rounding to floats
 _NEAR_ENOUGH = 1e-7  # of the loss, as for columns: a gap for which no exact vertex is sought, which may take minutes
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Optimum(Shown, Rebuilt):
     """An optimal channel for a consumer, its loss, and why nothing private is better by more than the gap.

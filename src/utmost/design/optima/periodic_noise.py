@@ -28,6 +28,7 @@ from utmost.laws.exact import (
     level,
     same_numbers,
 )
+from utmost.laws.exact.kinds import rebuilding
 from utmost.laws.noise import IntegerLaw
 from utmost.laws.noise.costs import Cost, Moment
 from utmost.laws.noise.polynomials import eulerian
@@ -284,6 +285,7 @@ class PeriodicNoise:
             raise NotAChannel(f"row {i} of the pmf has mass {masses[i]} with its tails, expected 1")
 
 
+@rebuilding
 def _rebuilt(pmf: Array, start: int, period: int, ratio: Any, numbers: Literal["integers", "reals"]) -> PeriodicNoise:
     """From our own parts, which need no second reading: a float ratio stays the float it is."""
     noise = object.__new__(PeriodicNoise)

@@ -10,6 +10,7 @@ from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotALoss
 from utmost.laws.exact import Array, checked, frozen, is_exact, natural, to_floats
 from utmost.laws.exact.arrays import indices
+from utmost.laws.exact.kinds import rebuilding
 from utmost.laws.exact.shown import Shown
 
 # Up to this many entries the matrix of a named loss is computed once and kept; beyond, block by block when asked for.
@@ -116,6 +117,7 @@ class Consumer(Shown):
         return f"Consumer({self.secrets} secrets, {self.actions} actions, {what}, {number_kind})"
 
 
+@rebuilding
 def _rebuilt(prior: Array, rule: Loss | None, actions: int, table: Array | None) -> Consumer:
     """A consumer from parts that were checked before."""
     consumer = object.__new__(Consumer)

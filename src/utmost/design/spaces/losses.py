@@ -15,6 +15,7 @@ from utmost.laws.exact import Array, Number, as_array, checked, exact, frozen, i
 from utmost.laws.exact.arrays import check_numbers, indices
 from utmost.laws.exact.numbers import refused_as
 from utmost.laws.exact.shown import Shown
+from utmost.provided import own_names
 
 # Python prints integers of up to 4300 digits, and a loss has its numbers in its name.
 _DIGITS = 4000
@@ -41,6 +42,11 @@ class Loss(Shown):
         """l(secret, action), elementwise over arrays."""
         check_numbers(secret, "secret")
         check_numbers(action, "action")
+        try:
+            np.broadcast_shapes(np.shape(secret), np.shape(action))
+        except ValueError:
+            came = f"{np.shape(secret)} and {np.shape(action)}"
+            raise OutOfRange("secrets and actions must have shapes that fit each other", came=came) from None
         try:
             return self.rule(secret, action)
         except OverflowError:
@@ -118,7 +124,7 @@ def power(p: Number) -> Loss:
     if max(exponent.numerator, exponent.denominator) >= 10**_MOST_DIGITS:
         raise NotALoss(f"the power must be written in at most {_MOST_DIGITS} digits", came="more", where="power")
     whole = exponent.denominator == 1
-    return Loss(partial(_power, exponent), f"power({exponent})", exact=whole, of_difference=True)
+    return Loss(partial(_power, exponent), f"power({_written(exponent)})", exact=whole, of_difference=True)
 
 
 def asymmetric(over: Number, under: Number) -> Loss:
@@ -129,7 +135,9 @@ def asymmetric(over: Number, under: Number) -> Loss:
     """
     prices = _nonnegative([over, under], "over and under")
     rule = partial(_asymmetric, *prices.tolist())
-    return Loss(rule, f"asymmetric({over}, {under})", exact=is_exact(prices), of_difference=True)
+    return Loss(
+        rule, f"asymmetric({', '.join(map(_written, prices.tolist()))})", exact=is_exact(prices), of_difference=True
+    )
 
 
 def thresholded(t: Number) -> Loss:
@@ -139,7 +147,7 @@ def thresholded(t: Number) -> Loss:
     [Fraction(0, 1), Fraction(0, 1), Fraction(1, 1)]
     """
     limit = _nonnegative([t], "t").item()
-    return Loss(partial(_thresholded, limit), f"thresholded({t})", exact=True, of_difference=True)
+    return Loss(partial(_thresholded, limit), f"thresholded({_written(limit)})", exact=True, of_difference=True)
 
 
 @checked
@@ -155,7 +163,7 @@ def capped(limit: Number, loss: Loss | None = None) -> Loss:
     most = _nonnegative([limit], "limit")
     known = base.exact and is_exact(most) if base.exact is not None else None
     rule = partial(_capped, most.item(), base.rule)
-    return Loss(rule, f"capped({limit}, {base!r})", exact=known, of_difference=base.of_difference)
+    return Loss(rule, f"capped({_written(most.item())}, {base!r})", exact=known, of_difference=base.of_difference)
 
 
 @checked
@@ -192,8 +200,10 @@ def _power(p: Fraction, i: Any, r: Any) -> Any:
     gap = _absolute(i, r)
     if p.denominator != 1:
         return gap ** float(p)
+    if np.asarray(gap).dtype.kind == "f":
+        return gap**p.numerator
     small = p * int(np.max(gap, initial=1)).bit_length() < 63
-    return gap**p.numerator if small else gap.astype(object) ** p.numerator
+    return gap**p.numerator if small else np.asarray(gap, dtype=object)[()] ** p.numerator
 
 
 def _binary(i: Any, r: Any) -> Any:
@@ -210,7 +220,7 @@ def _asymmetric(over: Any, under: Any, i: Any, r: Any) -> Any:
 
 
 def _thresholded(limit: Any, i: Any, r: Any) -> Any:
-    return (_absolute(i, r) > limit).astype(np.int64)
+    return np.asarray(_absolute(i, r) > limit, dtype=np.int64)[()]
 
 
 def _capped(limit: Any, rule: Callable[[Any, Any], Any], i: Any, r: Any) -> Any:
@@ -218,7 +228,12 @@ def _capped(limit: Any, rule: Callable[[Any, Any], Any], i: Any, r: Any) -> Any:
 
 
 def _distance(metric: Metric, i: Any, r: Any) -> Any:
-    return metric.distance(i, r)
+    try:
+        if all(np.asarray(number).dtype.kind in "iub" for number in (i, r)):
+            return metric.distance(i, r)
+    except IndexError:
+        pass
+    raise OutOfRange("secret and action must be numbers of elements of the space", came="others", where="distance")
 
 
 def _elementwise(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
@@ -226,6 +241,13 @@ def _elementwise(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
         return np.frompyfunc(function, 2, 1)(i, r)
     except TypeError as error:
         raise NotALoss("a loss must be a function of two numbers, secret and action", came=str(error)) from error
+
+
+def _written(number: Any) -> str:
+    """A number as it is typed back: a fraction in quotes, for 1/3 without them is a float."""
+    if isinstance(number, float):
+        return repr(number)
+    return str(number) if number.denominator == 1 else repr(str(number))
 
 
 def _nonnegative(prices: list[Any], name: str) -> Array:
@@ -285,3 +307,6 @@ def loss_named(name: str) -> Loss:
     except (NotALoss, NotANumber) as error:
         raise OutOfRange(error.required, came=error.came, where=f"loss {name}", remedy=error.remedy) from None
     return loss
+
+
+__dir__ = own_names(__name__)

@@ -53,7 +53,7 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres
         BadTable: for a missing column, no place at all, and coordinates that are missing or no numbers.
     """
     if isinstance(table, str | Path):
-        table = _file_columns(Path(table))
+        table = _file_columns(table if isinstance(table, Path) else Path(table))
     for column in (name, latitude, longitude):
         if not isinstance(column, Hashable):
             raise WrongKind("a column must have a name", came=type(column).__name__, where="places")
@@ -266,11 +266,7 @@ def _file_columns(path: Path) -> Any:
         return _features(path)
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
         return provided("table_files").read(path)
-    rows = [record for _, record in provided("text_records")(path)]
-    header = [cell.strip() for cell in rows[0]] if rows else []
-    if len(rows) < 2 or any(len(row) != len(header) for row in rows):
-        raise BadTable("a file of places must be a header and rows of its width", came="another", where=str(path))
-    return {column: [row[at].strip() for row in rows[1:]] for at, column in enumerate(header)}
+    return provided("small_table")(path, has_header=True).columns
 
 
 def _features(path: Path) -> dict[str, list[Any]]:

@@ -162,6 +162,11 @@ class Policy(Shown, Rebuilt):
         return bool((self.distances == self.distances.T).all())
 
     @property
+    def is_public(self) -> bool:
+        """Whether no secret is hidden from any other."""
+        return int((self.distances != math.inf).sum()) == self.size
+
+    @property
     def classes(self) -> tuple[tuple[int, ...], ...]:
         """Secrets at distance 0 of each other together: a mechanism must treat them alike."""
         return _grouped(self.distances == 0)

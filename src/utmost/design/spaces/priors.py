@@ -9,6 +9,7 @@ from utmost.errors import NotANumber, NotAPrior, OutOfRange
 from utmost.laws.exact import Array, Number, as_array, checked, exact, frozen, is_exact, natural, to_floats
 from utmost.laws.exact.numbers import refused_as
 from utmost.laws.exact.shown import brief
+from utmost.provided import own_names
 
 
 @checked
@@ -195,3 +196,6 @@ def prior_named(name: str, size: int, exactly: bool = True) -> Array:
         raise OutOfRange(f"{kind} must be followed by a number, as in {kind}:1/3", came=name) from None
     parameter = value if exactly else float(value)
     return binomial(size - 1, parameter) if kind == "binomial" else truncated_poisson(parameter, size)
+
+
+__dir__ = own_names(__name__)

@@ -23,6 +23,9 @@ class PolicyType(Shown, Rebuilt):
         policy: secrets and distances.
         epsilon, alpha: the level of one unit of distance, one of them.
 
+    Raises:
+        OutOfRange: for a policy in which no secret is hidden from any other: it would promise nothing.
+
     >>> from utmost.design.channels import randomized_response
     >>> pairs = PolicyType(Policy.of_edges([("a", "b")], ["a", "b", "c"]), alpha="1/2")
     >>> pairs.contains(randomized_response(3, alpha="1/2")), pairs.contains([[1, 0], [1, 0], [0, 1]])
@@ -34,6 +37,10 @@ class PolicyType(Shown, Rebuilt):
 
     @checked
     def __init__(self, policy: Policy, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> None:
+        if policy.is_public:
+            remedy = "Join two secrets by an edge: Policy.of_edges([(x, y)], secrets)."
+            came = f"{policy.size} with no two of them joined"
+            raise OutOfRange("a policy must hide a secret from another", came=came, where="policy", remedy=remedy)
         object.__setattr__(self, "policy", policy)
         object.__setattr__(self, "level", level(epsilon, alpha))
 

@@ -27,6 +27,7 @@ from utmost.laws.exact import (
 )
 from utmost.laws.exact.arrays import Rebuilt
 from utmost.laws.exact.intervals import is_lower
+from utmost.laws.exact.kinds import named
 from utmost.laws.exact.levels import level_argument
 from utmost.laws.exact.shown import Shown
 
@@ -211,6 +212,7 @@ class PrivacyType(Shown, Rebuilt):
     space: Space
     level: Level
 
+    @named
     def __init__(
         self,
         space: Space,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from utmost.design.channels import Channel
-from utmost.doors.cli import file_options, options
+from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.measure_options import AskedMeasure
 from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.doors.cli.terminal import Text
@@ -139,6 +139,7 @@ def leakage(
     measure: AskedMeasure,
     space: options.SpaceSpec = None,
     plot: options.Plot = None,
+    spelling: table_options.NumberSpelling,
     answer: options.Answer,
 ) -> None:
     """Say what a channel leaks: how well the secret is guessed before and after an outcome, and at most.
@@ -146,7 +147,7 @@ def leakage(
     Several channels on the same secrets are set side by side. The measure is Bayes vulnerability unless you choose
     another: the chance of guessing right in one try.
     """
-    read = {_title(path, channels): channel_files.read(path) for path in channels}
+    read = {_title(path, channels): channel_files.read(spelling.of(path)) for path in channels}
     secrets = _secrets(read)
     by, belief = measure.read(), prior_of(prior, secrets)
     along = None if space is None else space_named(space)

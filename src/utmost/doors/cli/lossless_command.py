@@ -18,7 +18,7 @@ from utmost.laws.gradual.lossless import Losslessness
 from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, optimal_noise
 from utmost.laws.noise.costs import Cost
 from utmost.publish.promises.declared_columns import read_numbers
-from utmost.publish.tables.number_files import number_rows
+from utmost.publish.tables.small_tables import number_rows
 
 _NEAR = 4
 _SAYS: Mapping[type, Callable[[Any], str]] = {

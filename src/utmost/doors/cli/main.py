@@ -342,6 +342,10 @@ _CALLS = {
     "ut.workloads.periods": '"periods"',
     "tents=False": "--no-tents",
     "another key=": "another --count-key",
+    'outside="leave out"': "--leave-out",
+    "give the axis other=": 'give the axis an "other"',
+    "print(counted.account) says": "the account of the counting, on a terminal, says",
+    "count_contributions (utmost bounds)": "utmost bounds",
     "missing={dataset: epsilon}, or missing={}": "--missing DATASET=EPSILON, or --nothing-missing",
     "unit=ut.Unit(s, k, nonnegative=True)": "--nonnegative",
     "Unit(s, k, nonnegative=True)": "--nonnegative",
@@ -413,7 +417,7 @@ def _silence() -> None:
 
 def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
     """One warning on standard error, without the line of code that it comes from."""
-    sys.stderr.write(f"utmost: warning: {harmless(str(message))}\n")
+    sys.stderr.write(f"utmost: warning: {harmless(_spoken(str(message)))}\n")
 
 
 def _fail(message: str, code: int) -> NoReturn:

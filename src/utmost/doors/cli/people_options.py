@@ -44,6 +44,9 @@ class People:
         str | None,
         option("S", "The most by which one person may change all cells together; then --at-most may be left out."),
     ] = None
+    leave_out: Annotated[
+        bool, flag("Events outside the domain, or without a value there, are meant to go: say nothing of them.")
+    ] = False
     measures: Annotated[
         Path | None,
         option(
@@ -124,6 +127,7 @@ class People:
                 part=split,
                 key=self.key,
                 neighbours=neighbours,
+                outside=self.outside,
                 progress=progress,
             )
         first: Any = tables
@@ -148,6 +152,7 @@ class People:
                 "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
         taken = People(self.person, domain=self.domain, by=self.by, values=self.values, step=self.step, each=self.each)
+        taken = replace(taken, leave_out=self.leave_out)
         if self.person is None or self != taken:
             remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
@@ -165,10 +170,16 @@ class People:
                 step=self.step,
                 each=_ends(self.each),
                 neighbours=neighbours,
+                outside=self.outside,
                 progress=progress,
             )
         show_account(table)
         return table
+
+    @property
+    def outside(self) -> str | None:
+        """What is to become of events outside the domain, where it is said."""
+        return "leave out" if self.leave_out else None
 
     @property
     def key(self) -> bytes | None:
@@ -189,8 +200,8 @@ class People:
         known = People(domain=self.domain, at_most=self.at_most, per_cell=self.per_cell)
         if self != replace(known, counts=self.counts, nested=self.nested):
             raise OutOfRange(
-                "--person, --each-row, --by, --values, --step, --each, --most-events, --in-all, --measures and "
-                "--count-key are for events",
+                "--person, --each-row, --by, --values, --step, --each, --most-events, --in-all, --measures, "
+                "--leave-out and --count-key are for events",
                 came="--count-column or --nested",
             )
         nested = None

@@ -8,7 +8,7 @@ from utmost.design.optima import policy_mechanism
 from utmost.design.optima.policy_designs import PolicyOptimum
 from utmost.design.spaces import Policy
 from utmost.design.types import PolicyType
-from utmost.doors.cli import file_options, options
+from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, matrix_grid, number, screen, with_exact
 from utmost.doors.cli.terminal import Text
@@ -37,6 +37,7 @@ def policy(
     *,
     level: options.AskedLevel,
     directed: Directed = False,
+    spelling: table_options.NumberSpelling,
     prior: options.Prior = "uniform",
     loss: Loss = "binary",
     out: Out = None,
@@ -48,7 +49,7 @@ def policy(
     Both ways alike, the parts are solved one by one, each with a certificate; with --directed by one program.
     """
     answer = options.Answer(out, as_json)
-    policy_read = policy_file(file, directed=directed)
+    policy_read = policy_file(spelling.of(file), directed=directed)
     ptype = PolicyType(policy_read, level.read())
     consumer = policy_consumer(prior, loss, policy_read, ptype.level)
     with long_work(f"Designing along {file.name}"):

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from utmost.doors.cli import file_options, options
+from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.doors.cli.terminal import Text
@@ -124,14 +124,20 @@ Out = Annotated[
 
 
 def refine(
-    first: First, second: Second, *, order: Order = "refinement", out: Out = None, as_json: options.AsJson = False
+    first: First,
+    second: Second,
+    *,
+    order: Order = "refinement",
+    spelling: table_options.NumberSpelling,
+    out: Out = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Decide whether one channel is at least as good as another for everyone, with a proof either way.
 
     It is, exactly when the other one is the first one followed by post-processing. The proof is that post-processing,
     or else a prior and a loss for which the other one is better. Channels of fractions are decided exactly.
     """
-    channels = channel_files.read(first), channel_files.read(second)
+    channels = channel_files.read(spelling.of(first)), channel_files.read(spelling.of(second))
     if channels[0].shape[0] != channels[1].shape[0]:
         came = f"{channels[0].shape[0]} in {first} and {channels[1].shape[0]} in {second}"
         raise NotAChannel("both channels must have as many secrets", came=came)

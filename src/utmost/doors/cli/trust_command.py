@@ -79,7 +79,7 @@ def trust(
     at: At = None,
     value: Value = None,
     sensitivity: Sensitivity = None,
-    spelling: table_options.Spelling,
+    spelling: table_options.NumberSpelling,
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -173,7 +173,7 @@ def _draw(levels: dict[Any, Level], value: Path, sensitivity: str, file: Path | 
 
 def _integer(path: Path) -> int:
     with path.open("rb") as file:
-        text = file.read(_LONGEST).decode("utf-8", "replace").strip()
+        text = file.read(_LONGEST).decode("utf-8-sig", "replace").strip()
     try:
         number = exact(text)
     except NotANumber:

@@ -15,8 +15,8 @@ from utmost.doors.documents.reports import exact_text
 from utmost.errors import BadTable, NotAChannel, OutOfRange
 from utmost.publish.statements import codec
 from utmost.publish.statements.codec import Form, plain, read_json
-from utmost.publish.tables import csv_table, files
-from utmost.publish.tables.number_files import is_number, number_in
+from utmost.publish.tables import files
+from utmost.publish.tables.small_tables import number_in, small_table
 
 KIND = "utmost channel"
 ENDINGS = (".csv", ".tsv", ".txt", ".json")
@@ -100,18 +100,19 @@ def _texts(names: Sequence[object] | None, size: int) -> list[str]:
 
 
 def _csv_cells(path: Path) -> _Cells:
-    records = [(line, [cell.strip() for cell in record]) for line, record in csv_table.records(path)]
+    table = small_table(path)
+    records = table.rows
     if not records:
         raise BadTable("a channel file must hold numbers", came="none", where=str(path))
     head = records[0][1]
-    named = head[0].lower() in _CORNERS or not any(map(is_number, head))
+    named = head[0].lower() in _CORNERS or not any(map(table.is_number, head))
     body = records[1:] if named else records
     if not body:
         raise BadTable("a channel file must have a row for each secret", came="a row of names only", where=str(path))
     width = len(body[0][1])
     labelled = (
         (named and (head[0].lower() in _CORNERS or len(head) == width - 1))
-        or any(not is_number(record[0]) for _, record in body)
+        or any(not table.is_number(record[0]) for _, record in body)
     ) and width > 1
     for line, record in body:
         if len(record) != width:
@@ -119,7 +120,7 @@ def _csv_cells(path: Path) -> _Cells:
             raise BadTable("every row must have as many cells", came=came, where=f"{path}, line {line}")
     outcomes = (head[-(width - labelled) :] if len(head) in (width, width - labelled) else head) if named else None
     rows = [
-        [number_in(cell, f"{path}, line {line}, column {k + 1 + labelled}") for k, cell in enumerate(record[labelled:])]
+        [table.number(cell, line, k + 1 + labelled) for k, cell in enumerate(record[labelled:])]
         for line, record in body
     ]
     secrets = [record[0] for _, record in body] if labelled else None

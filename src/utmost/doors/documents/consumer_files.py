@@ -16,9 +16,9 @@ from utmost.design.spaces.priors import prior_named
 from utmost.doors.documents.cost_files import is_file
 from utmost.errors import BadTable, NotALoss, NotAPrior, OutOfRange
 from utmost.laws.exact import Array, Level, as_array, to_floats
-from utmost.publish.tables import adapters, csv_table
+from utmost.publish.tables import adapters
 from utmost.publish.tables.columns import integer_column
-from utmost.publish.tables.number_files import is_number, number_in, number_rows
+from utmost.publish.tables.small_tables import number_in, number_rows, small_table
 
 if TYPE_CHECKING:
     from utmost.design.optima.reading import Reading
@@ -107,18 +107,16 @@ def _column_prior(name: str, space: Space) -> Array:
 def _by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction]] | None:
     """The rows of a file that names secrets by their labels, with the labels' numbers; None for another file."""
     number = {str(label): k for k, label in enumerate(labels)}
-    rows = list(csv_table.records(path))
-    if not rows or any(len(row) != 2 for _, row in rows) or rows[-1][1][0].strip() not in number:
+    table = small_table(path)
+    rows = table.rows
+    if not rows or any(len(row) != 2 for _, row in rows) or rows[-1][1][0] not in number:
         return None
-    if rows[0][1][0].strip() not in number and not is_number(rows[0][1][1]):
+    if rows[0][1][0] not in number and not table.is_number(rows[0][1][1]):
         rows = rows[1:]
     for line, (label, _) in rows:
-        if label.strip() not in number:
+        if label not in number:
             raise NotAPrior("every row must begin with the label of a secret", came=label, where=f"{path}, line {line}")
-    return [
-        [Fraction(number[label.strip()]), number_in(weight, f"{path}, line {line}, column 2")]
-        for line, (label, weight) in rows
-    ]
+    return [[Fraction(number[label]), table.number(weight, line, 2)] for line, (label, weight) in rows]
 
 
 def _in_order(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from utmost.errors import BadTable
 from utmost.laws.noise.costs import Cost, cost_named, tabled
-from utmost.publish.tables.number_files import number_rows
+from utmost.publish.tables.small_tables import number_rows
 
 _ENDINGS = (".csv", ".tsv", ".txt")
 

@@ -1,6 +1,7 @@
 """Measures of leakage by name, and what a channel leaks by one of them as plain data."""
 
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from utmost.design.leakage import (
     g_vulnerability,
     guessing_entropy,
     hyper,
+    joint,
     l_uncertainty,
     property_vulnerability,
     shannon_entropy,
@@ -30,7 +32,7 @@ from utmost.doors.documents.cost_files import is_file
 from utmost.doors.documents.reports import exact_text
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 from utmost.laws.exact import Array, as_array
-from utmost.publish.tables.number_files import number_rows
+from utmost.publish.tables.small_tables import number_rows
 
 MEASURES: dict[str, Measure] = {
     "bayes": bayes_vulnerability,
@@ -134,21 +136,23 @@ def _multiplicative(C: Channel, prior: Array, measure: Measure) -> dict[str, Any
 
 
 def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]] | None:
-    """What to do at each outcome, in the order of the outcomes; None for a measure that no strategy attains."""
+    """What to do at each outcome that can come, in their order; None for a measure that no strategy attains."""
     try:
         chosen = measure.strategy(C, prior)
     except Unsupported:
         return None
     outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes
+    can_come = (joint(C, prior).sum(axis=0) > 0).tolist()
     if isinstance(measure, GuessingEntropy):
         names = list(range(C.shape[0]) if C.secrets is None else C.secrets)
         orders = np.asarray(chosen).T.tolist()
-        return [{"outcome": str(y), "order": [str(names[x]) for x in o]} for y, o in zip(outcomes, orders, strict=True)]
+        listed = compress(zip(outcomes, orders, strict=True), can_come)
+        return [{"outcome": str(y), "order": [str(names[x]) for x in order]} for y, order in listed]
     ties, actions = set(chosen.ties), chosen.actions.tolist()
     named = _action_names(measure, C, chosen.size)
     return [
         {"outcome": str(y), "action": str(named[action]), "tie": k in ties}
-        for k, (y, action) in enumerate(zip(outcomes, actions, strict=True))
+        for k, (y, action) in compress(enumerate(zip(outcomes, actions, strict=True)), can_come)
     ]
 
 

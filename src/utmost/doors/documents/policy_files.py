@@ -10,7 +10,7 @@ from utmost.doors.documents.consumer_files import consumer_of
 from utmost.doors.documents.cost_files import is_file
 from utmost.errors import BadTable, NotAMetric, OutOfRange
 from utmost.laws.exact import Level
-from utmost.publish.tables import csv_table
+from utmost.publish.tables.small_tables import small_table
 
 _ENDS, _HEADERS = (1, 2, 3), ("from", "source", "secret")
 
@@ -25,12 +25,13 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
         directed: an edge x, y bounds how much likelier an outcome may be at x than at y, and not the reverse.
 
     Raises:
-        BadTable: for a row of another length, an empty name, and a file without secrets.
+        BadTable: for a row of another length, an empty name, a file without secrets, and one that hides nothing.
         NotAMetric: for a length that is no number from 0 on.
     """
     edges, secrets = [], dict[str, None]()
-    for at, (line, record) in enumerate(csv_table.records(path)):
-        row = [cell.strip() for cell in record]
+    table = small_table(path)
+    for at, (line, record) in enumerate(table.rows):
+        row = list(record)
         while len(row) > 1 and not row[-1]:
             row.pop()
         if at == 0 and row[0].lower() in _HEADERS:
@@ -41,13 +42,18 @@ def policy_file(path: Path, *, directed: bool = False) -> Policy:
             raise BadTable("a row must be one secret, or two and perhaps a length", came=came, where=where)
         secrets |= dict.fromkeys(row[:2])
         if len(row) > 1:
-            edges.append(tuple(row))
+            edges.append((*row[:2], *map(table.spelled, row[2:])))
     if not secrets:
         raise BadTable("the file must hold secrets", came="none", where=str(path))
     try:
-        return Policy.of_edges(edges, list(secrets), directed=directed)
+        policy = Policy.of_edges(edges, list(secrets), directed=directed)
     except NotAMetric as error:
         raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
+    if policy.is_public:
+        remedy = "Write two secrets in a row to hide them from each other; --separator says what stands between them."
+        came = f"{policy.size} secrets, each of them alone"
+        raise BadTable("a policy must hide a secret from another", came=came, where=str(path), remedy=remedy)
+    return policy
 
 
 def policy_consumer(prior: str, loss: str, policy: Policy, level: Level) -> Consumer:

@@ -35,9 +35,7 @@ from utmost.design.types import PrivacyType
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange
 from utmost.laws.exact import Surd, exact, natural
 from utmost.laws.exact.written_levels import level_facts, stated_level
-from utmost.publish.tables import csv_table
-from utmost.publish.tables.number_files import number_rows
-from utmost.publish.tables.text_files import TextFile
+from utmost.publish.tables.small_tables import SmallTable, number_rows, small_table
 
 _FILES = (".csv", ".tsv", ".txt")
 
@@ -172,8 +170,9 @@ def edges_file(path: Path) -> list[tuple[Any, ...]]:
 
 
 def _edges(path: Path) -> list[tuple[Any, ...]]:
-    rows = [(line, [cell.strip() for cell in record]) for line, record in csv_table.records(TextFile.of(path))]
-    if rows and _is_header(rows[0][1]):
+    table = small_table(path)
+    rows = table.rows
+    if rows and _is_header(rows[0][1], table):
         rows = rows[1:]
     for line, row in rows:
         if len(row) not in (2, 3) or not all(row):
@@ -185,7 +184,7 @@ def _edges(path: Path) -> list[tuple[Any, ...]]:
     if not rows:
         raise BadTable("the file must hold edges", came="none", where=str(path))
     whole = all(end.isascii() and end.isdigit() for _, row in rows for end in row[:2])
-    return [(*(map(int, row[:2]) if whole else row[:2]), *row[2:]) for _, row in rows]
+    return [(*(map(int, row[:2]) if whole else row[:2]), *map(table.spelled, row[2:])) for _, row in rows]
 
 
 def _distances_file(path: Path) -> Space:
@@ -255,12 +254,9 @@ def _kinds() -> str:
     return ", ".join(READERS)
 
 
-def _is_header(cells: list[str]) -> bool:
-    if len(cells) == 3:
-        try:
-            exact(cells[2])
-        except NotANumber:
-            return True
+def _is_header(cells: list[str], table: SmallTable) -> bool:
+    if len(cells) == 3 and not table.is_number(cells[2]):
+        return True
     return [cell.lower() for cell in cells[:2]] in (["from", "to"], ["source", "target"], ["u", "v"])
 
 

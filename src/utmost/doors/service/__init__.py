@@ -10,5 +10,5 @@ if TYPE_CHECKING:
     from utmost.doors.service.service import Service as Service
     from utmost.doors.service.tokens import Grant as Grant
 else:
-    __getattr__ = RoomNames(__name__, __file__)
+    __getattr__ = RoomNames(__name__, __file__, extra="server")
     __all__ = sorted(__getattr__.names)

@@ -24,7 +24,7 @@ from utmost.doors.service.wire import (
 )
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
 from utmost.laws.exact import Level, Number, exact, level
-from utmost.laws.exact.kinds import spelled
+from utmost.laws.exact.kinds import named, spelled
 from utmost.laws.exact.levels import LevelWords, level_in
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
@@ -42,6 +42,7 @@ _TRIES, _FIRST_WAIT = 4, 0.2
 _LONGEST_WAIT = 10**6
 
 
+@named
 def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = None) -> "RemoteLedger":
     """A ledger behind a service.
 

@@ -137,7 +137,7 @@ class Settings:
 def _of_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
     """The settings in a TOML file."""
     try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise OutOfRange("a file of settings must be TOML", came=type(error).__name__, where=str(path)) from None
     for name, value in settings.items():

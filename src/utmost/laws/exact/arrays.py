@@ -267,6 +267,11 @@ def _from_objects(raw: Array, name: str) -> Array:
         except NotANumber as error:
             position = tuple(int(p) for p in np.unravel_index(k, raw.shape))
             raise NotANumber(_at(name, position), came=quoted(x), remedy=error.remedy) from None
+        except OverflowError:
+            remedy = "Beside floats all are floats: give the others as fractions or text, too."
+            raise NotANumber(
+                f"the {name} must hold numbers that a float can hold", came="a larger one", remedy=remedy
+            ) from None
     return numbers.reshape(raw.shape)
 
 

@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Callable
 from decimal import Decimal
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import wraps
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union
 
 import numpy as np
 
-from utmost.errors import OutOfRange, Unsupported, WrongKind
+from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact.numbers import exact, exact_integer
 
 P = ParamSpec("P")
@@ -42,6 +43,16 @@ MOST_ELEMENTS = 10**8
 _LONGEST_PATH = 4096
 
 
+class _LeftOut:
+    """What a shared word is where it is left out: its function knows."""
+
+    def __repr__(self) -> str:
+        return "<optional>"
+
+
+_LEFT_OUT = _LeftOut()
+
+
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """The function, behind a check that refuses arguments of a kind that its annotations do not name.
 
@@ -56,7 +67,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         NotANumber: for an integer or a float that is none.
         OutOfRange: for text that can be no path.
         Unsupported: where the memory does not suffice.
-        TypeError: as Python does, for a word that is none of the shared ones.
+        TypeError: as Python does, for a word that is no parameter, with the nearest that is.
 
     >>> @checked
     ... def half(n: int) -> float:
@@ -68,15 +79,17 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     utmost.errors.NotANumber: n must be a finite number; got []. Pass an int, a Fraction, a Decimal, a float, or text...
     """
     parameters: list[_Parameter] | None = None
+    known: frozenset[str] | None = None
     signature = _spelled(function)
 
     @wraps(function)
     def checked_call(*arguments: P.args, **named: P.kwargs) -> R:
-        nonlocal parameters
+        nonlocal parameters, known
         if parameters is None:  # at the first call, when every name of the annotations is there
+            known = _names_of(signature or inspect.signature(function))
             parameters = _parameters(function)
-        if signature is not None:
-            _check_words(function, signature, tuple(named))
+        if known is not None and not named.keys() <= known:
+            _check_words(function, known, tuple(named))
         read_arguments: list[Any] = list(arguments)
         count = len(read_arguments)
         for place, name, exact_kinds, read, takes_all in parameters:
@@ -100,24 +113,52 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, with the shared words that it takes in its signature; any other is refused as Python does.
+    """The function, with the shared words that it takes in its signature; any other is refused with the nearest name.
 
     Raises:
         TypeError: for a word that is none of them.
     """
     signature = _spelled(function)
     assert signature is not None, "it takes shared words"
+    known = _names_of(signature) or frozenset()
 
     @wraps(function)
     def spelled_call(*arguments: P.args, **named: P.kwargs) -> R:
         try:
-            _check_words(function, signature, tuple(named))
+            _check_words(function, known, tuple(named))
             return function(*arguments, **named)
         finally:
             del arguments, named  # among them may be a key, which no frame of an error may show
 
     spelled_call.__dict__["__signature__"] = signature
     return spelled_call
+
+
+def named(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which refuses a word that is no parameter of it with the nearest that is, as `checked` does.
+
+    Raises:
+        TypeError: for a word that is no parameter.
+
+    >>> @named
+    ... def half(number): ...
+    >>> half(nunber=1)
+    Traceback (most recent call last):
+    TypeError: half() got an unexpected keyword argument 'nunber'. Did you mean 'number'?
+    """
+    code = inspect.unwrap(function).__code__
+    known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+    @wraps(function)
+    def named_call(*arguments: P.args, **words: P.kwargs) -> R:
+        try:
+            if not words.keys() <= known:
+                _check_words(function, known, tuple(words))
+            return function(*arguments, **words)
+        finally:
+            del arguments, words  # among them may be a token, which no frame of an error may show
+
+    return named_call
 
 
 def checked_parts(kind: type[R]) -> type[R]:
@@ -135,6 +176,27 @@ def checked_parts(kind: type[R]) -> type[R]:
     # A subclass would have another name and other fields.
     kind.__init__ = checked(kind.__init__)  # type: ignore[method-assign]  # of the very class
     return kind
+
+
+def rebuilding(function: Callable[P, R]) -> Callable[P, R]:
+    """The function that makes a value of its pickled parts, which refuses parts of another kind: pickles are made by
+    hand, too.
+
+    Raises:
+        WrongKind: for parts that are no such thing.
+    """
+
+    @wraps(function)
+    def rebuilt(*parts: P.args, **named: P.kwargs) -> R:
+        try:
+            return function(*parts, **named)
+        except UtmostError:
+            raise
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+            required = "a pickle must hold the parts of the value that it is of"
+            raise WrongKind(required, came=type(error).__name__, where=function.__module__) from None
+
+    return rebuilt
 
 
 def is_integer(value: object) -> typing.TypeGuard[int | np.integer[Any]]:
@@ -212,16 +274,26 @@ def _spelled(function: Callable[..., Any]) -> inspect.Signature | None:
     signature = inspect.signature(function)
     own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
     shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_LEFT_OUT, annotation=kind)
         for name, kind in words.__annotations__.items()
     ]
     return signature.replace(parameters=[*own, *shared])
 
 
-def _check_words(function: Callable[..., Any], signature: inspect.Signature, words: tuple[str, ...]) -> None:
+def _names_of(signature: inspect.Signature) -> frozenset[str] | None:
+    """The names by which a function takes arguments; None where it takes any."""
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values()):
+        return None
+    return frozenset(signature.parameters)
+
+
+def _check_words(function: Callable[..., Any], known: frozenset[str], words: tuple[str, ...]) -> None:
     for word in words:  # without what came by them: among that may be a key
-        if word not in signature.parameters:
-            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {word!r}")
+        if word not in known:
+            near = get_close_matches(word, known - {"self", "cls"}, 1)
+            name = function.__qualname__.removesuffix(".__init__")
+            remedy = f". Did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{name}() got an unexpected keyword argument {word!r}{remedy}")
 
 
 def _exact_kinds(hint: Any) -> frozenset[type]:

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from utmost.errors import NotALevel, NotANumber
 from utmost.laws.exact.intervals import Interval, exp_interval, is_lower, log_interval, nearest, round_up, settled
-from utmost.laws.exact.kinds import checked
+from utmost.laws.exact.kinds import checked, named
 from utmost.laws.exact.numbers import Number, exact, precision
 
 # Python prints integers of up to 4300 digits, and a level must be printed wherever it is stated.
@@ -171,6 +171,7 @@ class LevelWords(TypedDict, total=False):
     alpha: Number | None
 
 
+@named
 def level(epsilon: Number | Level | None = None, alpha: Number | None = None) -> Level:
     """The level given by exactly one of ``epsilon`` and ``alpha``.
 

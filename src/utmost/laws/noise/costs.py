@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
 from utmost.laws.exact import Number, as_array, check_array, checked, exact, is_exact
 from utmost.laws.exact.arrays import check_numbers
+from utmost.provided import own_names
 
 # The closed forms take as many steps as the square of the order, in numbers of as many digits.
 _LARGEST_ORDER = 100
@@ -286,3 +287,6 @@ def _check_evenness(sizes: list[float], values: NDArray[np.float64], mirrored: N
     for x, value, other in zip(sizes, values.tolist(), mirrored.tolist(), strict=True):
         if abs(value - other) > _ROUNDING * abs(value):
             raise NotALoss("a cost must be even", came=f"{value} at {x} but {other} at {-x}")
+
+
+__dir__ = own_names(__name__)

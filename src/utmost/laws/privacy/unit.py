@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, wrong_kind
 from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.kinds import one_of
+from utmost.laws.exact.kinds import named, one_of
 from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import number_words
 from utmost.laws.privacy.amount import Amount
@@ -70,6 +70,7 @@ class Unit(Rebuilt):
     in_all: Fraction | None
     exactly: bool
 
+    @named
     def __init__(
         self,
         sensitivity: Number,

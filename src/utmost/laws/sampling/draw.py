@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, Number, objects
-from utmost.laws.exact.kinds import is_integer
+from utmost.laws.exact.kinds import is_integer, named
 from utmost.laws.exact.long_work import long_work, tell
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase
 from utmost.laws.noise.profiles import Profile
@@ -145,7 +145,8 @@ def sample(
     randomness: Randomness | None = None,
     method: Method | None = None,
 ) -> Any: ...
-def sample(  # type: ignore[misc]  # a law's second argument is the shape, by position or by name
+@named  # type: ignore[misc]  # a law's second argument is the shape, by position or by name
+def sample(
     law: Law | Mechanism,
     secret: Any = (),
     shape: Shape = (),

@@ -18,7 +18,7 @@ from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.counting.counted_events import Kept, counted_cells
+from utmost.publish.counting.counted_events import Kept, counted_cells, read_outside
 from utmost.publish.counting.counted_measures import AmountWords, Measure, MeasureWords
 from utmost.publish.counting.counting_plan import Counting
 from utmost.publish.counting.declared_axes import declared_domain
@@ -52,6 +52,7 @@ def count_contributions(
     domain: Domain | Mapping[str, Any] | None = None,
     by: str | Sequence[str] | None = None,
     neighbours: str = "add-remove",
+    outside: str | None = None,
     progress: Progress | None = None,
     **words: Unpack[BoundLists],
 ) -> CountedTable:
@@ -67,7 +68,7 @@ def count_contributions(
         per_cell: instead, bounds for a person's sum in a cell: of events, or of ``values`` in their own unit.
         in_all: or bounds for the sizes of all sums of a person, added up.
         values, step, each: of ``per_cell`` and ``in_all``, as for `count_table`.
-        neighbours, progress: as for `count_table`.
+        neighbours, outside, progress: as for `count_table`.
 
     Returns:
         A table over one axis, called "at_most", "per_cell" or "in_all", whose labels are the bounds and "more", with
@@ -80,7 +81,7 @@ def count_contributions(
         NotDeclared, BadTable, Unsupported: as `count_table`.
 
     Warns:
-        NothingCounted: as `count_table`.
+        NothingCounted, RowsLeftOut: as `count_table`.
 
     Cost: as `count_table`, without the hashes.
 
@@ -108,7 +109,8 @@ def count_contributions(
     measure = Measure.of(MeasureWords(**amounts, per_cell=largest), each_row=False)
     bounds = _bounds(listed, name, measure.amount)
     plan = Counting.of(declared_domain(domain, by), by, None, person, (measure,))
-    flat, kind, account = counted_cells(events, _Sized(plan, 1, None, b"", bounds=bounds, of=name), progress)
+    sized = _Sized(plan, 1, None, b"", bounds=bounds, of=name)
+    flat, kind, account = counted_cells(events, sized, progress, read_outside(outside))
     labels: list[Label] = [_label(bound, measure.amount) for bound in bounds]
     unit = Unit(1, 1, neighbours, nonnegative=neighbours == "change-one")
     assert isinstance(flat, np.ndarray), "there are few bounds"
@@ -144,6 +146,10 @@ class _Sized(Kept):
     def size(self) -> int:
         """How many cells there are: one for each bound, and one for those who pass them all."""
         return len(self.bounds) + 1
+
+    @property
+    def kept_of(self) -> None:
+        """Nothing: no bound cuts."""
 
     @property
     def bound(self) -> int:

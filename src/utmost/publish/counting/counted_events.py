@@ -13,7 +13,7 @@ from typing import Any, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NothingCounted, OutOfRange, Unsupported, warn
+from utmost.errors import FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
 from utmost.laws.exact import checked
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.integers import narrowed
@@ -62,6 +62,7 @@ class CountWords(SummedWords, total=False):
     together: str | None
     key: bytes | None
     neighbours: str
+    outside: str | None
     progress: Progress | None
 
 
@@ -136,6 +137,8 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
         key: of the hashes: with the same key and events the same cells are kept. New random bytes when None. The proof
             needs neither a secret key nor a good hash; who knows the key can choose names whose cells are kept.
         neighbours: "add-remove" or "change-one", see `Unit`.
+        outside: "leave out" where events outside the domain, or without a value there, are meant to go: then nothing
+            warns of them. An axis's ``other`` takes them in instead.
         progress: called as ``progress(done, rows)`` after every batch.
 
     Returns:
@@ -155,7 +158,11 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
         Unsupported: where a frame needs a package that is missing.
 
     Warns:
+        RowsLeftOut: where some events lie outside the domain or have no value there, and ``outside`` does not say that
+            they are meant to go; it names the axes, and no number.
         NothingCounted: where every event lies outside the domain.
+        FewEventsKept: where ``at_most``, ``per_cell`` or ``in_all`` keep fewer than half of the events in the domain,
+            of amounts less than half of the sizes of persons' sums; where a person counts once, of the cells they have.
 
     Cost: below 1 s for a million events, 4 to 7 s for ten million in a file. Memory goes with the distinct pairs of
         person and cell; of files and engines' frames with the domain, and those pairs of a 256th of the persons, while
@@ -169,6 +176,7 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
     person, each_row, together = words.get("person"), words.get("each_row", False), words.get("together")
     domain, by, key = words.get("domain"), words.get("by"), words.get("key")
     neighbours, progress = words.get("neighbours", "add-remove"), words.get("progress")
+    outside = read_outside(words.get("outside"))
     summed: dict[str, Any] = {name: word for name, word in words.items() if name in SummedWords.__annotations__}
     named = read_measures(measures, MeasureWords(**summed), each_row=each_row)
     # A bound in all of every measure needs no bound of cells: who is in many has less in each.
@@ -186,7 +194,7 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
         )
     # Without a key of the caller's nobody can make the choice again, nor tell from the table whom it kept.
     rule = Kept(plan, most, rows, token_bytes(KEY_BYTES) if key is None else bytes(key))
-    flat, kind, account = counted_cells(events, rule, progress)
+    flat, kind, account = counted_cells(events, rule, progress, outside)
     tables, identity = dict[str, Any](), token_hex(16)
     for (name, measure), first in zip(named.items(), plan.first_tables, strict=True):
         named_axes, sums = plan.axes_of(measure), rule.cells_of(measure, first, flat)
@@ -212,11 +220,24 @@ Cells = NDArray[Any] | AddedCells
 """The sum of each cell; or, where they are more than can be laid out, of those that hold one."""
 
 
-def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple[Cells, str, CountAccount]:
+LEAVE_OUT = "leave out"
+
+
+def read_outside(outside: str | None) -> str | None:
+    """What is to become of events outside the domain: "leave out", or None where nothing was said of it."""
+    if outside not in (None, LEAVE_OUT):
+        remedy = f'Pass outside="{LEAVE_OUT}", or leave it out; an axis of the domain takes them in with other=.'
+        raise OutOfRange(f"outside must be {LEAVE_OUT!r}", came=repr(outside), where="outside", remedy=remedy)
+    return outside
+
+
+def counted_cells(
+    events: Any, rule: "Kept", progress: Progress | None, outside: str | None
+) -> tuple[Cells, str, CountAccount]:
     """The sum of each cell, of what kind tables made of it are, and the account.
 
     Warns:
-        NothingCounted: where every event lies outside the domain.
+        NothingCounted, RowsLeftOut, FewEventsKept: as `count_table`.
     """
     flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
     account = rule.tally.account()
@@ -226,7 +247,23 @@ def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple
             f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared values "
         )
         warn(f"{text}with the spelling and the type of the column's.", NothingCounted)
+    else:
+        _warn_of_losses(account, rule, outside)
     return flat, kind, account
+
+
+def _warn_of_losses(account: CountAccount, rule: "Kept", outside: str | None) -> None:
+    """Warn of events that are not counted, by the names of axes and bounds: no number of the data is told."""
+    undeclared, missing = account.lost
+    if outside is None and (undeclared or missing):
+        told = [f"lie outside the declared domain on {', '.join(map(repr, undeclared))}"] if undeclared else []
+        told += [f"have no value on {', '.join(map(repr, missing))}"] if missing else []
+        remedy = 'Declare the values, give the axis other=, or say that they are meant to go: outside="leave out".'
+        warn(f"Some events {' or '.join(told)}, and are not counted. {remedy}", RowsLeftOut)
+    counted, kept = rule.cut_of(account)
+    if 2 * kept < counted:
+        remedy = "print(counted.account) says how much; count_contributions (utmost bounds) weighs larger bounds."
+        warn(f"The bounds on one person keep less than half of the {account.kept_of}. {remedy}", FewEventsKept)
 
 
 def _counted_here(events: Any, rule: "Kept", progress: Progress | None) -> tuple[Cells, str]:
@@ -309,6 +346,7 @@ class Kept:
                     ),
                 ),
                 has_each=any(measure.each is not None for measure in self.plan.measures),
+                kept_of=self.kept_of,
             ),
         )
         object.__setattr__(self, "seen", ValuesSeen(self.size))
@@ -334,6 +372,45 @@ class Kept:
     def bound(self) -> int:
         """The largest size of what one person changes in a cell."""
         return max(measure.bound for measure in self.plan.measures)
+
+    @property
+    def kept_of(self) -> str | None:
+        """What the account says how much is kept of, see `CountAccount`."""
+        measure = self.plan.measures[self._of_account]
+        if measure.counts_events or measure.amount is None:
+            return "events"
+        return f"{'amount' if measure.distinct is None else 'distinct values'} of {measure.amount.name}"
+
+    @property
+    def _of_account(self) -> int:
+        """Which measure the account regards: the first that counts events, else the first."""
+        return next((at for at, measure in enumerate(self.plan.measures) if measure.counts_events), 0)
+
+    def cut_of(self, account: CountAccount) -> tuple[int, int]:
+        """How much there was inside the domain, and how much is kept: cells of persons where each counts once."""
+        measure = self.plan.measures[self._of_account]
+        if measure.ends == (0, 1) and measure.amount is None and measure.in_all is None:
+            return account.pairs, account.pairs - account.dropped
+        return account.counted, account.kept
+
+    def _tally_kept(self, pairs: Pairs, left: Pairs) -> None:
+        """Tell the account how much of the measure that it regards there was, and is left."""
+        at = self._of_account
+        measure, first = self.plan.measures[at], self.plan.first_tables[at]
+
+        def size(some: Pairs, tables: int) -> int:
+            every = some.cells // self.each_size
+            sums = some.sums[(every >= first) & (every < first + tables)]
+            if measure.distinct is not None:
+                return len(sums)
+            wide = sums.dtype == object or int(np.abs(sums).max(initial=0)) * len(sums) >= LARGEST_DOMAIN
+            return int(np.abs(sums.astype(object) if wide else sums).sum())
+
+        # Of sums and counts together, events came in the first table, and are left in steps of both.
+        together = measure.most_events is not None
+        counted, kept = size(pairs, 1 if together else measure.tables), size(left, measure.tables)
+        cells = pairs if self.size == self.each_size else by_cell(pairs, self.each_size)[0]
+        self.tally.kept(len(cells.cells), counted, min(kept // measure.events_in_steps, counted))
 
     @property
     def person(self) -> str:
@@ -395,6 +472,7 @@ class Kept:
             chosen = self._within(clipped, texts)
             left, cut = self._left_in_all(chosen, texts)
             self.tally.bound(pairs, moved + cut, len(clipped.cells) - len(chosen.cells))
+            self._tally_kept(pairs, left)
             return left
         moved, every, parts = 0, pairs.cells // self.each_size, list[Pairs]()
         for measure, first in zip(self.plan.measures, self.plan.first_tables, strict=True):
@@ -414,6 +492,7 @@ class Kept:
         is_kept[self._within(by_cells, texts).sums] = True
         left, cut = self._left_in_all(joined.where(is_kept[numbers]), texts)
         self.tally.bound(pairs, moved + cut, int(np.count_nonzero(~is_kept)))
+        self._tally_kept(pairs, left)
         return left
 
     def _left_in_all(self, pairs: Pairs, texts: Sequence[str]) -> tuple[Pairs, int]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, exact_integer, natural, wrong_kind
+from utmost.laws.exact.kinds import named
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.tables.bounding import Pairs
 from utmost.publish.tables.event_amounts import rounded_amounts
@@ -64,6 +65,7 @@ class MeasureWords:
     in_all: Number | None = None
 
 
+@named
 def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureWords:
     """Events are counted, as one of the ``measures`` of `count_table`; there `count` itself may stand for `count()`.
 
@@ -81,6 +83,7 @@ def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> Measu
     return MeasureWords(per_cell=per_cell, in_all=in_all)
 
 
+@named
 def sum(
     column: str,
     *,
@@ -102,6 +105,7 @@ def sum(
     return MeasureWords(column, step, each, per_cell, most_events, in_all=in_all)
 
 
+@named
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
     """How many distinct values occur in a cell, as one of the ``measures`` of `count_table`.
 
@@ -297,6 +301,11 @@ class Measure:
     def bound(self) -> int:
         """The largest size of what one person changes in a cell."""
         return max(abs(self.ends[0]), abs(self.ends[1]))
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether events are counted, with their amounts or without."""
+        return self.distinct is None and (self.column is None or self.most_events is not None)
 
     def moved(self, pairs: Pairs) -> tuple[Pairs, int]:
         """The pairs with their sums between the ends, without those that change nothing, and how many were moved."""

@@ -13,13 +13,14 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TypedDict, Unpack
 
 from utmost.errors import Infeasible, OutOfRange
 from utmost.laws.exact import Number, checked, exact
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import first_integer
 from utmost.laws.noise import DiscreteStaircase
+from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.publish.promises.plan import CellsAt, plan_release
 
@@ -29,6 +30,15 @@ _LARGEST = 1_000
 _LITTLE = Fraction(1, 1 << 20)
 _MOST_DIGITS = 12
 _MOST_OVERLAPS = 10**100
+
+
+class LawWords(TypedDict, total=False):
+    """The words that choose the law of a release, see `epsilon_for`."""
+
+    cost: str | Cost
+    numbers: str
+    relaxable: bool
+    grid: Number | None
 
 
 @checked
@@ -42,7 +52,7 @@ def epsilon_for(
     cells: Number | None = None,
     neighbours: str | None = None,
     digits: int = 3,
-    **promise: Any,
+    **promise: Unpack[LawWords],
 ) -> Fraction:
     """The least epsilon, to ``digits`` significant digits, at which a release's error bar is at most ``margin``.
 

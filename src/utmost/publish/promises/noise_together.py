@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level
-from utmost.laws.exact.kinds import one_of
+from utmost.laws.exact.kinds import one_of, spelled
 from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import RowWords, Unit
@@ -174,6 +174,7 @@ class SumsOfColumns:
         return self.noises[column].blocks(column, self.sums, below, above, rows)
 
 
+@spelled
 def together_noise(
     columns: Sequence[str],
     *,

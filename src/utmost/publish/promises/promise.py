@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact import level as level_of
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.costs import Cost
@@ -132,6 +133,7 @@ class Promise(Shown):
     planned: PlannedNoise
     part: Part | None
 
+    @spelled
     def __init__(
         self,
         columns: str | Sequence[str] | None = None,

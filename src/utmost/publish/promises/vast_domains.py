@@ -29,6 +29,7 @@ from utmost.publish.promises.keys import counted_keys, keys_of_one
 
 _MOST_LETTERS = 1000
 _MOST_FALSE = 10**7
+_HIGHEST = level(1000)
 _MOST_BITS = 13_000  # Python prints integers of up to 4300 digits
 
 
@@ -180,8 +181,13 @@ class Tuples:
     def of_facts(cls, facts: Mapping[str, Any]) -> "Tuples":
         """The universe that `facts` wrote."""
         _check_facts(facts, "lists")
-        lists = facts["lists"]
-        return cls(*(range(*values["range"]) if isinstance(values, Mapping) else values for values in lists))
+        try:
+            lists = [range(*one["range"]) if isinstance(one, Mapping) else one for one in facts["lists"]]
+        except (LookupError, TypeError, ValueError):
+            raise OutOfRange(
+                "the facts of a product must be lists or ranges", came="others", where="of_facts"
+            ) from None
+        return cls(*lists)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tuples) and self.facts() == other.facts()
@@ -203,6 +209,8 @@ class Tuples:
             return None
         number = 0
         for part, values, places in zip(key, self._lists, self._places, strict=True):
+            if not isinstance(part, Hashable):
+                return None
             if places is not None:
                 at = places.get((type(part), part))
             else:
@@ -345,7 +353,15 @@ def least_threshold(each: Level, size: int, wish: Fraction) -> int:
 
     >>> least_threshold(level(1), 26**20, Fraction(1)), least_threshold(level(1), 10**9, Fraction(1))
     (64, 20)
+
+    Raises:
+        OutOfRange: for a level at which a threshold takes too long to find, or the next name too long to draw.
     """
+    Geometric(each)  # refuses a level so small that nothing could be drawn at it
+    if each > _HIGHEST:
+        remedy = f"At epsilon = {_HIGHEST.epsilon} for each key all counts are as good as bare: publish them as such."
+        came = "a larger level"
+        raise OutOfRange("a key that is named must have noise", came=came, where="epsilon", remedy=remedy)
 
     def is_enough(threshold: int) -> bool:
         return size * tail(each, threshold, 128).upper <= wish

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import checked, frozen
+from utmost.laws.exact.kinds import rebuilding
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination
 from utmost.laws.privacy import Amount
@@ -181,6 +182,7 @@ class CleanTable(Shown):
         }
 
 
+@rebuilding
 def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
     return CleanTable(domain, frozen(cells.copy()), *rest)
 

@@ -91,6 +91,7 @@ class DetailRule(Shown):
         """The rule as JSON values."""
         return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
 
+    @checked
     def chosen(self, first: WorkloadRelease) -> dict[str, str]:
         """Of each group, as text, the breakdown that the noisy sums choose; without the groups that have none.
 
@@ -103,6 +104,7 @@ class DetailRule(Shown):
         details = zip(names, map(self.detail_of, plain_cells(sums["measured"])), strict=True)
         return {name: detail for name, detail in details if detail is not None}
 
+    @checked
     def keys(self, domain: Domain, chosen: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
         """The rows of the second table, in order, and where each is among the sums of its breakdown.
 
@@ -119,6 +121,7 @@ class DetailRule(Shown):
                     rows.setdefault(group, {})[group, detail, parts[at]] = at
         return {key: at for group in chosen if group in rows for key, at in rows[group].items()}
 
+    @checked
     def family(self, domain: Domain, detail: str) -> Family:
         """The sums of the domain that a breakdown is, of all groups.
 
@@ -133,10 +136,12 @@ class DetailRule(Shown):
             )
         return domain.family([self.group, *names])
 
+    @checked
     def domain_of(self, domain: Domain, chosen: Mapping[str, str]) -> Domain:
         """The domain of the second table: its rows, listed."""
         return Domain.listed(list(self.keys(domain, chosen)), names=[self.group, DETAIL, PART])
 
+    @checked
     def counted(self, table: CountedTable, first: WorkloadRelease) -> CountedTable:
         """The true sums of the breakdowns that a first release chose, with the unit that is left of the table's.
 
@@ -402,6 +407,7 @@ def rehearse_detailed(
         OutOfRange, Unsupported: as `release_detailed`.
     """
     share, sure = between_0_and_1(first, "first"), read_confidence(confidence)
+    table.domain.level_named(rule.group)
     unit, coarse = detailed_unit(table.unit), Strategy(table.domain, table.unit, {rule.group: 1})
     groups = _texts(table.domain.group_labels(table.domain.family(rule.group))[rule.group])
     (law,) = noise_laws(coarse, whole.scaled(share)).values()

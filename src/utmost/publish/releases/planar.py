@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotANumber
 from utmost.laws.exact import Level, Number, checked, level, natural
+from utmost.laws.exact.kinds import named
 from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.laws.sampling.integers import Integers
@@ -71,6 +72,7 @@ class PlanarRelease(AnsweredLevels):
 
     __slots__ = ("_declared", "_flat", "_key", "_levels", "_paths", "_per", "_shape")
 
+    @named
     def __init__(
         self, points: Any, *, per: Number = 1, grid: Number | None = None, randomness: Randomness | None = None
     ) -> None:

@@ -126,6 +126,7 @@ def _cut(selection: ProductForm, place: int, group_of: Any, at: int, last: int, 
     """c_i - q n as a form: 1 - q for the groups up to one, -q for those after it up to the last, 0 behind."""
     below, above = share.denominator - share.numerator, -share.numerator
     factors = list(selection.factors)
-    weights = np.where(group_of <= at, below, np.where(group_of <= last, above, 0))
-    factors[place] = factors[place] * weights.astype(object)
+    # Python's integers: a share of many digits is of no kind of NumPy's.
+    weights = np.array([0, above, below], dtype=object)[(group_of <= last).astype(np.int64) + (group_of <= at)]
+    factors[place] = factors[place] * weights
     return ProductForm(selection.domain, tuple(factors), selection.denominator * share.denominator)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness, secure
@@ -148,6 +149,7 @@ class ReleasedOnce(AnswersReaders, SavedTable):
         return written
 
 
+@spelled
 @long_work("Noising")
 def release_table(
     table: Any,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
+from utmost.laws.exact.kinds import checked_parts
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.shown import Shown
@@ -55,6 +56,7 @@ def _own(sums: Any) -> NDArray[Any]:
     return sums if arrays and not (sums.flags.writeable or owner.flags.writeable) else np.array(sums)
 
 
+@checked_parts
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkloadRelease(AlongAxis, Shown):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
@@ -93,6 +95,8 @@ class WorkloadRelease(AlongAxis, Shown):
             for family in self.strategy.shares
         }
         object.__setattr__(self, "measured", shaped)
+        if self.weights and set(self.weights) != set(self.measured):
+            raise OutOfRange("there must be a weight for each measured family", came="others")
         if not self.weights:
             object.__setattr__(self, "weights", precision_weights(self._ratios))
         _ = self.reconstruction  # refuses what cannot be reconstructed

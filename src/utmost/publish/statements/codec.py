@@ -181,7 +181,7 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
     """What a JSON file holds.
 
     Args:
-        path: the file, UTF-8.
+        path: the file, in UTF-8, or UTF-16 or UTF-32 as its mark of byte order says.
         what: what it should hold, for the message: "a design must".
         parse_float: makes a number of the text of one with a point or an exponent.
 
@@ -190,8 +190,10 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
             a nest too deep to read, and for a number of more than 4300 digits.
     """
     try:
+        with path.open("rb") as file:
+            content = file.read()
         return json.loads(
-            path.read_text(encoding="utf-8"),
+            content.decode(json.detect_encoding(content)),
             parse_float=parse_float,
             object_pairs_hook=members_once,
             parse_constant=_no_number,

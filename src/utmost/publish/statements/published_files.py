@@ -16,6 +16,7 @@ from urllib.request import urlopen
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import wrong_kind
+from utmost.laws.exact.kinds import named
 from utmost.laws.exact.shown import Shown
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, TABLE_KIND, WORKLOAD_KIND
 from utmost.publish.releases.detailed_release import DetailedSums
@@ -61,6 +62,7 @@ Published = ReleasedTable | WorkloadRelease | DetailedSums | WithheldTable | Pub
 """What `read_release` returns."""
 
 
+@named
 def read_release(
     path: Path | str, statement: Path | str | None = None, *, separator: str | None = None, encoding: str | None = None
 ) -> Published:

@@ -16,6 +16,7 @@ import numpy as np
 
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.laws.exact import Level, exact, wrong_kind
+from utmost.laws.exact.kinds import named
 from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.noise import DiscreteStaircase, Geometric
@@ -87,6 +88,7 @@ def plan_at(stated: Mapping[str, Any], at: Level) -> CellsAt:
     return _plan({**stated, "epsilon": level_text(at)})
 
 
+@named
 def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> CellsAt:
     """Check that a statement follows from itself, and is about this table.
 

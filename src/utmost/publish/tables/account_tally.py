@@ -16,7 +16,7 @@ from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.event_codes import MISSING, OUTSIDE
 from utmost.publish.tables.extra import extra
 
-_EVENTS, _LEFT_OUT, _EACH, _PERSONS, _MOVED, _DROPPED, _FIRST_AXIS = range(7)
+_EVENTS, _LEFT_OUT, _EACH, _PERSONS, _MOVED, _DROPPED, _PAIRS, _COUNTED, _KEPT, _FIRST_AXIS = range(10)
 
 
 class AccountTally:
@@ -25,10 +25,11 @@ class AccountTally:
     Args:
         axes: the names of the axes whose values are read.
         has_each: whether the amounts of events are moved between ends.
+        kept_of: what is kept by the bounds, see `CountAccount`.
     """
 
-    def __init__(self, axes: Sequence[str], *, has_each: bool = False) -> None:
-        self._axes, self._has_each = tuple(axes), has_each
+    def __init__(self, axes: Sequence[str], *, has_each: bool = False, kept_of: str | None = None) -> None:
+        self._axes, self._has_each, self._kept_of = tuple(axes), has_each, kept_of
         self._numbers = [0] * (_FIRST_AXIS + 2 * len(self._axes))
 
     def read(self, inside: NDArray[np.bool_], places: Sequence[NDArray[np.int64]]) -> None:
@@ -58,11 +59,17 @@ class AccountTally:
         self._numbers[_MOVED] += moved
         self._numbers[_DROPPED] += dropped
 
+    def kept(self, pairs: int, counted: int, kept: int) -> None:
+        """Take in how many cells some persons had, and how much there was in them and is left, see `CountAccount`."""
+        self._numbers[_PAIRS] += pairs
+        self._numbers[_COUNTED] += counted
+        self._numbers[_KEPT] += kept
+
     def given_to(self, totals: Any) -> Any:
         """Arrow totals by cell with these numbers in cells below 0; they are gathered anew from here on."""
         arrow = extra("pyarrow", "tables")
         cells = arrow.array(-1 - np.arange(len(self._numbers), dtype=np.int64))
-        mine = arrow.record_batch({CELL: cells, TOTAL: wide_integers(np.array(self._numbers, dtype=np.int64))})
+        mine = arrow.record_batch({CELL: cells, TOTAL: wide_integers(np.array(self._numbers, dtype=object))})
         self._numbers = [0] * len(self._numbers)
         return arrow.Table.from_batches([mine, totals]).combine_chunks().to_batches()[0]
 
@@ -88,4 +95,8 @@ class AccountTally:
             moved=numbers[_MOVED],
             dropped=numbers[_DROPPED],
             cut=numbers[_EACH] if self._has_each else None,
+            pairs=numbers[_PAIRS],
+            kept_of=self._kept_of,
+            counted=numbers[_COUNTED],
+            kept=numbers[_KEPT],
         )

@@ -22,6 +22,11 @@ class CountAccount:
             values were left out.
         dropped: how many cells of persons ``at_most`` or the choice of one part left out.
         cut: of how many events inside the domain the amount was moved into ``each``; None where nothing was said of it.
+        pairs: how many cells of persons there were before any was left out.
+        kept_of: what is kept by the bounds on one person: "events", "amount of paid" or "distinct values of page"; None
+            where they cut nothing because they are being chosen.
+        counted, kept: how much of it there was inside the domain, and how much is left: events, or the sizes of the
+            sums of persons in cells.
     """
 
     notice: ClassVar[str] = "Confidential, for the curator's eyes: true counts, which nothing that is written contains."
@@ -34,6 +39,10 @@ class CountAccount:
     moved: int
     dropped: int
     cut: int | None = None
+    pairs: int = 0
+    kept_of: str | None = None
+    counted: int = 0
+    kept: int = 0
 
     def __reduce__(self) -> Any:
         raise Unsupported(
@@ -43,10 +52,31 @@ class CountAccount:
         )
 
     @property
+    def lost(self) -> tuple[list[str], list[str]]:
+        """On which axes events lie outside the domain, and on which they have no value."""
+        return [name for name, events in self.outside.items() if events], [
+            name for name, events in self.missing.items() if events
+        ]
+
+    @property
+    def share_kept(self) -> str:
+        """How much is kept of all that was read: of events their number, too, of amounts the per cent alone."""
+        whole = self.events if self.kept_of == "events" else self.counted
+        percent = 100 * self.kept // whole if whole else 100
+        shown = "less than 1 %" if percent == 0 and self.kept else f"{percent} %"
+        advice = (
+            "; fewer than half: `count_contributions` and `utmost bounds` weigh larger bounds" if percent < 50 else ""
+        )
+        if self.kept_of == "events":
+            return f"{self.kept} of {self.events} ({shown}){advice}"
+        return f"{shown} of what persons have in cells{advice}"
+
+    @property
     def rows(self) -> dict[str, str]:
         """What is shown, by name."""
         return {
             "events read": str(self.events),
+            **({} if self.kept_of is None else {f"{self.kept_of} kept": self.share_kept}),
             "left out": f"{self.left_out} events outside the domain",
             **{f"outside, {name}": f"{count} events" for name, count in self.outside.items()},
             **{f"missing, {name}": f"{count} events" for name, count in self.missing.items()},

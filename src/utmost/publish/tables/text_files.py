@@ -26,12 +26,14 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         separator: what separates its cells; None where its ending says it.
         encoding: of its text; None for UTF-8.
         decimal: what stands before the decimals of a number: a point, or a comma.
+        is_separated: whether the separator was said, and not found in the header.
     """
 
     inner: Path
     separator: str | None
     encoding: str | None
     decimal: str
+    is_separated: bool
 
     @classmethod
     def of(
@@ -43,6 +45,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
             OutOfRange: for a separator that is none, an encoding that nobody knows, and another mark of decimals.
             BadTable: for a file that cannot be read so far as its header.
         """
+        is_separated = separator is not None or (isinstance(path, cls) and path.is_separated)
         if isinstance(path, cls):
             separator, encoding, decimal = (
                 separator or path.separator,
@@ -51,6 +54,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
             )
             path = path.inner
         file = cls(str(path))
+        file.is_separated = is_separated
         if decimal not in (None, ".", ","):
             raise OutOfRange("decimals must stand behind a point or a comma", came=repr(decimal), where="decimal")
         file.inner, file.encoding, file.decimal = path, read_encoding(encoding), decimal or "."
@@ -59,7 +63,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         is_plain = path.suffix.lower() != GZ and file.encoding is None and file.decimal == "."
         # Whoever reads the path alone finds what its header says: so what was said must be that, or go with the file.
         usual = {guess, file.separator} <= {None, "\t" if path.suffix.lower() == ".tsv" else ","}
-        return path if is_plain and usual else file
+        return path if is_plain and usual and not is_separated else file
 
     @property
     def suffix(self) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Number, checked, exact, frozen
+from utmost.laws.exact.kinds import rebuilding
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.clock import Clock, read_time, time_at
 from utmost.publish.workloads.tents import (
@@ -216,6 +217,7 @@ class Axis(Shown):
         return replace(self, levels=tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels))
 
 
+@rebuilding
 def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
     return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), *rest)
 

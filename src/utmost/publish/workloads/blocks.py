@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Array, Floats, frozen, wrong_kind
+from utmost.laws.exact.kinds import rebuilding
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.spectra import Chain, group_spectrum
@@ -162,6 +163,7 @@ def weighed(spectrum: Array, eigenvalues: Floats) -> float:
         return float((squares[present] / eigenvalues[present]).sum())
 
 
+@rebuilding
 def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[Family, ...]) -> Blocks:
     if len(rows) * len(columns) > MOST_PAIRS:
         remedy = "Pass fewer candidates=."

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import frozen, wrong_kind
 from utmost.laws.exact.arrays import roomy
+from utmost.laws.exact.kinds import rebuilding
 from utmost.laws.exact.shown import LONGEST, Shown, brief
 from utmost.publish.workloads.axes import Axis, Label, label_text, plain
 from utmost.publish.workloads.axis_facts import axis_facts, axis_of_facts
@@ -329,6 +330,7 @@ def _roomy(values: NDArray[Any], times: int) -> NDArray[Any]:
     return roomy(values, times) if values.dtype.kind in "iu" else values
 
 
+@rebuilding
 def _domain(axes: tuple[Axis, ...]) -> Domain:
     return Domain({axis.levels[0]: axis for axis in axes})
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.exact.arrays import largest_size
+from utmost.laws.exact.kinds import checked_parts
 from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.domain import Domain, Family, is_finer
 from utmost.publish.workloads.forms import ProductForm, values_of
@@ -71,6 +72,7 @@ def _kept(ratio: Fraction) -> Fraction:
     return round(ratio / step) * step
 
 
+@checked_parts
 @dataclass(frozen=True, slots=True, eq=False)
 class Reconstruction:
     """Least squares for one domain and one set of measured families.
@@ -422,6 +424,8 @@ def read_weights(weights: Mapping[Family, int]) -> dict[Family, int]:
     """
     if not weights or any(type(weight) is not int or weight <= 0 for weight in weights.values()):
         raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
+    if not all(isinstance(family, tuple) and all(type(level) is int for level in family) for family in weights):
+        raise OutOfRange("a measured family must be a tuple of levels, one for each axis", came="others")
     return dict(weights)
 
 

@@ -180,9 +180,12 @@ def _weights(strategies: Any, weights: Any) -> dict[str, float]:
         if name not in read:
             remedy = f"There are {', '.join(read)}."
             raise OutOfRange("weights must be of the strategies", came=repr(name), remedy=remedy)
-        read[name] = float(exact(weight, "weights"))
+        try:
+            read[name] = float(exact(weight, "weights"))
+        except OverflowError:
+            read[name] = np.inf
         if not 0 < read[name] < np.inf:
-            raise OutOfRange("weights must be positive", came=weight, where=name)
+            raise OutOfRange("weights must be positive numbers that a float can hold", came=weight, where=name)
     return read
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.laws.exact.arrays import largest_size
+from utmost.laws.exact.kinds import rebuilding
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.reconstruction import Reconstruction, not_determined
@@ -138,6 +139,7 @@ class TurnedReconstruction:
         return halves[0], halves[1]
 
 
+@rebuilding
 def _rebuilt(domain: Domain, name: str, weights: Mapping[Family, int]) -> TurnedReconstruction:
     return TurnedReconstruction(PairAxis.of(domain, name), weights)
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Array, Floats, Level, Number, checked, frozen
 from utmost.laws.exact import level as level_of
+from utmost.laws.exact.kinds import rebuilding
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.axis_sums import Groups
@@ -87,6 +88,7 @@ class UnequalTree(Shown):
         return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
 
 
+@rebuilding
 def _tree(groups: tuple[int, ...], firsts: Sequence[Array], parents: Sequence[Array]) -> UnequalTree:
     return UnequalTree(
         groups, tuple(frozen(first.copy()) for first in firsts), tuple(frozen(parent.copy()) for parent in parents)

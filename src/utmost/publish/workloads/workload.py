@@ -16,6 +16,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Array, Floats, Number, checked, frozen, natural, wrong_kind
+from utmost.laws.exact.kinds import named, rebuilding
 from utmost.laws.exact.numbers import written_number
 from utmost.laws.exact.shown import LONGEST, Shown
 from utmost.laws.privacy import Unit
@@ -112,6 +113,7 @@ class Workload(Shown):
     domain: Domain
     parts: tuple[Part, ...]
 
+    @named
     def __init__(self, domain: Domain, wanted: Mapping[Any, Number], *, per_answer: bool = False) -> None:
         if not isinstance(domain, Domain):
             raise wrong_kind("domain", "a Domain", domain)
@@ -456,6 +458,7 @@ def _wanted_name(wanted: Any) -> str:
     return str(wanted) if isinstance(wanted, str | int | np.integer) else "|".join(map(str, wanted))
 
 
+@rebuilding
 def _workload(domain: Domain, parts: Iterable[Part]) -> Workload:
     workload = object.__new__(Workload)
     _set(workload, domain, _merged(parts))

@@ -75,6 +75,7 @@ class Strategy(Shown):
     together: str | None
     rows: ProductRows | None
 
+    @checked
     def __init__(
         self,
         domain: Domain,
