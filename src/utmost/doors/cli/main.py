@@ -399,7 +399,7 @@ def _keep_for_answers() -> None:
     stream that somebody has put in the place of `sys.stdout` is theirs, and left alone.
     """
     stream = sys.stdout
-    with suppress(AttributeError, OSError, ValueError):
+    with suppress(OSError, ValueError):
         if not isinstance(stream, io.TextIOWrapper) or stream is not sys.__stdout__ or stream.fileno() != _STDOUT:
             return
         for number in (_STDIN, _STDERR):
