@@ -7,6 +7,8 @@ from time import process_time
 
 import pytest
 
+from noisy import NOISE, noisy_libraries
+from running import utmost_command
 from utmost.doors.cli import doctor_command, self_check
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.noise import DiscreteStaircase, Geometric
@@ -60,6 +62,17 @@ def test_a_source_of_bits_that_repeats_itself_is_found(run, monkeypatch):
     assert (code, json.loads(out)["randomness"]["healthy"]) == (1, False)
 
 
+def test_a_library_that_prints_is_found_and_does_not_spoil_the_report(tmp_path):
+    """As the solver of 2026 did: the check of it fails, and no other; the report stays JSON."""
+    environment = noisy_libraries(tmp_path / "noisy")
+    done = utmost_command("doctor", "--check", "--json", env=environment)
+    checks = {one["name"]: one["problem"] for one in json.loads(done.stdout)["check"]}
+    assert done.returncode == 1
+    ((name, problem),) = [(name, problem) for name, problem in checks.items() if problem]
+    assert name.startswith("a silent solver")
+    assert NOISE.decode().strip() in problem
+
+
 @pytest.mark.parametrize("law", [Geometric(1), DiscreteStaircase("1/2", 5)])
 def test_chi_square_passes_the_law_and_fails_its_neighbours(law):
     """Draws at a level that is off by a twentieth, and draws with one value never drawn, are found out."""
@@ -79,6 +92,7 @@ def test_chi_square_passes_the_law_and_fails_its_neighbours(law):
         ("sample", lambda law, size: sample(Geometric("1/2"), size)),
         ("optimal_mechanism", lambda ptype, consumer: type("Best", (), {"loss": 1})),
         ("check_statement", lambda said, table: None),
+        ("_SOLVING", "print('Running a solver')"),
         ("geometric_channel", lambda n, alpha: type("C", (), {"matrix": [[1, 3], [1, 1]]})),
     ],
 )

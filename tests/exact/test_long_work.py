@@ -119,6 +119,21 @@ def test_nobody_looks_on_at_a_pipe(monkeypatch, stream):
     assert stream is None or stream.getvalue() == ""
 
 
+def test_where_no_thread_can_be_started_work_is_done_without_a_line(monkeypatch):
+    """As in a browser."""
+
+    def start(thread):
+        raise RuntimeError("can't start new thread")
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(module.Thread, "start", start)
+    for _ in range(2):
+        with long_work("Cleaning") as told:
+            told(1, 2)
+    assert terminal.getvalue() == ""
+
+
 def test_a_notebook_looks_on(monkeypatch):
     monkeypatch.setattr(sys, "stderr", type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})())
     assert is_watched()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange, SolverFailed
-from utmost.laws.programs import InfeasibleProgram, LinearProgram, highs, solve
+from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve
 from utmost.laws.programs.exact_optima import exact_vertex
 from utmost.laws.programs.highs import solve_by_columns, solve_by_rows
 
@@ -82,27 +82,6 @@ def test_rows_that_contradict_each_other_are_told_whichever_comes_first():
     for first in ([], [0], [1]):
         with pytest.raises(InfeasibleProgram):
             solve_by_rows(program, np.array(first, dtype=np.intp))
-
-
-def test_what_python_hears_in_the_middle_of_a_long_solution_ends_it(monkeypatch):
-    """As Ctrl-C does in the main thread: the solver is left at once, and solves again afterwards."""
-    draw, calls = np.random.default_rng(1), []
-    matrix = draw.random((2500, 20))
-    at, which = np.indices(matrix.shape)
-    ends = np.ones(2500), np.full(2500, np.inf)
-    program = LinearProgram.of_triplets(draw.random(20) + 1, at.ravel(), which.ravel(), matrix.ravel(), *ends)
-
-    def heard(step):
-        calls.append(step)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(highs, "_hear_signals", heard)
-        with pytest.raises(KeyboardInterrupt):
-            solve(program)
-    assert len(calls) == 3
-    assert solve(program).value > 0
 
 
 @pytest.mark.parametrize("seed", range(8))

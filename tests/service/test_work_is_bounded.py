@@ -145,7 +145,7 @@ def test_a_worker_is_told_nothing_of_the_ledger(monkeypatch):
     try:
         with open(f"/proc/{worker.process.pid}/environ", "rb") as file:
             assert KEY.encode() not in file.read()
-        told = json.loads(worker.answer(json.dumps(["map", USUAL["map"]]).encode(), 60))
+        told = worker.answer("map", USUAL["map"], 60)
         assert told["found"]["map"]["names"] == ["0", "1", "2"]
     finally:
         worker.end()

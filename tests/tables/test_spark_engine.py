@@ -3,6 +3,7 @@
 import math
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -55,6 +56,21 @@ def test_spark_cuts_in_all_as_one_machine_does():
     here, there = count_table(events, **say), count_table(on_spark(events), **say)
     assert there.cells.tolist() == here.cells.tolist()
     assert there.account.moved == here.account.moved > 0
+
+
+def test_workers_on_this_machine_run_the_python_that_runs_here(monkeypatch):
+    """Spark takes whatever is called python3, which may have neither this package nor this version of Python."""
+    frame = on_spark({"user": ["a", "b"], "page": ["p1", "p1"]})
+    say = {"person": "user", "domain": Domain(page=plain(["p1"])), "at_most": 1, "key": KEY}
+    context = session().sparkContext
+    monkeypatch.setattr(context, "pythonExec", "python3")
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    assert count_table(frame, **say).cells.tolist() == [2]
+    assert context.pythonExec == sys.executable
+    monkeypatch.setattr(context, "pythonExec", "/nowhere/python")
+    with pytest.raises(Unsupported, match=r"must run the version of Python .* Set .*PYSPARK_PYTHON") as refused:
+        count_table(frame, **say)
+    assert len(str(refused.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("values", [None, pytest.param("amount", marks=pytest.mark.slow)])

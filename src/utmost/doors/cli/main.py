@@ -98,6 +98,8 @@ COMMANDS = {name: text for group in GROUPS.values() for name, text in group.item
 # Python looks for circular garbage after 700 new objects; loading a command makes half a million, and next to none.
 _NEW_OBJECTS = 100_000
 
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+
 _MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind)
 _MANNER: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
 
@@ -388,9 +390,37 @@ def _check_streams() -> None:
     """Nothing is drawn where the answer could not be written; what a stream cannot spell is written in escapes."""
     if sys.stdout is None or sys.stdout.closed:
         _fail("standard output must be open", 2)
+    _keep_for_answers()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _keep_for_answers() -> None:
+    """Give the answers of a command standard output for themselves: what libraries print goes to standard error.
+
+    They print to file descriptor 1, some of them when the process ends, out of a buffer of C's: this is never undone. A
+    stream that somebody has put in the place of `sys.stdout` is theirs, and left alone.
+    """
+    stream = sys.stdout
+    with suppress(OSError, ValueError):
+        if not isinstance(stream, io.TextIOWrapper) or stream is not sys.__stdout__ or stream.fileno() != _STDOUT:
+            return
+        for number in (_STDIN, _STDERR):
+            try:
+                os.fstat(number)
+            except OSError:  # it is closed, and the next file that is opened would take its number
+                os.open(os.devnull, os.O_RDWR)
+        stream.flush()
+        own = os.dup(_STDOUT)
+        os.dup2(_STDERR, _STDOUT)
+        sys.stdout = sys.__stdout__ = io.TextIOWrapper(  # type: ignore[misc]
+            os.fdopen(own, "wb", -1 if isinstance(stream.buffer, io.BufferedWriter) else 0),  # 0 is of `python -u`
+            encoding=stream.encoding,
+            errors=stream.errors,
+            line_buffering=stream.line_buffering,
+            write_through=stream.write_through,
+        )
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
@@ -26,6 +28,7 @@ from utmost.publish.statements.statement_check import check_statement
 from utmost.publish.tables.admissions import ADMISSIONS
 
 _DRAWS = 200_000
+_LIBRARIES = ("numpy", "cryptography", "flint", "highspy", "numba", "pyarrow", "duckdb", "matplotlib")
 _ALARM = 1e-9
 """A sound machine fails the check of draws less than once in a thousand million times."""
 
@@ -53,7 +56,7 @@ def self_check() -> list[Checked]:
         try:
             check()
             problem = ""
-        except (UtmostError, AssertionError) as error:
+        except (UtmostError, AssertionError, OSError) as error:
             problem = str(error) or type(error).__name__
         checks.append(Checked(name, problem, monotonic() - begun))
     return checks
@@ -150,6 +153,32 @@ def check_ledger() -> None:
             _require(holds=verification.responses == 3, what="a ledger must hold its three answers")
 
 
+_SOLVING = f"""
+from contextlib import suppress
+from importlib import import_module
+for name in {_LIBRARIES}:
+    with suppress(ImportError):
+        import_module(name)
+from utmost.laws.programs import LinearProgram, solve
+from utmost.laws.programs.highs import solve_whole
+program = LinearProgram.of_triplets([2, 2.5], [0, 0], [0, 1], [2, 3], lower=[7], upper=[float("inf")])
+solve(program), solve_whole(program)
+"""
+
+
+def check_silence() -> None:
+    """Libraries that are loaded, a solver that is made and one that solves print nothing among a program's answers."""
+    done = subprocess.run([sys.executable, "-P", "-c", _SOLVING], stdin=subprocess.DEVNULL, capture_output=True)
+    _require(holds=done.returncode == 0, what="a process of its own must solve a program")
+    if done.stdout:
+        raise PromiseBroken(
+            "libraries must print nothing on standard output while they are loaded, make a solver and solve",
+            came=repr(done.stdout.splitlines()[0].decode("utf-8", "replace")[:70]),
+            remedy="What commands and the service answer is kept apart from it; what your own programs print is not. "
+            "Take another version of the library that says so.",
+        )
+
+
 CHECKS: dict[str, Callable[[], None]] = {
     "laws, by enumeration in rationals": check_laws,
     f"{_DRAWS:,} draws of each of two laws, by chi-square": check_draws,
@@ -157,5 +186,6 @@ CHECKS: dict[str, Callable[[], None]] = {
     "a best mechanism, by its certificate": check_proof,
     "a statement and a changed table": check_statements,
     "a ledger: published, relaxed, viewed, reopened, verified": check_ledger,
+    "a silent solver: nothing on standard output but answers": check_silence,
 }
 """What is checked, in the order of the stream."""

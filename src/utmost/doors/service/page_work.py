@@ -6,10 +6,12 @@ Each work takes short texts and gives plain facts: it is carried out in a proces
 
 import json
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from math import atan2, cos, pi, prod, sin
-from typing import IO, Any
+from multiprocessing.connection import Connection
+from typing import Any
 
 import numpy as np
 
@@ -340,14 +342,16 @@ def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
     return {"found": {}, "status": status_of(refusal), "problem": str(refusal)}
 
 
-def serve(lines: Iterable[str], out: IO[str], begun: Callable[[], object], ended: Callable[[], object]) -> None:
-    """Answer requests, each a line of JSON; the first line said is empty, once the program is there."""
-    print(file=out, flush=True)
-    for line in lines:
-        begun()
-        told = answered(*json.loads(line))
-        ended()
-        print(json.dumps(told, default=_plain_fact), file=out, flush=True)
+def serve(channel: Connection, begun: Callable[[], object], ended: Callable[[], object]) -> None:
+    """Answer requests by their numbers until there is nobody to answer; the first, 0, is to nothing: all is there."""
+    channel.send_bytes(json.dumps([0, {"found": {}, "status": 200, "problem": ""}]).encode())
+    with suppress(EOFError):
+        while True:
+            number, work, fields = json.loads(channel.recv_bytes())
+            begun()
+            told = answered(work, fields)
+            ended()
+            channel.send_bytes(json.dumps([number, told], default=_plain_fact).encode())
 
 
 def _plain_fact(fact: Any) -> Any:

@@ -1,12 +1,17 @@
 """Work for pages in processes of their own: so many at once, for so long, and a queue that refuses when it is full.
 
 A worker is a program, not a copy of the server: it begins when it is first needed, has neither the key in its memory
-nor anything that leads to the ledger in its environment, takes one request after another as lines of JSON, and is ended
-when its time is over, so that no request can hold up the server, whatever it asks for.
+nor anything that leads to the ledger in its environment, takes one request after another, and is ended when its time is
+over, so that no request can hold up the server, whatever it asks for.
+
+It is spoken to over a channel of its own, on which no library prints: its standard output leads nowhere. Each request
+has a number, and so has each answer: a worker that says anything else is ended, and nothing of it is believed.
 """
 
 import json
+import logging
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -15,18 +20,21 @@ import time
 import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from math import ceil
+from multiprocessing import connection
 from typing import Any
 
-from utmost.doors.service.problems import busy, too_often
+from utmost.doors.service.problems import BROKEN, Refused, busy, too_often
 from utmost.errors import Unsupported
 
+_LOG = logging.getLogger(__name__)
 SECONDS = 20.0
 _TO_BEGIN = 120.0
 _MOST, _WAITING, _OF_ONE = 2, 8, 3
 _KEPT, _LONGEST = 64, 1 << 23
 _MEMORY = 4 << 30
+_FACTS = {"found", "status", "problem"}
 # All else in the environment of the server may lead to the ledger, its key, or a password.
 _PASSED = (
     "PATH", "HOME", "LANG", "LC_", "TZ", "TMP", "TEMP", "SYSTEMROOT", "PYTHON", "VIRTUAL_ENV", "LD_", "DYLD_",
@@ -39,54 +47,75 @@ class Worker:
 
     def __init__(self) -> None:
         environment = {name: value for name, value in os.environ.items() if name.upper().startswith(_PASSED)}
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "utmost.doors.service.workers"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-            cwd=os.path.abspath(os.sep),
-        )
-        self._line(_TO_BEGIN)
+        self._channel, its_end = connection.Pipe()
+        with its_end:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "utmost.doors.service.workers", str(its_end.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+                cwd=os.path.abspath(os.sep),
+                **_inherited(its_end.fileno()),
+            )
+        self._answer(_TO_BEGIN, 0)  # to nothing: it is there
 
-    def answer(self, request: bytes, seconds: float) -> bytes:
-        """The answer to a line; empty where there was none in time, and then the process is no more."""
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.write(request + b"\n")
-            self.process.stdin.flush()
-        except (OSError, ValueError):  # it is no more
-            self.end()
-            return b""
-        return self._line(seconds)
+    def answer(self, work: str, fields: Mapping[str, str], seconds: float) -> dict[str, Any] | None:
+        """What a work gives; None where it is not worked out in time, and then the process is no more.
 
-    def _line(self, seconds: float) -> bytes:
-        assert self.process.stdout is not None
+        Raises:
+            Refused: where it said something else, and then the process is no more.
+        """
+        number = secrets.randbits(53)  # which nothing said before can have
+        return self._answer(seconds, number, json.dumps([number, work, dict(fields)]).encode())
+
+    def _answer(self, seconds: float, number: int, request: bytes | None = None) -> dict[str, Any] | None:
         timer = threading.Timer(seconds, self.process.kill)
         timer.daemon = True
         timer.start()
+        told = None
         try:
-            line = self.process.stdout.readline(_LONGEST)
+            if request is not None:
+                self._channel.send_bytes(request)
+            told = _facts(self._channel.recv_bytes(_LONGEST), number)
+        except (EOFError, OSError):  # it is no more, or would say too much
+            return None
         finally:
             timer.cancel()
-        if not line.endswith(b"\n"):
-            self.end()
-            return b""
-        return line
+            if told is None:
+                self.end()
+        if told is None:
+            _LOG.error("A worker for pages answered what it was not asked. It is ended, and nothing of it is kept.")
+            raise Refused(503, "ServiceBroken", BROKEN, 1.0)
+        return told
 
     @property
     def is_there(self) -> bool:
-        """Whether it can be asked."""
-        return self.process.poll() is None
+        """Whether it can be asked: it lives, and says nothing unasked."""
+        return self.process.poll() is None and not self._channel.poll()
 
     def end(self) -> None:
-        """End the process, and wait until it is gone."""
+        """End the process, and wait until it is gone; the channel goes with the last who listens on it."""
         self.process.kill()
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            assert pipe is not None
-            with suppress(OSError):  # what was not written yet has nobody to read it
-                pipe.close()
+
+
+def _facts(said: bytes, number: int) -> dict[str, Any] | None:
+    """The facts of the answer that has this number; None where it is another, or none."""
+    try:
+        answered, told = json.loads(said)
+    except (RecursionError, TypeError, ValueError):
+        return None
+    is_answer = type(answered) is int and answered == number and isinstance(told, dict) and told.keys() == _FACTS
+    return told if is_answer else None
+
+
+def _inherited(number: int) -> dict[str, Any]:
+    """How a process is begun so that it has this one end of a channel too."""
+    if sys.platform != "win32":
+        return {"pass_fds": (number,)}
+    os.set_handle_inheritable(number, True)
+    return {"startupinfo": subprocess.STARTUPINFO(lpAttributeList={"handle_list": [number]})}
 
 
 class Workers:
@@ -119,7 +148,8 @@ class Workers:
             is_kept: whether request and answer are, for whoever asks the same.
 
         Raises:
-            Refused: at once where the queue is full, and where one caller asks for too much of it.
+            Refused: at once where the queue is full, and where one caller asks for too much of it; and where a worker
+                answered something else.
             Unsupported: where it takes too long or too much memory.
         """
         request = json.dumps([work, dict(fields)])
@@ -129,13 +159,12 @@ class Workers:
             return known
         with self._place(caller), self._worker() as worker:
             began = time.monotonic()
-            line = worker.answer(request.encode(), self._seconds)
+            told = worker.answer(work, fields, self._seconds)
             is_late = time.monotonic() - began >= self._seconds
-        if not line:
+        if told is None:
             remedy = "Take smaller numbers; the command line has no such limit."
             required = f"a page works for at most {self._seconds:g} s" if is_late else "a page must have room to work"
             raise Unsupported(required, came="more" if is_late else "too little", remedy=remedy)
-        told: dict[str, Any] = json.loads(line)
         if not is_kept:
             return told
         with self._turn:
@@ -218,7 +247,15 @@ def _work() -> None:
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY if most < 0 else min(_MEMORY, most), most))
         begun, ended = (lambda: signal.alarm(2 * ceil(SECONDS))), (lambda: signal.alarm(0))
-    serve(sys.stdin, sys.stdout, begun, ended)
+    serve(_own_end(int(sys.argv[1])), begun, ended)
+
+
+def _own_end(number: int) -> connection.Connection:
+    """The channel of this process, which no other process is given."""
+    if sys.platform == "win32":
+        return connection.PipeConnection(number)
+    os.set_inheritable(number, False)
+    return connection.Connection(number)
 
 
 def _no_alarm() -> int:

@@ -11,7 +11,7 @@ than keeping three numbers.
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Event, Thread
@@ -127,12 +127,14 @@ class Watch:
                 self.draw()
 
         thread = Thread(target=draw_on, name="long work", daemon=True)
-        thread.start()
+        with suppress(RuntimeError):  # where there are no threads, as in a browser, there is no line
+            thread.start()
         try:
             yield
         finally:
             ended.set()
-            thread.join()
+            if thread.is_alive():
+                thread.join()
 
 
 class StandardError:

@@ -4,7 +4,13 @@
 exact optimum. It is loaded when the first program is solved: a release solves none.
 """
 
-from collections.abc import Mapping, Sequence
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import cache
+from threading import Event, Lock, current_thread, main_thread
 from typing import Any
 
 import numpy as np
@@ -27,8 +33,16 @@ __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "sol
 TOLERANCE = 1e-10
 _UNIT = 2.0**16
 _WORTH = 1e-9  # of a variable: by less it is tied, for all that floats can say
-_LONG = 2_000  # rows from which a solution may take seconds, and Ctrl-C is heard within it
+_LONG = 2_000  # rows or variables from which a solution may take seconds, and Ctrl-C is heard within it
+_TURN = 0.1  # seconds after which Windows hears Ctrl-C; elsewhere it is heard at once
+_STDOUT = 1
 _STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strategy": 4, "simplex_scale_strategy": 0})
+
+
+_pointing = Lock()
+"""Held while file descriptor 1 points elsewhere: there is one for all threads."""
+if hasattr(os, "register_at_fork"):  # a process that is forked meanwhile would never have its output back
+    os.register_at_fork(before=_pointing.acquire, after_in_parent=_pointing.release, after_in_child=_pointing.release)
 
 
 class InfeasibleProgram(Infeasible):
@@ -71,7 +85,7 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
         if start is not None:
             # Near the optimum of the last program a few pivots suffice, where a cold start takes as many as rows.
             highs.setBasis(_basis(start))
-        highs.run()
+        _run(highs)
         status = highs.getModelStatus()
         if status == highspy.HighsModelStatus.kOptimal and highs.getBasis().valid:
             return _solution(highs)
@@ -103,14 +117,14 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     if not _has_plain_dual(program):
         return solve(program)
     (m, n), rows = program.shape, first
-    highs, is_in = _solver({"simplex_strategy": 4}, TOLERANCE, m), np.zeros(m, dtype=bool)
+    highs, is_in = _solver({"simplex_strategy": 4}, TOLERANCE), np.zeros(m, dtype=bool)
     nothing = np.empty(0, dtype=np.int32)
     highs.addRows(n, np.full(n, -np.inf), _UNIT * program.cost, 0, np.zeros(n, dtype=np.int32), nothing, np.empty(0))
     added = first
     while True:
         is_in[added] = True
         highs.addCols(added.size, *_columns_of_dual(program, added))
-        highs.run()
+        _run(highs)
         # Part of the rows may be unbounded where all are not: the whole program then decides.
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or not highs.getBasis().valid:
             return solve(program)
@@ -163,7 +177,7 @@ def solve_by_columns(
     import highspy
 
     (m, n), matrix, rows = program.shape, program.by_columns(), np.arange(program.shape[0], dtype=np.int32)
-    highs, is_in, added = _solver({"simplex_strategy": 4}, TOLERANCE, m), np.zeros(n, dtype=bool), first
+    highs, is_in, added = _solver({"simplex_strategy": 4}, TOLERANCE), np.zeros(n, dtype=bool), first
     highs.setOptionValue("simplex_iteration_limit", most_steps)
     nothing, columns = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.intp)
     highs.addRows(m, program.lower, program.upper, 0, np.zeros(m, dtype=np.int32), nothing, np.empty(0))
@@ -185,7 +199,7 @@ def solve_by_columns(
         else:
             rows_at = np.full(m, BASIC)
         highs.setBasis(_basis(Basis(places, rows_at)))
-        highs.run()
+        _run(highs)
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             status = highs.modelStatusToString(highs.getModelStatus())
             raise SolverFailed("the program must be solved to optimality", came=status, where="HiGHS")
@@ -223,7 +237,7 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
     highs.setOptionValue("solver", "ipm")
     # A vertex is not wanted, and to find one from an interior point takes longer than the point.
     highs.setOptionValue("run_crossover", "off")
-    highs.run()
+    _run(highs)
     status, solution = highs.getModelStatus(), highs.getSolution()
     if status != highspy.HighsModelStatus.kOptimal:
         raise SolverFailed(
@@ -249,7 +263,7 @@ def solve_whole(program: LinearProgram) -> Vector:
     highs.setOptionValue("mip_max_nodes", 10_000)
     variables = np.arange(program.shape[1], dtype=np.int32)
     highs.changeColsIntegrality(variables.size, variables, np.ones(variables.size, dtype=np.uint8))
-    highs.run()
+    _run(highs, is_long=True)  # of few variables too
     status = highs.getModelStatus()
     if status == highspy.HighsModelStatus.kInfeasible:
         raise _infeasible(highs, program)
@@ -265,7 +279,7 @@ def last_basis(program: LinearProgram) -> Basis | None:
         highs = _loaded(program, _STRATEGIES[0], TOLERANCE)
     except SolverFailed:
         return None
-    highs.run()
+    _run(highs)
     basis = highs.getBasis()
     return Basis(_codes(basis.col_status), _codes(basis.row_status)) if basis.valid else None
 
@@ -283,17 +297,18 @@ def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_, model.a_matrix_.index_ = program.starts.astype(np.int32), program.columns.astype(np.int32)
     model.a_matrix_.value_ = _floats(program.values)
-    highs = _solver(strategy, tolerance, program.shape[0])
+    highs = _solver(strategy, tolerance)
     if highs.passModel(model) == highspy.HighsStatus.kError:
         raise SolverFailed("the program must be accepted by the solver", where="HiGHS")
     return highs
 
 
-def _solver(strategy: Mapping[str, int | str], tolerance: float, size: int) -> Any:
-    """A silent solver without a program, which will have so many rows, or columns in their place."""
+def _solver(strategy: Mapping[str, int | str], tolerance: float) -> Any:
+    """A silent solver without a program."""
     import highspy
 
-    highs = highspy.Highs()
+    with _silent_stdout():  # from 1.16 on a new solver prints its name, before it can be told not to
+        highs = highspy.Highs()
     # One thread and no presolve: the same vertex on every machine, and its duals are those of the program as it is.
     options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
     tolerances = {
@@ -303,10 +318,84 @@ def _solver(strategy: Mapping[str, int | str], tolerance: float, size: int) -> A
     }
     for name, value in {**options, **tolerances}.items():
         highs.setOptionValue(name, value)
-    if size > _LONG:
-        for steps in (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt):
-            steps.subscribe(_hear_signals)
     return highs
+
+
+@contextmanager
+def _silent_stdout() -> Iterator[None]:
+    """Point file descriptor 1 nowhere, also for libraries that know nothing of Python's `sys.stdout`.
+
+    All threads of the process have one such descriptor, so this is for moments alone: what another thread writes to it
+    meanwhile is lost. Where it is closed nobody can print, and it stays closed.
+    """
+    with _pointing:
+        flush = _flush_of_c()
+        flush()  # what others printed before goes where they meant it to
+        try:
+            before = os.dup(_STDOUT)
+        except OSError:
+            yield
+            return
+        try:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, _STDOUT)
+            os.close(nowhere)
+            try:
+                yield
+            finally:
+                flush()
+                os.dup2(before, _STDOUT)
+        finally:
+            os.close(before)
+
+
+@cache
+def _flush_of_c() -> Callable[[], object]:
+    """What empties C's own buffer of standard output; nothing, where it is out of reach."""
+    try:
+        import ctypes
+
+        library = ctypes.CDLL(None)
+        stream = ctypes.c_void_p.in_dll(library, "__stdoutp" if sys.platform == "darwin" else "stdout")
+    except (ImportError, OSError, TypeError, ValueError):  # Windows has neither
+        return lambda: None
+    return lambda: library.fflush(stream)
+
+
+def _run(highs: Any, *, is_long: bool = False) -> None:
+    """Run a solver; in the main thread a long solution is left when Ctrl-C or another signal raises an error.
+
+    A signal is heard between two steps of Python, and what it raises in a callback of HiGHS is lost from 1.16 on. So
+    the main thread waits, where it hears, while another one solves, and asks the solver to stop at its next step.
+    """
+    is_long = is_long or max(highs.getNumRow(), highs.getNumCol()) > _LONG
+    if not is_long or current_thread() is not main_thread():
+        highs.run()
+        return
+    is_left = Event()
+
+    def leave(step: Any) -> None:
+        if is_left.is_set() and step.data_in is not None:
+            step.data_in.user_interrupt = True
+
+    callbacks = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt)
+    for steps in callbacks:
+        steps.subscribe(leave)
+    with ThreadPoolExecutor(1) as threads:  # whose end waits for the solver's
+        try:
+            try:
+                solution = threads.submit(highs.run)
+            except RuntimeError:  # there are no threads, as in a browser
+                highs.run()
+            else:
+                while not wait([solution], _TURN).done:
+                    pass
+                solution.result()
+        except BaseException:
+            is_left.set()
+            raise
+    for steps in callbacks:  # of a solver that was left they stay: it may not have heard yet
+        steps.unsubscribe(leave)
 
 
 def _has_plain_dual(program: LinearProgram) -> bool:
@@ -324,10 +413,6 @@ def _columns_of_dual(program: LinearProgram, rows: NDArray[np.intp]) -> tuple[An
     starts, columns, values = program.entries(rows)
     matrix = starts[:-1].astype(np.int32), columns.astype(np.int32), values
     return costs, np.where(has_high, -np.inf, 0.0), np.where(has_low, np.inf, 0.0), columns.size, *matrix
-
-
-def _hear_signals(step: object) -> None:
-    """Called at every step of a long solution, since Python hears Ctrl-C between steps of its own alone."""
 
 
 def _basis(start: Basis) -> Any:

@@ -5,6 +5,9 @@ speculation, evaluates the same pure function again.
 """
 
 import json
+import os
+import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from inspect import signature
@@ -18,6 +21,7 @@ from utmost.publish.tables.extra import extra
 from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
 
 REFUSAL = "refusal"
+_WRONG_PYTHON = re.compile(r"No module named '[\w.]+'|PYTHON_VERSION_MISMATCH|Cannot run program")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,6 +87,7 @@ class SparkRows:
 
     def _in_arrow(self, work: Any, schema: Any) -> Any:
         types = extra("pyspark.sql.pandas.types", "spark")
+        _choose_python(self.native)
         return self.native.mapInArrow(work, types.from_arrow_schema(schema))
 
     def _check_binary(self, names: Sequence[str]) -> None:
@@ -139,10 +144,37 @@ def _added_up(worked: Any, schema: Any) -> Batches:
     return iter([_gathered(totals, schema)])
 
 
+def _choose_python(frame: Any) -> None:
+    """Let workers on this machine run the Python that runs here where nobody chose one; Spark takes any `python3`.
+
+    Other machines have paths of their own, and so has a server of Spark Connect.
+    """
+    if "PYSPARK_PYTHON" in os.environ or type(frame).__module__.startswith("pyspark.sql.connect."):
+        return
+    context = frame.sparkSession.sparkContext
+    if context.master.startswith("local") and context.pythonExec == "python3" and sys.executable:
+        context.pythonExec = sys.executable
+
+
 def _gathered(frame: Any, schema: Any) -> Any:
-    """A small dataframe as one Arrow table."""
+    """A small dataframe as one Arrow table.
+
+    Raises:
+        Unsupported: where the workers run a Python that cannot do the work.
+    """
     arrow = extra("pyarrow", "tables")
-    rows = frame.collect()
+    try:
+        rows = frame.collect()
+    except Exception as error:
+        found = _WRONG_PYTHON.search(str(error))
+        if found is None or not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        raise Unsupported(
+            "Spark's workers must run the version of Python that runs here, with this package installed",
+            came=f"another one ({found[0]})",
+            remedy="Set the environment variable PYSPARK_PYTHON to the path that it has where they run, before the "
+            "session begins.",
+        ) from None
     for refusal in sorted(row[REFUSAL] for row in rows if row[REFUSAL] is not None):
         kind, required, came, where, remedy = json.loads(refusal)
         raise getattr(errors, kind)(required, came=came, where=where, remedy=remedy)
