@@ -38,6 +38,34 @@ QUICK = [
 ]
 """What `pytest --quick` runs: every public function once, by its own example; the draws; and the README as written."""
 
+DEPENDENCIES = [
+    "README.md",
+    "tests/test_import.py",
+    "tests/programs",
+    "tests/geometry/test_kernels.py",
+    "tests/figures/test_plots.py",
+    "tests/ledger/test_key.py",
+    "tests/ledger/test_many_writers.py",
+    "tests/ledger/test_opening.py",
+    "tests/ledger/test_postgres_store.py",
+    "tests/tables/test_dataframes.py",
+    "tests/tables/test_engine_ledger.py",
+    "tests/tables/test_engines.py",
+    "tests/tables/test_kinds.py",
+    "tests/tables/test_one_table_by_every_door.py",
+    "tests/tables/test_parquet.py",
+    "tests/tables/test_spreadsheets.py",
+    "tests/service/test_http.py",
+    "tests/service/test_pages.py",
+    "tests/service/test_work_is_bounded.py",
+    "tests/service/test_workers_channel.py",
+    "tests/cli/test_cli.py",
+    "tests/cli/test_doctor_command.py",
+    "tests/cli/test_noisy_libraries.py",
+]
+"""What `pytest --dependencies` runs: what a version of a library has broken or may break. Solver, numba, pictures, stores,
+tables and engines, the service and its workers, and every command once."""
+
 # A busy machine is no failure of a theorem, and ten cases of each keep the suite quick: of the faults drawn for it
 # (docs/decisions/0060, 0066) none was found by the next five or fifteen alone. They are the same for everybody, so
 # that the suite passes for everybody or for nobody; `pytest --explore` tries others, and more of them.
@@ -54,6 +82,7 @@ def pytest_addoption(parser):
     group = parser.getgroup("utmost")
     group.addoption("--explore", action="store_true", help="new cases of every property, in a new order")
     group.addoption("--quick", action="store_true", help="check an installation in half a minute")
+    group.addoption("--dependencies", action="store_true", help="check what touches dependencies, in some minutes")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -70,8 +99,9 @@ def pytest_configure(config):
     settings.load_profile("exploring" if exploring else "repeated")
     if not exploring and config.getoption("randomly_seed", None) == "default":
         config.option.randomly_seed = ORDER
-    if config.getoption("--quick") and config.args_source is not config.ArgsSource.ARGS:
-        config.args[:] = [str(ROOT / path) for path in QUICK]
+    for option, paths in (("--quick", QUICK), ("--dependencies", DEPENDENCIES)):
+        if config.getoption(option) and config.args_source is not config.ArgsSource.ARGS:
+            config.args[:] = [str(ROOT / path) for path in paths]
 
 
 @pytest.hookimpl(tryfirst=True)  # before workers are started

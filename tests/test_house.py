@@ -55,7 +55,7 @@ def test_the_hooks_run_what_ci_runs():
     hooks = re.findall(r"entry: ([^,]+),", (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     checks = (ROOT / ".ci/run").read_text(encoding="utf-8").replace("ruff format --check .", "ruff format").split("\n")
     assert len(hooks) == 4
-    assert [hook for hook in hooks if not any(line.removesuffix(" .") == hook for line in checks)] == []
+    assert [hook for hook in hooks if not any(line.strip().removesuffix(" .") == hook for line in checks)] == []
 
 
 def test_the_citation_is_of_this_version():
