@@ -8,7 +8,7 @@ from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, number, percent, screen
 from utmost.doors.cli.terminal import Group, Text
-from utmost.doors.cli.workload_screens import promised_bars
+from utmost.doors.cli.workload_screens import promised_bars, promised_count_bars
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact, exact_integer
 from utmost.laws.exact import level as level_of
@@ -21,6 +21,7 @@ from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Domain, Strategy, Workload, certified_shares, strategy
+from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.candidates import candidate_families
 from utmost.publish.workloads.marginal_search import wants_marginals
 from utmost.publish.workloads.measured_families import is_difference, is_tents
@@ -107,8 +108,9 @@ def plan(
     bounds = {"--at-most": at_most, "--per-cell": per_cell, "--in-all": in_all, "--values": values, "--step": step}
     promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}
     domain, unit, along = _asked(source, bounds, neighbours, together, promised)
+    amounts = AmountPair.of(domain, unit)
     workload, at, sure = (
-        read_wanted(domain, want or [], per_answer=per_answer),
+        read_wanted(domain, want or [], per_answer=per_answer, without=amounts and amounts.amount.name),
         level.read(),
         read_confidence(confidence),
     )
@@ -186,6 +188,8 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
     workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
     assert isinstance(workload, Workload)
     bars, deviations = promised_bars(chosen, sure), chosen.variances
+    count_bars = promised_count_bars(chosen, sure)
+    counts = {} if chosen.amount_pair is None else chosen.count_variances_at(bounds.level)
     return {
         "level": level_text(bounds.level),
         "tuned_at": level_text(chosen.tuned_at or bounds.level),
@@ -210,6 +214,8 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
                 "weight": str(part.weight),
                 "standard_deviation": sqrt(deviations[part.name]),
                 "error_bar": bars.get(part.name),
+                **({"count_standard_deviation": sqrt(counts[part.name])} if counts else {}),
+                **({"count_error_bar": count_bars.get(part.name)} if counts else {}),
             }
             for part in workload.parts
         ],
@@ -273,10 +279,16 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     if len(report["measured"]) > _SHOWN:
         measured.append([f"and {len(report['measured']) - _SHOWN} more", "", ""])
     part = "" if report["charged"] == 1 else f"1/{report['charged']} of "
-    wanted = [
-        [row["sums"] or TOTAL, str(row["answers"]), row["weight"], number(row["standard_deviation"], 4), _bar(row)]
-        for row in report["wanted"]
-    ]
+    wanted = []
+    amount = (unit.get("amount") or {}).get("name")
+    for row in report["wanted"]:
+        name, has_counts = row["sums"] or TOTAL, "count_standard_deviation" in row
+        cells = [str(row["answers"]), row["weight"]]
+        of = f"{name}: {amount}" if has_counts else name
+        wanted.append([of, *cells, number(row["standard_deviation"], 4), _bar(row["error_bar"])])
+        if has_counts:
+            deviation, bar = number(row["count_standard_deviation"], 4), _bar(row["count_error_bar"])
+            wanted.append([f"{name}: count", "", "", deviation, bar])
     choice = [
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report["weightings"].items()
@@ -314,5 +326,5 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
     return rows + [["not bounded", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
 
 
-def _bar(part: dict[str, Any]) -> str:
-    return "" if part["error_bar"] is None else f"± {number(part['error_bar'])}"
+def _bar(margin: int | float | None) -> str:
+    return "" if margin is None else f"± {number(margin)}"
