@@ -302,3 +302,14 @@ def test_a_picture_is_of_the_amounts_or_of_the_counts():
         assert axes.get_title("left").startswith(name)
     with pytest.raises(OutOfRange, match="released one"):
         release.plot(column="above 0")
+
+
+def test_sums_up_to_each_bin_are_asked_by_command(tmp_path):
+    sales = {"user": [*range(90)], "age": [10] * 60 + [30] * 30, "paid": [100] * 60 + [10] * 30}
+    domain = ut.Domain(age=ut.workloads.bins([0, 20, 40]))
+    words = {"values": "paid", "each": (0, 200), "most_events": 1}
+    released(ut.count_table(sales, person="user", domain=domain, at_most=1, **words), {"age": 1}).save(
+        tmp_path / "r.json"
+    )
+    said = called("total", "r.json", "--cumulative", "age", "--json", cwd=tmp_path)
+    assert [round(row["value"]) for row in json.loads(said.stdout)["values"]] == [6000, 6300]

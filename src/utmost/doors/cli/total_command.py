@@ -146,7 +146,7 @@ def total(
         report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
     elif cumulative is not None:
         table = read.cumulative(cumulative, where=chosen, confidence=confidence, together=True)
-        report = _cumulative(table, cumulative, question, float(read_confidence(confidence)))
+        report = _cumulative(table, (cumulative, *read.value_columns[-1]), question, float(read_confidence(confidence)))
     elif spread is not None or variance is not None:
         level_name, kind = spread or str(variance), "variance" if spread is None else "standard deviation"
         ask = read.variance if spread is None else read.spread
@@ -167,10 +167,10 @@ def _points(values: str | None) -> Any:
     return "midpoints" if values is None else [exact(wanted, "values") for wanted in values.split(",")]
 
 
-def _cumulative(table: Any, name: str, question: str, sure: float) -> dict[str, Any]:
-    """All sums up to each bin of a level."""
-    columns = files.columns(table)
-    rows = zip(*(np.asarray(columns[of]).tolist() for of in (name, "estimate", "margin")), strict=True)
+def _cumulative(table: Any, names: tuple[str, str, str], question: str, sure: float) -> dict[str, Any]:
+    """All sums up to each bin of a level; the columns are the level, the sums and their margins."""
+    columns, name = files.columns(table), names[0]
+    rows = zip(*(np.asarray(columns[of]).tolist() for of in names), strict=True)
     values = [
         {"up_to": label, "value": value, "margin": margin, "interval": [value - margin, value + margin]}
         for label, value, margin in rows
