@@ -44,7 +44,8 @@ Share = Annotated[
     list[str] | None, option("FAMILY=NUMBER", 'Measure these with these shares: "department sex=3/4", "=1/4".')
 ]
 UpTo = Annotated[str | None, option("NUMBER", "The largest epsilon it will ever be relaxed to.")]
-Choose = Annotated[str | None, option("NAME", "Take this one of the other weightings that are shown.")]
+Choose = Annotated[str | None, option("NAME", "Take this one of the other weightings, which --weightings shows.")]
+Weightings = Annotated[bool, flag("Show plans for other weights of the same tables, too; each is a search of its own.")]
 AtMost = Annotated[int | None, option("K", "For a domain: how many cells one person may change.")]
 PerCell = Annotated[str | None, option("S", "For a domain: the most by which one changes a cell; 1.")]
 InAll = Annotated[str | None, option("S", "For a domain: the most by which one changes all cells together.")]
@@ -84,6 +85,7 @@ def plan(
     level: options.AskedLevel,
     up_to: UpTo = None,
     share: Share = None,
+    weightings: Weightings = False,
     choose: Choose = None,
     at_most: AtMost = None,
     per_cell: PerCell = None,
@@ -102,8 +104,8 @@ def plan(
 ) -> None:
     """Choose which sums to noise, and how much of the level each gets, for the tables that you want.
 
-    No count is looked at, and nothing is drawn. You see the error of each table, other choices with their errors, and
-    how far from the least possible error the plan is. --out writes the plan for utmost release --plan.
+    No count is looked at, and nothing is drawn. You see the error of each table, how far from the least possible error
+    the plan is, and with --weightings other choices with their errors. --out writes the plan for utmost release --plan.
     """
     bounds = {"--at-most": at_most, "--per-cell": per_cell, "--in-all": in_all, "--values": values, "--step": step}
     promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}
@@ -126,8 +128,8 @@ def plan(
             chosen = strategy(
                 workload, unit, epsilon=at, up_to=highest, together=along, noise=noise, tents=tents, rows=rows
             )
-        others = chosen.alternatives()
-        chosen = chosen if choose is None else _named(others, choose)
+        others = chosen.alternatives() if weightings or choose is not None else None
+        chosen = chosen if choose is None or others is None else _named(others, choose)
         report = _report(chosen, others, sure)
     answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
 
@@ -184,7 +186,7 @@ def _named(others: Alternatives, name: str) -> Strategy:
     return others[name]
 
 
-def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]:
+def _report(chosen: Strategy, others: Alternatives | None, sure: Any) -> dict[str, Any]:
     workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
     assert isinstance(workload, Workload)
     bars, deviations = promised_bars(chosen, sure), chosen.variances
@@ -219,13 +221,14 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
             }
             for part in workload.parts
         ],
-        "weightings": others.deviations,
+        **({} if others is None else {"weightings": others.deviations}),
         "within": {
             kind: {"times": times if isfinite(times) else None, "holds_for": bound.holds_for, "under": bound.hypotheses}
             for (kind, bound), times in zip(bounds.each().items(), bounds.within(chosen.value).values(), strict=True)
         },
         "not_bounded": dict(bounds.not_bounded),
         "certified": _certified(chosen, workload, bounds.level),
+        "clean_needs": chosen.clean_needs,
     }
 
 
@@ -272,6 +275,12 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
                 "relaxed: utmost release --together"
             )
         rows["one person"] += f", which are whole rows along {report['together']}"
+    if report["clean_needs"] is not None:
+        cells = report["clean_needs"]
+        rows["clean"] = (
+            f"utmost clean cannot make whole numbers of its release, since {cells!r} has no share of the level; with "
+            f'--want "{cells}=1/100" it has a small one'
+        )
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
@@ -291,17 +300,17 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             wanted.append([f"{name}: count", "", "", deviation, bar])
     choice = [
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
-        for name, deviations in report["weightings"].items()
+        for name, deviations in report.get("weightings", {}).items()
     ]
     title = Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
-    choices = title, grid(["", *parts], choice)
+    choices = (title, grid(["", *parts], choice)) if choice and len(parts) <= _MOST_PARTS else ()
     screen().print(
         Group(
             Text("What to measure:", style="bold"),
             grid(["family", "sums", f"share of {part}the level"], measured),
             Text("What comes of it:", style="bold"),
             grid(["wanted", "answers", "weight", "standard deviation", f"error bar, {sure}"], wanted),
-            *(choices if len(parts) <= _MOST_PARTS else ()),
+            *choices,
             Text("How far it can be from the best:", style="bold"),
             grid(["error at most", "the least error of"], _within(report), left=2),
             facts(rows),

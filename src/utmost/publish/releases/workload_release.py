@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
+from utmost.errors import BadTable, FactsFarOff, NotDetermined, OutOfRange, Unsupported, UtmostError, warn
 from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
 from utmost.laws.exact.kinds import checked_parts
 from utmost.laws.exact.long_work import long_work
@@ -31,6 +31,7 @@ from utmost.publish.releases.family_tables import (
     groups_in,
     wanted_families,
 )
+from utmost.publish.releases.given_facts import read_given
 from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
@@ -49,9 +50,13 @@ from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, group_of, selected
 from utmost.publish.workloads.measured_families import measured_family
+from utmost.publish.workloads.public_facts import MOST_NAMED, PublicFacts
 from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
+
+_ALL_BUT_EXCLUDED = Fraction(1, 10**6)
+"""With this chance at most noise alone puts any of the public facts so far from what was released."""
 
 Families = str | Sequence[str] | Family
 """A family by the names of its levels, or as the domain has it."""
@@ -432,15 +437,39 @@ class WorkloadRelease(AlongAxis, Shown):
                 where a program fails.
             OutOfRange, WrongKind, Infeasible: for facts that are none, and such as hold of no table.
 
+        Warns:
+            FactsFarOff: for a fact so far from the released sum that noise has a chance of 10^-6 to be the reason.
+
         Cost: seconds for 10^5 cells.
         """
-        self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
-        if self._amounts is not None:
-            remedy = "Count the two apart, by measures=, and clean each: count and sum of one table agree as they are."
-            raise Unsupported("clean tables are of counts, or of sums", came="both, noised together", remedy=remedy)
-        self.reconstruction.check_family_determined(self.domain.finest)
+        self.strategy.check_clean(self.reconstruction)
         cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
-        return cleaned(self, self.reconstruction, cell, self.kind, given, hold)
+        facts = None if given is None else read_given(self.domain, given, self.unit.amount)
+        whole = cleaned(self, self.reconstruction, cell, self.kind, facts, hold)
+        if facts is not None:
+            self._warn_of(facts)
+        return whole
+
+    def _warn_of(self, facts: PublicFacts) -> None:
+        """Warn of facts that the released sums all but exclude: a mistyped total makes a table of nonsense."""
+        count, far = sum(len(facts.places(family)) for family in facts.bounds), []
+        for family, bounds in facts.bounds.items():
+            try:
+                sums, divisor = self.reconstruction.estimates(self.measured, family)
+                kinds, laws = self._errors.of_family(family)
+            except NotDetermined:  # nothing was released of it
+                continue
+            reach = {kind: Fraction(law.margin(1 - _ALL_BUT_EXCLUDED / count)) for kind, law in laws.items()}
+            estimates, (lower, upper) = sums.ravel(), (ends.ravel() for ends in bounds)
+            for place in facts.places(family):
+                estimate, farthest = Fraction(int(estimates[place]), divisor), reach[int(kinds[place])]
+                if lower[place] - estimate > farthest or estimate - upper[place] > farthest:
+                    answer = answer_of(estimate, laws[int(kinds[place])], self.confidence, self.unit.amount)
+                    far.append(f"{facts.fact(family, place)}, where {answer} was released")
+        if far:
+            listed = "; ".join(far[:MOST_NAMED]) + (f"; and {len(far) - MOST_NAMED} more" if far[MOST_NAMED:] else "")
+            text = f"public facts lie far outside the margins of what was released: {listed}. Check them for a slip."
+            warn(text, FactsFarOff)
 
     def noise(self, form: ProductForm) -> Combination:
         """The law of an answer's error, of amounts in their own unit.

@@ -8,8 +8,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange
+from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kind
+from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.amount_pair import AmountPair
@@ -20,8 +21,11 @@ from utmost.publish.workloads.marginal_spaces import is_vast
 from utmost.publish.workloads.measured_families import is_difference, is_tents, measured_family
 from utmost.publish.workloads.planned_shares import cells_alone, is_unequal_tree, planned_shares
 from utmost.publish.workloads.product_rows import ProductRows, rows_of_facts
+from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.tree_reconstruction import LeastSquares, SumSquares
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
+from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 from utmost.publish.workloads.usual_weightings import aligned, shown, usual_weightings, weighted
 from utmost.publish.workloads.ways_to_measure import Measurement, TurnedSums, measurement_of
 from utmost.publish.workloads.workload import Workload
@@ -339,6 +343,46 @@ class Strategy(Shown):
             )
         return listed
 
+    def check_clean(self, reconstruction: LeastSquares | None = None) -> None:
+        """Check that clean tables can be made of a release by this strategy; it is known before anything is drawn.
+
+        Args:
+            reconstruction: that of the release, where it is at hand.
+
+        Raises:
+            NotDetermined: where the measured families do not determine the cells, and of distinct counts.
+            Unsupported: for sums and counts that are noised together, and where other than groups and tents are
+                measured.
+
+        >>> Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
+        Traceback (most recent call last):
+        utmost.errors.NotDetermined: '' measured: the measured families must determine the answer; got sums over 'sex'...
+        """
+        self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
+        if self.amount_pair is not None:
+            remedy = "Count the two apart, by measures=, and clean each: count and sum of one table agree as they are."
+            raise Unsupported("clean tables are of counts, or of sums", came="both, noised together", remedy=remedy)
+        if reconstruction is None:
+            reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
+        reconstruction.check_family_determined(self.domain.finest)
+        if not isinstance(reconstruction, SumSquares | TurnedReconstruction):
+            raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
+
+    @property
+    def clean_needs(self) -> str | None:
+        """The table that needs a share before a release by this strategy can be cleaned; None where none does.
+
+        >>> Strategy(Domain(age=range(3), sex=["men", "women"]), Unit(1, 1), {"age": "1/2", "sex": "1/2"}).clean_needs
+        'age sex'
+        """
+        try:
+            self.check_clean()
+        except NotDetermined:
+            return None if self.unit.is_distinct else self.domain.family_name(self.domain.finest)
+        except Unsupported:
+            return None
+        return None
+
     def summary(self) -> str:
         """What is measured and wanted, and how many times the error is each lower bound; a table to print.
 
@@ -361,7 +405,9 @@ class Strategy(Shown):
         rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
         sums = "differences" if self.pair is not None else "signed sums"
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
-        return f"{self}\n{gain}{aligned([['error at most', 'the least error of'], *rows])}"
+        cells = self.clean_needs
+        clean = "" if cells is None else f"\nno clean table follows: want {cells!r}, too, with a weight such as 1/100"
+        return f"{self}\n{gain}{aligned([['error at most', 'the least error of'], *rows])}{clean}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
