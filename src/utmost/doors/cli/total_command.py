@@ -44,7 +44,9 @@ Sums = Annotated[
     file_options.File | None,
     file_options.file_option("FILE", "The mean of what this other release sums, by the counts of this one."),
 ]
-Values = Annotated[str | None, option("NUMBERS", "With --mean: a number for each label, with commas between.")]
+Values = Annotated[
+    str | None, option("NUMBERS", "With --mean: a number for each label, 20,35,55, or for some, 85+=90,none=0.")
+]
 Median = Annotated[str | None, option("LEVEL", "Which bins of a level can hold the median.")]
 Events = Annotated[bool, flag("How many events, of a table that was counted with --most-events.")]
 Quantile = Annotated[str | None, option("LEVEL=Q", "Which bins of a level can hold a quantile: age=1/4, age=0.9.")]
@@ -163,8 +165,13 @@ def total(
 
 
 def _points(values: str | None) -> Any:
-    """What labels stand for."""
-    return "midpoints" if values is None else [exact(wanted, "values") for wanted in values.split(",")]
+    """What labels stand for: a number for each, or for some by their labels, of bins beside the middles of the others."""
+    if values is None:
+        return "midpoints"
+    pairs = [wanted.rpartition("=") for wanted in values.split(",")]
+    if all(equals for _, equals, _ in pairs):
+        return {label.strip(): exact(number, "values") for label, _, number in pairs}
+    return [exact(wanted, "values") for wanted in values.split(",")]
 
 
 def _cumulative(table: Any, names: tuple[str, str, str], question: str, sure: float) -> dict[str, Any]:

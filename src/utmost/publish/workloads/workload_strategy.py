@@ -356,7 +356,7 @@ class Strategy(Shown):
 
         >>> Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
         Traceback (most recent call last):
-        utmost.errors.NotDetermined: '' measured: the measured families must determine the answer; got sums over 'sex'...
+        utmost.errors.NotDetermined: '' measured: the measured families must determine the answer; got sums over...
         """
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         if self.amount_pair is not None:
