@@ -165,7 +165,7 @@ def total(
 
 
 def _points(values: str | None) -> Any:
-    """What labels stand for: a number for each, or for some by their labels, of bins beside the middles of the others."""
+    """What labels stand for: a number for each, or for some by their labels; other bins have their middles."""
     if values is None:
         return "midpoints"
     pairs = [wanted.rpartition("=") for wanted in values.split(",")]

@@ -176,7 +176,7 @@ def _listed(numbers: Any, name: str, counted: Sequence[bool]) -> list[Fraction |
 
 
 def _midpoints(axis: Axis, level: int) -> list[Fraction | None]:
-    """The middle of each group of a level of bins; None of one without an end, of missing cells, and of other labels."""
+    """The middle of each group of a level of bins; None of one without an end, of missing cells, and of others."""
     groups, edges = axis.groups(level), axis.edges
     if edges is None or axis.clock is not None:
         return [None] * groups
@@ -205,7 +205,7 @@ def _without_numbers(
 
 
 def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]) -> str:
-    """What takes the labels that have a number, as `Domain.selection` reads it; nothing where there are none, or many."""
+    """What takes the labels that have a number, as `Domain.selection` reads it; nothing where it would be long."""
     places = [place for place, number in enumerate(known) if number is not None]
     starts = [*axis.group_starts(level).tolist(), axis.size]
     is_run = bool(places) and places == list(range(places[0], places[-1] + 1))
