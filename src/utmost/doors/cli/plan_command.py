@@ -112,7 +112,9 @@ def plan(
     domain, unit, along = _asked(source, bounds, neighbours, together, promised)
     amounts = AmountPair.of(domain, unit)
     workload, at, sure = (
-        read_wanted(domain, want or [], per_answer=per_answer, without=amounts and amounts.amount.name),
+        read_wanted(
+            domain, want or [], per_answer=per_answer, without=None if amounts is None else amounts.amount.name
+        ),
         level.read(),
         read_confidence(confidence),
     )

@@ -121,8 +121,8 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
     if tables is not None:
         axes = {name: axis for name, axis in zip(domain.columns, domain.axes, strict=True) if name != without}
         meant = domain if without is None else Domain(axes)
-        families: list[Any] = marginals(meant, int(tables[1]))
-        listed = families if without is None else [meant.level_names(family) for family in families]
+        families = marginals(meant, int(tables[1]))
+        listed: list[Any] = [family if without is None else meant.level_names(family) for family in families]
         return Workload(domain, dict.fromkeys(listed, exact(tables[2] or 1, "weight")), per_answer=per_answer)
     start = next((start for start in _RUNS if text.startswith(start)), None)
     if start is not None:
