@@ -287,7 +287,7 @@ def test_cards_pictures_and_pages_show_both():
     html = release._repr_html_()
     assert "above 0" not in html
     assert all(word in html for word in ("by shop:", "count", "paid"))
-    shown = sums_shown(release, release.level, rule_asked("10"))
+    shown = sums_shown(release, release.level, rule_asked("100"))
     assert [(family["name"], family["unit"]) for family in shown["families"]] == [("shop", "count"), ("shop", "paid")]
     # shop C has no events but for the noise, and is left out of both
     assert [[row[1] is None for row in family["rows"]] for family in shown["families"]] == [[False, False, True]] * 2
