@@ -25,11 +25,11 @@ with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
 
     wanted = ut.Workload(domain, {"date age": 1, "age delay": 2, "delay": 1, "": 1})
     plan = ut.strategy(wanted, flights.unit, epsilon="1/2", up_to=2)
-    sums = ut.strategy(ut.Workload(miles.domain, {"age distance": 1}), miles.unit, epsilon="4/5")
+    sums = ut.strategy(ut.Workload(miles.domain, {"age": 1}), miles.unit, epsilon="4/5")
     first = ledger.publish("flights", flights, strategy=plan, epsilon="1/2", **spent).table
     both = ledger.publish("miles", miles, strategy=sums, epsilon="4/5", **spent).table
     flown = ut.publish.releases.SumsAndCounts(both)
-    print(plan, flown["age"], flown.mean({"age": "20+"}), sep="\n")
+    print(plan, both["age"], flown.mean({"age": "20+"}), sep="\n")
     later = ledger.relax("flights", flights, epsilon=2)  # a year later: 2 in all, not 1/2 + 2
     for year, release in {2014: first, 2015: later}.items():
         table = release.withhold("age delay", relative_margin="1/2")["age delay"]

@@ -18,7 +18,7 @@ utmost count "$events" --person aircraft --domain age.json --at-most 1 --values 
   --count-key count.key --out miles.json
 
 utmost plan flights.json --want "date age" --want "age delay=2" --want delay --want total --epsilon 1/2 --up-to 2 --out plan.json
-utmost plan miles.json --want "age distance" --epsilon 4/5 --out sums.json
+utmost plan miles.json --want age --epsilon 4/5 --out sums.json
 utmost release flights.json --plan plan.json --epsilon 1/2 --out flights-2014.json $kept --name flights
 utmost release miles.json --plan sums.json --epsilon 4/5 --out miles-2014.json $kept --name miles
 utmost total miles-2014.json --where age=20+ --mean distance

@@ -45,7 +45,7 @@ is of a level that hides practically nobody, `RowsObserved` of a list of rows th
 `BudgetUnused` of a limit that no release spends, `RowsRenamed` of rows that are called otherwise than when they were
 published, `NothingCounted` of a table all of whose events lie outside the declared domain, `RowsLeftOut`
 of one some of whose events do, `FewEventsKept` of bounds that keep fewer than half of them, `DegreesAsLengths` of
-coordinates that can only be degrees.
+coordinates that can only be degrees, `FactsFarOff` of public facts that what was released all but excludes.
 """
 
 import sys
@@ -266,6 +266,10 @@ class FewEventsKept(PrivacyWarning):
 
 class DegreesAsLengths(PrivacyWarning):
     """Coordinates that are taken for lengths can only be degrees."""
+
+
+class FactsFarOff(PrivacyWarning):
+    """A public fact lies far outside the margins of what was released, so that a clean table by it is another one."""
 
 
 class BudgetUnused(PrivacyWarning):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 import warnings
 from fractions import Fraction
@@ -63,7 +64,7 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     """Measured, wanted with error bars, other weightings, how far from the best, by class; the file is read back."""
     out = tmp_path / "p.json"
     say = ["plan", counted, "--want", "department sex", "--want", "sex=2", "--want", "total", "--epsilon", 1]
-    code, shown, err = run(*say, "--up-to", 3, "--out", out)
+    code, shown, err = run(*say, "--up-to", 3, "--weightings", "--out", out)
     assert (code, err) == (0, "")
     for words in ("share of the level", "error bar, 95 %", "every answer alike", "any mechanism with unbiased answers"):
         assert words in shown
@@ -101,6 +102,42 @@ def test_another_weighting_is_taken_by_its_name(run, counted, tmp_path):
     assert [one["family"] for one in json.loads(first)["measured"]] == ["department sex"]
     code, _, err = run(*say, "--choose", "cells")
     assert (code, "one of those shown" in err) == (2, True)
+
+
+def test_other_weightings_are_searched_where_they_are_asked_for(run, counted, monkeypatch):
+    """They took 95 % of the time of a plan, and nobody had asked."""
+    say = ["plan", counted, "--want", "department sex", "--want", "", "--epsilon", 1]
+    asked = []
+    whole = Strategy.alternatives
+    monkeypatch.setattr(Strategy, "alternatives", lambda plan: asked.append(plan) or whole(plan))
+    code, shown, _ = run(*say)
+    assert (code, "other weightings" in shown, asked) == (0, False, [])
+    assert "weightings" not in json.loads(run(*say, "--json")[1])
+    assert asked == []
+    found = json.loads(run(*say, "--weightings", "--json")[1])["weightings"]
+    assert {"these shares", "total above all", "cells alone"} <= set(found)
+    assert len(asked) == 1
+    assert "(--choose NAME takes one)" in run(*say, "--weightings")[1]
+
+
+def test_a_plan_says_that_its_release_cannot_be_cleaned_and_what_mends_it(run, counted, tmp_path):
+    """The remedy is pasted: with it the release is cleaned."""
+    say = ["plan", counted, "--want", "department outcome", "--want", "sex", "--epsilon", 1]
+    code, shown, _ = run(*say, "--out", tmp_path / "p.json")
+    assert code == 0
+    remedy = re.search(r'--want "([^"]+)"', " ".join(shown.split()).partition("clean ")[2])
+    assert remedy is not None
+    assert json.loads(run(*say, "--json")[1])["clean_needs"] == "department sex outcome"
+    assert run("release", counted, "--plan", tmp_path / "p.json", "--epsilon", 1, "--out", tmp_path / "r.json")[0] == 0
+    assert run("clean", tmp_path / "r.json")[0] != 0
+    code, shown, _ = run(*say, "--want", remedy[1], "--out", tmp_path / "q.json")
+    assert (code, "utmost clean" in shown) == (0, False)
+    assert run("release", counted, "--plan", tmp_path / "q.json", "--epsilon", 1, "--out", tmp_path / "s.json")[0] == 0
+    assert run("clean", tmp_path / "s.json")[0] == 0
+    unclean, clean = (PLAN_FORM.read(tmp_path / name) for name in ("p.json", "q.json"))
+    assert (unclean.clean_needs, clean.clean_needs) == ("department sex outcome", None)
+    assert "no clean table follows" in unclean.summary()
+    assert "no clean table follows" not in clean.summary()
 
 
 def test_a_domain_alone_is_planned_for(run):

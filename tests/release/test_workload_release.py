@@ -152,7 +152,7 @@ def test_means_along_an_axis_and_of_a_release_of_sums():
     assert mean.upper - mean.lower > 2 * Geometric(1, 10).margin("0.9") / 600
     with pytest.raises(OutOfRange, match="one of name and sums"):
         release.mean()
-    with pytest.raises(OutOfRange, match="midpoints"):
+    with pytest.raises(OutOfRange, match="must have a number; got 'men' and 'women', which have no number"):
         release.mean("sex")
 
 

@@ -1,5 +1,6 @@
 """Clean tables that hold public facts: the least squares of an outside solver; refused just where no table is there."""
 
+import warnings
 from fractions import Fraction
 from itertools import product
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from utmost.doors.testing import seeded_workload_release
-from utmost.errors import BadTable, Infeasible, OutOfRange, UtmostError, WrongKind
+from utmost.errors import BadTable, FactsFarOff, Infeasible, OutOfRange, PrivacyWarning, UtmostError, WrongKind
 from utmost.laws.privacy import Amount
 from utmost.publish.releases.given_facts import read_given
 from utmost.publish.workloads import Domain, Strategy, between, bins, hierarchy
@@ -347,3 +348,22 @@ def test_a_fact_beyond_the_digits_of_floats_is_refused_by_type():
     assert release.clean(given={"total": 10**8}).total({}) == 10**8
     with pytest.raises(OutOfRange, match=r"within 1e\+08 of the released sums.*larger steps"):
         release.clean(given={"total": 10**12})
+
+
+def test_a_fact_far_from_what_was_released_is_warned_of():
+    """A mistyped total of 5, where 1 502 +- 7 was released, made a table of nonsense without a word."""
+    domain = Domain(a=["x", "y"], b=list("stu"))
+    plan = Strategy(domain, ut.Unit(1, 1), {"a b": 1})
+    release = seeded_workload_release(np.array([[500, 300, 2], [400, 200, 100]]), plan, epsilon=1, seed=1)
+    assert issubclass(FactsFarOff, PrivacyWarning)
+    with pytest.warns(FactsFarOff, match=r"total = 5, where 1\d\d\d \+- \d+ was released. Check them") as told:
+        assert release.clean(given={"total": 5}).total() == 5
+    assert len(told) == 1
+    with pytest.warns(FactsFarOff, match="a=x at most 3, where"):
+        release.clean(given={"a=x": between(high=3)})
+    with pytest.warns(FactsFarOff, match="a=x b=s from 900 to 950, where"):
+        release.clean(given={"a=x b=s": between(900, 950), "total": between(low=10)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FactsFarOff)
+        for near in ({"total": 1502}, {"total": 1510}, {"a": between(0, 10_000)}, {"a b": between(low=0)}, {}):
+            release.clean(given=near)

@@ -324,6 +324,9 @@ _OPTIONS = {
 """The options by the names that arguments of the library have."""
 
 _ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
+_SELECTED = re.compile(r"where=\{'([^']*)': (?:slice\(([^,()]*), ([^,()]*)\)|\[([^\]]*)\])\}")
+_NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
+_QUOTED, _NUMBER = re.compile(r"'([^']*)'"), re.compile(r"'([^']*)': ([\w/.-]+)")
 _BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
 _LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
 _LEVEL_SHOWN = re.compile(r"\bLevel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
@@ -378,7 +381,23 @@ def _spoken(text: str) -> str:
     """A sentence of the library with options for arguments: ``--numbers reals`` for ``numbers="reals"``."""
     for call, option in _CALLS.items():
         text = text.replace(call, option)
-    return _ASSIGNED.sub(_option, text)
+    return _ASSIGNED.sub(_option, _NUMBERED.sub(_numbered, _SELECTED.sub(_selected, text)))
+
+
+def _selected(match: re.Match[str]) -> str:
+    """A selection of one level as an option: ``--where "age=16..85"``."""
+    name, low, high, labels = match.groups()
+    if labels is not None:
+        listed = ",".join(_QUOTED.findall(labels))
+        return f'--where "{name}={listed}"'
+    low, high = ("" if end == "None" else end for end in (low, high))
+    return f'--where "{name}={low}..{high}"'
+
+
+def _numbered(match: re.Match[str]) -> str:
+    """Numbers by label as an option: ``--values "85+=90"``."""
+    listed = ",".join(f"{label}={number}" for label, number in _NUMBER.findall(match[1]))
+    return f'--values "{listed}"'
 
 
 def _option(match: re.Match[str]) -> str:

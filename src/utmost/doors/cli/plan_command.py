@@ -8,7 +8,7 @@ from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, number, percent, screen
 from utmost.doors.cli.terminal import Group, Text
-from utmost.doors.cli.workload_screens import promised_bars
+from utmost.doors.cli.workload_screens import promised_bars, promised_count_bars
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact, exact_integer
 from utmost.laws.exact import level as level_of
@@ -21,6 +21,7 @@ from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Domain, Strategy, Workload, certified_shares, strategy
+from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.candidates import candidate_families
 from utmost.publish.workloads.marginal_search import wants_marginals
 from utmost.publish.workloads.measured_families import is_difference, is_tents
@@ -43,7 +44,8 @@ Share = Annotated[
     list[str] | None, option("FAMILY=NUMBER", 'Measure these with these shares: "department sex=3/4", "=1/4".')
 ]
 UpTo = Annotated[str | None, option("NUMBER", "The largest epsilon it will ever be relaxed to.")]
-Choose = Annotated[str | None, option("NAME", "Take this one of the other weightings that are shown.")]
+Choose = Annotated[str | None, option("NAME", "Take this one of the other weightings, which --weightings shows.")]
+Weightings = Annotated[bool, flag("Show plans for other weights of the same tables, too; each is a search of its own.")]
 AtMost = Annotated[int | None, option("K", "For a domain: how many cells one person may change.")]
 PerCell = Annotated[str | None, option("S", "For a domain: the most by which one changes a cell; 1.")]
 InAll = Annotated[str | None, option("S", "For a domain: the most by which one changes all cells together.")]
@@ -83,6 +85,7 @@ def plan(
     level: options.AskedLevel,
     up_to: UpTo = None,
     share: Share = None,
+    weightings: Weightings = False,
     choose: Choose = None,
     at_most: AtMost = None,
     per_cell: PerCell = None,
@@ -101,14 +104,17 @@ def plan(
 ) -> None:
     """Choose which sums to noise, and how much of the level each gets, for the tables that you want.
 
-    No count is looked at, and nothing is drawn. You see the error of each table, other choices with their errors, and
-    how far from the least possible error the plan is. --out writes the plan for utmost release --plan.
+    No count is looked at, and nothing is drawn. You see the error of each table, how far from the least possible error
+    the plan is, and with --weightings other choices with their errors. --out writes the plan for utmost release --plan.
     """
     bounds = {"--at-most": at_most, "--per-cell": per_cell, "--in-all": in_all, "--values": values, "--step": step}
     promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}
     domain, unit, along = _asked(source, bounds, neighbours, together, promised)
+    amounts = AmountPair.of(domain, unit)
     workload, at, sure = (
-        read_wanted(domain, want or [], per_answer=per_answer),
+        read_wanted(
+            domain, want or [], per_answer=per_answer, without=None if amounts is None else amounts.amount.name
+        ),
         level.read(),
         read_confidence(confidence),
     )
@@ -124,8 +130,8 @@ def plan(
             chosen = strategy(
                 workload, unit, epsilon=at, up_to=highest, together=along, noise=noise, tents=tents, rows=rows
             )
-        others = chosen.alternatives()
-        chosen = chosen if choose is None else _named(others, choose)
+        others = chosen.alternatives() if weightings or choose is not None else None
+        chosen = chosen if choose is None or others is None else _named(others, choose)
         report = _report(chosen, others, sure)
     answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
 
@@ -182,10 +188,12 @@ def _named(others: Alternatives, name: str) -> Strategy:
     return others[name]
 
 
-def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]:
+def _report(chosen: Strategy, others: Alternatives | None, sure: Any) -> dict[str, Any]:
     workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
     assert isinstance(workload, Workload)
     bars, deviations = promised_bars(chosen, sure), chosen.variances
+    count_bars = promised_count_bars(chosen, sure)
+    counts = {} if chosen.amount_pair is None else chosen.count_variances_at(bounds.level)
     return {
         "level": level_text(bounds.level),
         "tuned_at": level_text(chosen.tuned_at or bounds.level),
@@ -210,16 +218,19 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
                 "weight": str(part.weight),
                 "standard_deviation": sqrt(deviations[part.name]),
                 "error_bar": bars.get(part.name),
+                **({"count_standard_deviation": sqrt(counts[part.name])} if counts else {}),
+                **({"count_error_bar": count_bars.get(part.name)} if counts else {}),
             }
             for part in workload.parts
         ],
-        "weightings": others.deviations,
+        **({} if others is None else {"weightings": others.deviations}),
         "within": {
             kind: {"times": times if isfinite(times) else None, "holds_for": bound.holds_for, "under": bound.hypotheses}
             for (kind, bound), times in zip(bounds.each().items(), bounds.within(chosen.value).values(), strict=True)
         },
         "not_bounded": dict(bounds.not_bounded),
         "certified": _certified(chosen, workload, bounds.level),
+        "clean_needs": chosen.clean_needs,
     }
 
 
@@ -266,6 +277,12 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
                 "relaxed: utmost release --together"
             )
         rows["one person"] += f", which are whole rows along {report['together']}"
+    if report["clean_needs"] is not None:
+        cells = report["clean_needs"]
+        rows["clean"] = (
+            f"utmost clean cannot make whole numbers of its release, since {cells!r} has no share of the level; with "
+            f'--want "{cells}=1/100" it has a small one'
+        )
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
@@ -273,23 +290,29 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     if len(report["measured"]) > _SHOWN:
         measured.append([f"and {len(report['measured']) - _SHOWN} more", "", ""])
     part = "" if report["charged"] == 1 else f"1/{report['charged']} of "
-    wanted = [
-        [row["sums"] or TOTAL, str(row["answers"]), row["weight"], number(row["standard_deviation"], 4), _bar(row)]
-        for row in report["wanted"]
-    ]
+    wanted = []
+    amount = (unit.get("amount") or {}).get("name")
+    for row in report["wanted"]:
+        name, has_counts = row["sums"] or TOTAL, "count_standard_deviation" in row
+        cells = [str(row["answers"]), row["weight"]]
+        of = f"{name}: {amount}" if has_counts else name
+        wanted.append([of, *cells, number(row["standard_deviation"], 4), _bar(row["error_bar"])])
+        if has_counts:
+            deviation, bar = number(row["count_standard_deviation"], 4), _bar(row["count_error_bar"])
+            wanted.append([f"{name}: count", "", "", deviation, bar])
     choice = [
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
-        for name, deviations in report["weightings"].items()
+        for name, deviations in report.get("weightings", {}).items()
     ]
     title = Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
-    choices = title, grid(["", *parts], choice)
+    choices = (title, grid(["", *parts], choice)) if choice and len(parts) <= _MOST_PARTS else ()
     screen().print(
         Group(
             Text("What to measure:", style="bold"),
             grid(["family", "sums", f"share of {part}the level"], measured),
             Text("What comes of it:", style="bold"),
             grid(["wanted", "answers", "weight", "standard deviation", f"error bar, {sure}"], wanted),
-            *(choices if len(parts) <= _MOST_PARTS else ()),
+            *choices,
             Text("How far it can be from the best:", style="bold"),
             grid(["error at most", "the least error of"], _within(report), left=2),
             facts(rows),
@@ -314,5 +337,5 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
     return rows + [["not bounded", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
 
 
-def _bar(part: dict[str, Any]) -> str:
-    return "" if part["error_bar"] is None else f"± {number(part['error_bar'])}"
+def _bar(margin: int | float | None) -> str:
+    return "" if margin is None else f"± {number(margin)}"

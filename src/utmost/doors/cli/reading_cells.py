@@ -20,7 +20,7 @@ from utmost.laws.exact import Level, exact, level
 from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.noise import RatioBar
-from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases import SumsAndCounts, WorkloadRelease
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.tables import files
@@ -224,15 +224,18 @@ class _Sums:
 
     def whole(self, cells: Cells) -> dict[str, Any]:
         """The bars of the wanted tables, each sum by itself and all of a table at once."""
-        release = self.release
-        names = release.bars(confidence=self.sure)
+        bars = {"": self.release.bars}
+        if self.release.unit.is_shared:
+            both = SumsAndCounts(self.release)
+            bars = {f": {both.amount.name}": self.release.bars, ": count": both.bars}
         tables = [
             {
-                "table": name or "total",
+                "table": (name or "total") + column,
                 "margin": margin,
-                "margin_together": release.bars(name, confidence=self.sure, together=True)[name],
+                "margin_together": bars_of(name, confidence=self.sure, together=True)[name],
             }
-            for name, margin in names.items()
+            for column, bars_of in bars.items()
+            for name, margin in bars_of(confidence=self.sure).items()
         ]
         return {**_head(self.sure), "kind": "tables", "tables": tables, "relaxable": True}
 

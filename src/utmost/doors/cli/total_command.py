@@ -44,7 +44,9 @@ Sums = Annotated[
     file_options.File | None,
     file_options.file_option("FILE", "The mean of what this other release sums, by the counts of this one."),
 ]
-Values = Annotated[str | None, option("NUMBERS", "With --mean: a number for each label, with commas between.")]
+Values = Annotated[
+    str | None, option("NUMBERS", "With --mean: a number for each label, 20,35,55, or for some, 85+=90,none=0.")
+]
 Median = Annotated[str | None, option("LEVEL", "Which bins of a level can hold the median.")]
 Events = Annotated[bool, flag("How many events, of a table that was counted with --most-events.")]
 Quantile = Annotated[str | None, option("LEVEL=Q", "Which bins of a level can hold a quantile: age=1/4, age=0.9.")]
@@ -146,7 +148,7 @@ def total(
         report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
     elif cumulative is not None:
         table = read.cumulative(cumulative, where=chosen, confidence=confidence, together=True)
-        report = _cumulative(table, cumulative, question, float(read_confidence(confidence)))
+        report = _cumulative(table, (cumulative, *read.value_columns[-1]), question, float(read_confidence(confidence)))
     elif spread is not None or variance is not None:
         level_name, kind = spread or str(variance), "variance" if spread is None else "standard deviation"
         ask = read.variance if spread is None else read.spread
@@ -163,14 +165,19 @@ def total(
 
 
 def _points(values: str | None) -> Any:
-    """What labels stand for."""
-    return "midpoints" if values is None else [exact(wanted, "values") for wanted in values.split(",")]
+    """What labels stand for: a number for each, or for some by their labels; other bins have their middles."""
+    if values is None:
+        return "midpoints"
+    pairs = [wanted.rpartition("=") for wanted in values.split(",")]
+    if all(equals for _, equals, _ in pairs):
+        return {label.strip(): exact(number, "values") for label, _, number in pairs}
+    return [exact(wanted, "values") for wanted in values.split(",")]
 
 
-def _cumulative(table: Any, name: str, question: str, sure: float) -> dict[str, Any]:
-    """All sums up to each bin of a level."""
-    columns = files.columns(table)
-    rows = zip(*(np.asarray(columns[of]).tolist() for of in (name, "estimate", "margin")), strict=True)
+def _cumulative(table: Any, names: tuple[str, str, str], question: str, sure: float) -> dict[str, Any]:
+    """All sums up to each bin of a level; the columns are the level, the sums and their margins."""
+    columns, name = files.columns(table), names[0]
+    rows = zip(*(np.asarray(columns[of]).tolist() for of in names), strict=True)
     values = [
         {"up_to": label, "value": value, "margin": margin, "interval": [value - margin, value + margin]}
         for label, value, margin in rows

@@ -21,7 +21,7 @@ from utmost.laws.exact import level as level_of
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.counting import CountedTable
-from utmost.publish.releases import WorkloadRelease, release_workload
+from utmost.publish.releases import SumsAndCounts, WorkloadRelease, release_workload
 from utmost.publish.releases.noised_workloads import counted_for
 from utmost.publish.releases.table import rehearse_table
 from utmost.publish.releases.workload_statements import workload_table_statement
@@ -50,6 +50,11 @@ def promised_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | f
     return _wanted_bars(_blank(strategy, strategy.level or level_of(1), confidence))
 
 
+def promised_count_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
+    """`promised_bars` of the numbers of events beside the sums, where they are noised together; else nothing."""
+    return _count_bars(_blank(strategy, strategy.level or level_of(1), confidence))
+
+
 def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> WorkloadRelease:
     """What a release would promise, with zeros in place of sums."""
     nothing = np.zeros((), dtype=np.int64)
@@ -57,12 +62,17 @@ def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> WorkloadRelea
     return WorkloadRelease(strategy, at, confidence, zeros)
 
 
-def _wanted_bars(release: WorkloadRelease) -> dict[str, int | float]:
+def _wanted_bars(release: WorkloadRelease | SumsAndCounts) -> dict[str, int | float]:
     bars = {}
-    for name, words in islice(wanted_tables(release.strategy).items(), _MOST_BARS):
+    strategy = release.strategy if isinstance(release, WorkloadRelease) else release.release.strategy
+    for name, words in islice(wanted_tables(strategy).items(), _MOST_BARS):
         whole = [word if isinstance(word, str) else word[0] for word in words]
         bars[name] = next(iter(release.bars(whole).values()))
     return bars
+
+
+def _count_bars(release: WorkloadRelease) -> dict[str, int | float]:
+    return _wanted_bars(SumsAndCounts(release)) if release.unit.is_shared else {}
 
 
 def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
@@ -70,7 +80,9 @@ def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
     if strategy.workload is None and strategy.rows is not None:
         return {}
     if strategy.workload is None:
-        names = [strategy.domain.level_names(family) for family in strategy.shares if min(family, default=0) >= 0]
+        amounts = strategy.amount_pair
+        families = [family if amounts is None else amounts.seen(family) for family in strategy.shares]
+        names = [strategy.domain.level_names(family) for family in families if min(family, default=0) >= 0]
         return {" ".join(words): words for words in names}
     tables = {}
     for part in strategy.workload.parts:
@@ -197,12 +209,15 @@ def _show_promise(release: WorkloadRelease, *, as_json: bool) -> None:
     strategy, confidence = release.strategy, float(release.confidence)
     shares = {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()}
     report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
-    print_json(report | {"error_bars": _wanted_bars(release)})
+    counts = {"count_error_bars": _count_bars(release)} if release.unit.is_shared else {}
+    print_json(report | {"error_bars": _wanted_bars(release)} | counts)
 
 
 def _said(release: WorkloadRelease, headline: str, written: str = "") -> Group:
     """What is said of a release by a plan, with the error bars of the tables that were wanted."""
-    wanted = ", ".join(f"{_named(name)} ± {number(bar)}" for name, bar in _wanted_bars(release).items())
+    counts = {name: f" and ± {number(bar)} events" for name, bar in _count_bars(release).items()}
+    bars = _wanted_bars(release).items()
+    wanted = ", ".join(f"{_named(name)} ± {number(bar)}{counts.get(name, '')}" for name, bar in bars)
     rows = {"error bars": f"{wanted}; each {percent(release.confidence)} sure"}
     facts = sums_in_words(release.statement, release)
     is_whole = not written and release.ledger_facts is None
@@ -221,13 +236,14 @@ def _tables(release: WorkloadRelease) -> Iterable[Text | Table]:
             if hidden <= _MOST_BARS:
                 yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
-        columns = files.columns(release[words])
-        labels = [title for title in columns if title not in ("estimate", "margin")]
-        rows = [
-            [*map(str, row), f"{number(estimate)} ± {number(margin)}"]
-            for *row, estimate, margin in zip(*columns.values(), strict=True)
-        ]
-        yield grid([*labels, "estimate" if labels else TOTAL], rows, left=len(labels))
+        columns, values = files.columns(release[words]), release.value_columns
+        labels = list(columns)[: -2 * len(values)]
+        rows = [[*map(str, row)] for row in zip(*(columns[label] for label in labels), strict=True)] or [[]]
+        for value, margin in values:
+            for row, estimate, bar in zip(rows, columns[value], columns[margin], strict=True):
+                row.append(f"{number(estimate)} ± {number(bar)}")
+        titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
+        yield grid([*labels, *titles], rows, left=len(labels))
 
 
 def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:

@@ -251,7 +251,7 @@ def _losslessness(verdict: Any) -> tuple[str, list[str]]:
 def _workload(release: Any) -> tuple[str, list[str]]:
     parts: list[str] = []
     for family in islice(release.strategy.shares, 2):
-        parts.append(markup.sentence(f"by {release.domain.family_name(family) or 'total'}:"))
+        parts.append(markup.sentence(f"by {release.table_name(family) or 'total'}:"))
         parts += table_part(release[family])
     return one_line_of(release), _said(sums_in_words(release.statement, release), parts)
 

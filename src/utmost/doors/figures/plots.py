@@ -9,7 +9,8 @@ Options, by the kind of value:
   ``numbers`` is given the matrix is drawn.
 - released tables: ``column``, which of the released columns; ``rows`` (40), how many rows from the first.
 - named keys: ``rows`` (40), the most frequent of them.
-- workload releases: ``family``, as in ``release["department sex"]``; ``rows`` (40).
+- workload releases: ``family``, as in ``release["department sex"]``; ``rows`` (40); ``column``, where counts were
+  noised together with sums: "count", or that of the amounts, which is drawn if left out.
 - costs of bounds: none.
 - releases at several levels and ledgers: none.
 
@@ -278,10 +279,12 @@ def _with_bars(labels: list[str], values: Any, margins: Any, title: str) -> Any:
     return figure
 
 
-def _table(table: Any, value: str, margin: str, rows: int, title: str) -> Any:
+def _table(table: Any, value: str, margin: str, rows: int, title: str, other: tuple[str, ...] = ()) -> Any:
     names, cells, _ = columns_of(table, rows)
     at, bar = names.index(value), names.index(margin)
-    shown = [k for k, name in enumerate(names) if k not in (at, bar) and not name.endswith("_margin")]
+    shown = [
+        k for k, name in enumerate(names) if k not in (at, bar) and not name.endswith("_margin") and name not in other
+    ]
     labels = [", ".join(str(row[k]) for k in shown) or str(i) for i, row in enumerate(cells)]
     return _with_bars(labels, [float(row[at]) for row in cells], [float(row[bar]) for row in cells], title)
 
@@ -303,11 +306,17 @@ def _table_release(release: Any, *, column: str | None = None, rows: int = 40) -
     return _table(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.spent}")
 
 
-def _workload(release: Any, *, family: Any = None, rows: int = 40) -> Any:
+def _workload(release: Any, *, family: Any = None, rows: int = 40, column: str | None = None) -> Any:
     from utmost.publish.releases.family_tables import wanted_families
 
     chosen = next(iter(wanted_families(release.strategy)), release.domain.finest) if family is None else family
-    return _table(release[chosen], "estimate", "margin", rows, str(release.spent))
+    margins = dict(release.value_columns)
+    value = list(margins)[-1] if column is None else column
+    if value not in margins:
+        remedy = f"It has {' and '.join(margins)}."
+        raise OutOfRange("the column must be a released one", came=value, where="plot", remedy=remedy)
+    title = str(release.spent) if len(margins) == 1 else f"{value}, {release.spent}"
+    return _table(release[chosen], value, margins[value], rows, title, tuple(margins))
 
 
 def _levels(release: Any) -> Any:

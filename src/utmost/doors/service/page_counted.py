@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from numpy.typing import NDArray
+
 from utmost.doors.service import page_charts as charts
 from utmost.doors.service.arriving import strict_json
 from utmost.doors.service.axis_limits import check_listed
@@ -143,32 +145,46 @@ def sums_shown(
     """
     strategy, domain = release.strategy, release.domain
     is_small = domain.size <= _MOST_CELLS
-    names = [domain.family_name(family) for family in strategy.shares] if is_small else []
+    names = [release.table_name(family) for family in strategy.shares] if is_small else []
     axes = [axis.levels for axis in domain.axes if axis.edges is not None and axis.other is None] if is_small else []
     quarters = (("a quarter", "1/4"), ("half", "1/2"), ("three quarters", "3/4")) if ordered and is_small else ()
     return {
-        "families": [_family(release, name, rule) for name in names[:_MOST_FAMILIES]],
+        "families": [shown for name in names[:_MOST_FAMILIES] for shown in _family(release, name, rule)],
         "more_families": len(strategy.shares) - len(names[:_MOST_FAMILIES]),
         "part": release.part,
         "level": level,
         "axes": [name for levels in axes for name in levels],
         "quartiles": [(words, str(release.quantile(ordered, share))) for words, share in quarters],
-        "unit": "" if release.unit.amount is None else str(release.unit.amount.name),
     }
 
 
-def _family(release: WorkloadRelease, name: str, rule: WithholdingRule | None) -> dict[str, Any]:
-    table = release[name]
-    *axes, estimate, bar_of = table
-    labels = [" ".join(str(table[axis][row]) for axis in axes) or "total" for row in range(len(table[estimate]))]
-    values, margins = table[estimate].tolist(), table[bar_of].tolist()
+def _family(release: WorkloadRelease, name: str, rule: WithholdingRule | None) -> list[dict[str, Any]]:
+    """A family's table; where counts were noised together with sums one of each, and a cell is left out of both."""
+    table, columns = release[name], release.value_columns
+    numbers = len(columns) * 2
+    axes, (first, first_margin) = list(table)[:-numbers], columns[0]
+    labels = [" ".join(str(table[axis][row]) for axis in axes) or "total" for row in range(len(table[first]))]
+    pairs = zip(table[first].tolist(), table[first_margin].tolist(), strict=True)
+    is_shown = [rule is None or rule.passes(value, bar) for value, bar in pairs]
+    amount = "" if release.unit.amount is None else release.unit.amount.name
+    return [
+        _shown(name, value if len(columns) > 1 else amount, labels, table[value], table[margin], is_shown)
+        for value, margin in columns
+    ]
+
+
+def _shown(
+    name: str, of: str, labels: list[str], values: NDArray[Any], margins: NDArray[Any], is_shown: list[bool]
+) -> dict[str, Any]:
+    """One column of a family's table, as a chart and as rows."""
+    values, margins = values.tolist(), margins.tolist()
     margin = max(map(float, margins))
-    is_shown = [rule is None or rule.passes(value, bar) for value, bar in zip(values, margins, strict=True)]
     drawn = [(label, float(value)) for label, value, show in zip(labels, values, is_shown, strict=True) if show]
     title = f"{name or 'total'}, each with its error bar of {short(margin)} at 95 %"
     cells = zip(labels[:_MOST_LISTED], values, margins, is_shown, strict=False)
     return {
         "name": name or "total",
+        "unit": of,
         "family": name,
         "picture": charts.error_bars(title, drawn[:_MOST_BARS], margin) if drawn else "",
         "drawn": min(len(drawn), _MOST_BARS),

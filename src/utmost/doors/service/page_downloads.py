@@ -86,7 +86,7 @@ def _family(release: WorkloadRelease, family: str) -> str:
     Raises:
         NotDetermined, OutOfRange: for one that the release does not have.
     """
-    return " ".join(release.domain.level_names(release.domain.finest)) if family == "" else family
+    return release.table_name(release.domain.finest) if family == "" else family
 
 
 def _content(seen: View, ending: str, family: str) -> bytes:

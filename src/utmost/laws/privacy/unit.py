@@ -181,16 +181,6 @@ class Unit(Rebuilt):
         each = f"{self.text(self.sensitivity)}{of}{' in all' if self.is_shared else ''}"
         return each if self.in_all is None else f"{each}, and all together by at most {self.text(self.in_all)}{of}"
 
-    def points_along(self, axis: str) -> tuple[Fraction, Fraction] | None:
-        """What the two parts along an axis stand for where sums and counts are noised together; None for another axis.
-
-        Of an amount x between l and h, (x - l) h + (h - x) l = x (h - l): the mean of these points is that of x.
-        """
-        if self.amount is None or self.amount.between is None or axis != self.amount.name:
-            return None
-        low, high = self.amount.between
-        return high, low
-
     @checked
     def many(self, cell: str) -> str:
         """How many cells one individual changes, in words.

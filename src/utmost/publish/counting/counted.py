@@ -13,12 +13,14 @@ from utmost.laws.exact import Number, checked, checked_parts, frozen
 from utmost.laws.exact.arrays import roomy
 from utmost.laws.exact.shown import Shown, one_line
 from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.integers import narrowed
 from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.tables.adapters import labelled
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain
+from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.few_cells import FewCells
 from utmost.publish.workloads.whole_rows import WholeRows
@@ -171,6 +173,8 @@ class CountedTable(ProvedTable, Shown):
     def table(self, family: str | Sequence[str] | Family = (), column: str | None = None) -> Any:
         """The true sums over one family as a table: its labels, and the sums in one column; by default the total.
 
+        Where events were counted beside their amounts there are two, "count" and that of the amounts.
+
         Args:
             family: the levels; none for the total.
             column: its name, in place of `column`.
@@ -178,7 +182,15 @@ class CountedTable(ProvedTable, Shown):
         Raises:
             NotDetermined: for sums of distinct counts.
         """
-        return self._laid(family, column, self.unit.numbers)
+        amounts = AmountPair.of(self.domain, self.unit)
+        if amounts is None:
+            return self._laid(family, column, self.unit.numbers)
+        both = amounts.both(self.domain.family(family))
+        above, below = amounts.parts(self.domain.sums(self.summable, both).astype(object), both)
+        low, high = amounts.amount.ends
+        counts = (above + below) // (high - low)  # exact: each event adds high - low to the two together
+        sums = {"count": narrowed(counts), amounts.amount.name: amounts.amount.numbers(narrowed(above + low * counts))}
+        return labelled(self.kind, self.domain.group_labels(amounts.seen(both)), sums)
 
     def in_steps(self, column: str | None = None) -> Any:
         """The cells as a table of integers, as they are noised: of amounts the steps."""

@@ -91,9 +91,14 @@ class SumNoise(LatticeNoise):
         """The widest error bars, each of one family."""
         families = zip(self.strategy.shares, self.runs, strict=True)
         widest = sorted(families, key=lambda measured: measured[1][1].share)
+        named = ((family, lattice.of(level)) for family, (_, lattice) in islice(widest, most))
+        if (amounts := self.strategy.amount_pair) is None:
+            words = self.strategy.family_words
+            return tuple((words(family) or "total", self._bar(ratio, confidence)) for family, ratio in named)
         return tuple(
-            (self.strategy.family_words(family) or "total", self._bar(lattice.of(level), confidence))
-            for family, (_, lattice) in islice(widest, most)
+            (f"{amounts.name(family) or 'total'}: {column}", margin)
+            for family, ratio in named
+            for column, margin in amounts.bars(ratio, confidence)
         )
 
     def _bar(self, ratio: Level, confidence: Number) -> int | float:

@@ -17,7 +17,7 @@ from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, qua
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
-from utmost.publish.workloads import Domain
+from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, numbers_of, selected
 from utmost.publish.workloads.tree_reconstruction import LeastSquares, values_by
@@ -44,6 +44,16 @@ class AlongAxis:
 
         @property
         def _errors(self) -> AnswerErrors: ...
+        @property
+        def strategy(self) -> Strategy:
+            """The families that were measured."""
+
+        def form(self, where: Where | None = None) -> ProductForm:
+            """The answer that `total` gives."""
+
+        def counted_form(self, where: Where | None = None) -> ProductForm:
+            """The number of events of a selection."""
+
         def _sure(self, confidence: Number | None) -> Fraction: ...
         def _ratio(self, over: ProductForm, of: Any, under: ProductForm, confidence: Any) -> FiellerSet: ...
 
@@ -78,7 +88,7 @@ class AlongAxis:
             values = values_by(self.reconstruction, self.measured, forms)
             return list(zip(values, self._errors.leave_out(forms, values, 1 - sure), strict=True))
 
-        selection = selected(self.domain, {} if where is None else where)
+        selection = self.counted_form(where)
         return quantile_bar(self.domain, selection, name, q, sure, measured)
 
     def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> QuantileBar:
@@ -162,12 +172,22 @@ class AlongAxis:
         >>> released.cumulative("age")["margin"].tolist()
         [0, 0, 0, 0]
         """
-        forms = cumulative_forms(self.domain, selected(self.domain, {} if where is None else where), name)
-        laws, sure = [self._errors.of(form) for form in forms], self._sure(confidence)
-        each = 1 - (1 - sure) / len(forms) if together else sure
-        printing = Printing.of(laws, self.unit.amount)
+        amounts = self.strategy.amount_pair
+        if amounts is None:
+            answers = [(("estimate", "margin"), self.form(where), self.unit.amount)]
+        else:
+            both = (self.counted_form(where), None), (self.form(where), amounts.amount)
+            answers = [(names, *answer) for names, answer in zip(amounts.columns, both, strict=True)]
+        columns: dict[str, NDArray[Any]] = {}
+        for (value_name, margin_name), of_all, amount in answers:
+            forms = cumulative_forms(self.domain, of_all, name)
+            laws, sure = [self._errors.of(form) for form in forms], self._sure(confidence)
+            each = 1 - (1 - sure) / len(forms) if together else sure
+            printing = Printing.of(laws, amount)
+            values = values_by(self.reconstruction, self.measured, forms)
+            columns[value_name] = np.array([printing.estimate(value) for value in values])
+            columns[margin_name] = np.array([printing.margin(law.margin(each)) for law in laws])
         place, level = self.domain.level_named(name)
-        estimates = [printing.estimate(value) for value in values_by(self.reconstruction, self.measured, forms)]
-        margins = [printing.margin(law.margin(each)) for law in laws]
-        labels = {name: np.array(self.domain.axes[place].labels[level][: len(forms)])}
-        return labelled_table(self.kind, labels, {"estimate": np.array(estimates), "margin": np.array(margins)})
+        count = len(next(iter(columns.values())))
+        labels = {name: np.array(self.domain.axes[place].labels[level][:count])}
+        return labelled_table(self.kind, labels, columns)

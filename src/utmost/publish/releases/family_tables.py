@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import UtmostError
+from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.privacy import Amount
 from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.workload_answers import Printing
-from utmost.publish.releases.workload_errors import AnswerErrors
+from utmost.publish.releases.workload_errors import AnswerErrors, by_group
 from utmost.publish.tables.adapters import labelled
+from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
@@ -24,10 +26,11 @@ Narrow = Mapping[int, int]
 
 def wanted_families(strategy: Strategy) -> list[Family]:
     """The families of the wanted parts that are families; the measured ones where there is none."""
-    families = []
+    families, amounts = [], strategy.amount_pair
     for part in () if strategy.workload is None else strategy.workload.parts:
         try:
-            families.append(narrowed(strategy.domain, part.name)[0])
+            family = narrowed(strategy.domain, part.name)[0]
+            families.append(family if amounts is None else amounts.both(family))
         except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
             continue
     if not families and strategy.rows is not None:
@@ -63,7 +66,43 @@ def estimated_columns(
     laws = errors.of_family(family)[1]
     printing = Printing.of(laws.values(), amount)
     margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
-    return {"estimate": printing.estimates(sums, divisor).ravel(), "margin": errors.by_group(margins, family)}
+    kinds = errors.of_family(family)[0]
+    return {"estimate": printing.estimates(sums, divisor).ravel(), "margin": by_group(kinds, margins)}
+
+
+def amount_columns(
+    reconstruction: LeastSquares,
+    errors: AnswerErrors,
+    measured: Mapping[Family, NDArray[Any]],
+    family: Family,
+    confidence: Fraction,
+    amounts: AmountPair,
+) -> dict[str, NDArray[Any]]:
+    """The counts of a family's groups and the sums of their amounts, each with its margins behind; `AmountPair`.
+
+    Raises:
+        NotDetermined: for a family that the measured ones do not determine.
+        OutOfRange: for a level that has the name of a column.
+    """
+    taken = set(amounts.domain.label_columns(amounts.seen(family)))
+    for name in (name for pair in amounts.columns for name in pair):
+        if name in taken or amounts.amount.name == "count":
+            required = "sums and counts stand in columns of their own names"
+            raise OutOfRange(required, came=repr(name), remedy="Rename the column before it is counted.")
+    both = amounts.both(family)
+    sums, divisor = reconstruction.estimates(measured, both)
+    first, second = amounts.parts(sums.astype(object), both)
+    columns: dict[str, NDArray[Any]] = {}
+    for (name, margin), weights, amount in zip(
+        amounts.columns, (amounts.count, amounts.total), (None, amounts.amount), strict=True
+    ):
+        common = lcm(*(weight.denominator for weight in weights))
+        estimates = first * int(weights[0] * common) + second * int(weights[1] * common)
+        kinds, laws = errors.of_amounts(amounts, both, weights)
+        printing = Printing.of(laws.values(), amount)
+        margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
+        columns |= {name: printing.estimates(estimates, divisor * common), margin: by_group(kinds, margins)}
+    return columns
 
 
 def family_table(

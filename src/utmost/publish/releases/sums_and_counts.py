@@ -6,30 +6,32 @@ count (S + S')/(h - l) costs nothing. See docs/theory/counting.md.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
-from math import lcm
-from typing import Any
-
-import numpy as np
+from pathlib import Path as PathLike
+from typing import Any, Unpack
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, wrong_kind
 from utmost.laws.exact.numbers import read_confidence
 from utmost.laws.noise import RatioBar
 from utmost.laws.privacy import Amount
+from utmost.publish.releases.family_tables import wanted_families
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_errors import scaled
-from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.tables.adapters import labelled
+from utmost.publish.releases.workload_release import Families, WorkloadRelease
+from utmost.publish.releases.workload_statements import workload_table_statement
+from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.tables.saving import Digest, FileWords, Publication, saved
+from utmost.publish.tables.table_formats import with_blanks
+from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.domain import Where
-from utmost.publish.workloads.forms import ProductForm, group_of, selected
 
 
 @dataclass(frozen=True, slots=True)
 class SumsAndCounts:
     """What a release of a table with ``most_events`` says of events and of their amounts.
 
-    Every estimate is an unbiased combination of the noisy sums; bars are certified, and nothing costs privacy.
+    Every estimate is an unbiased combination of the noisy sums; bars are certified, and nothing costs privacy. Tables,
+    totals and ratios of the release are those of the amounts; here are the counts and the means beside them.
 
     Args:
         release: by a strategy, of such a table.
@@ -43,7 +45,7 @@ class SumsAndCounts:
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
     >>> words = {"values": "paid", "each": (0, 10), "most_events": 2}
     >>> counted = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, **words)
-    >>> strategy = Strategy(counted.domain, counted.unit, {"shop paid": 1})
+    >>> strategy = Strategy(counted.domain, counted.unit, {"shop": 1})
     >>> both = SumsAndCounts(release_workload(counted, strategy, epsilon=2000))
     >>> both.count({"shop": "A"}).value, both.total({"shop": "A"}).value, both.mean({"shop": "A"}).estimate
     (2.0, 10, 5.0)
@@ -61,9 +63,13 @@ class SumsAndCounts:
     @property
     def amount(self) -> Amount:
         """What is summed, between which ends."""
-        amount = self.release.unit.amount
-        assert amount is not None, "what is shared is an amount"
-        return amount
+        return self._pair.amount
+
+    @property
+    def _pair(self) -> AmountPair:
+        pair = self.release.strategy.amount_pair
+        assert pair is not None, "checked when it was made"
+        return pair
 
     @checked
     def count(self, where: Where | None = None, *, confidence: Number | None = None) -> Answer:
@@ -76,19 +82,37 @@ class SumsAndCounts:
         Raises:
             NotDetermined, OutOfRange: as for `WorkloadRelease.total`.
         """
-        return self._answer(self._form(where, self._one), confidence, None)
+        release = self.release
+        form = release.counted_form(where)
+        value = release.reconstruction.value(release.measured, form)
+        sure = release.confidence if confidence is None else read_confidence(confidence)
+        return answer_of(value, scaled(release.noise(form), 1 / self.amount.step), sure)
 
     @checked
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Answer:
-        """The sum of the amounts of a selection; arguments as for `count`."""
-        return self._answer(self._form(where, self._sum), confidence, self.amount)
+        """The sum of the amounts of a selection, `WorkloadRelease.total`; arguments as for `count`."""
+        return self.release.total(where, confidence=confidence)
 
     @checked
     def mean(self, where: Where | None = None, *, confidence: Number | None = None) -> RatioBar:
         """The mean amount of the events of a selection, with its interval; arguments as for `count`."""
         return self.release.mean(self.amount.name, where=where, confidence=confidence)
 
-    def __getitem__(self, family: Any) -> Any:
+    @checked
+    def bars(
+        self, *families: Families, confidence: Number | None = None, together: bool = False
+    ) -> dict[str, int | float]:
+        """The margins of the counts of families, by name; arguments as for `WorkloadRelease.bars`, which has the sums'.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `WorkloadRelease.total`.
+        """
+        release = self.release
+        chosen = [release.domain.family(name) for name in families] or wanted_families(release.strategy)
+        sure = release.confidence if confidence is None else read_confidence(confidence)
+        return release.widest_bars(chosen, self._pair.count, sure, together=together)
+
+    def __getitem__(self, family: Families) -> Any:
         """One family as a table: its labels, counts and sums, each with its margin behind it.
 
         Args:
@@ -97,45 +121,54 @@ class SumsAndCounts:
         Raises:
             NotDetermined, OutOfRange: as for `WorkloadRelease.total`.
         """
-        domain, name = self.release.domain, self.amount.name
-        chosen = domain.family(family)
-        groups = [group_of(domain, chosen, place) for place in np.ndindex(domain.group_shape(chosen))]
-        labels, columns = domain.group_labels(chosen), dict[str, Any]()
-        if name in (*labels, "count", "count_margin"):
-            raise OutOfRange("sums and counts are of both parts, by names of their own", came=repr(name))
-        for column, weights, amount in (("count", self._one, None), (name, self._sum, self.amount)):
-            answers = [self._answer(self._weighted(group, weights), None, amount) for group in groups]
-            columns[column] = np.array([answer.value for answer in answers])
-            columns[f"{column}_margin"] = np.array([answer.margin for answer in answers])
-        return labelled(self.release.kind, labels, columns)
+        return self.release[family]
 
-    @property
-    def _one(self) -> list[Fraction]:
-        """With what each part counts in the number of events."""
-        low, high = self.amount.ends
-        return [Fraction(1, high - low)] * 2
+    @checked
+    def with_means(self, family: Families) -> Any:
+        """One family as a table with the mean amount of each group, and the ends of its interval.
 
-    @property
-    def _sum(self) -> list[Fraction]:
-        """With what each part counts in the sum, in steps: x = (x - l) + l, and l as often as there are events."""
-        low, high = self.amount.ends
-        return [Fraction(high, high - low), Fraction(low, high - low)]
+        Blank are means that are not determined: the count may be 0, as far as its noise allows to say.
 
-    def _form(self, where: Where | None, weights: list[Fraction]) -> ProductForm:
-        selection = {} if where is None else where
-        if self.amount.name in selection:
-            raise OutOfRange("sums and counts are of both parts", came=f"where={self.amount.name!r}")
-        return self._weighted(selected(self.release.domain, selection), weights)
+        Args:
+            family: as for one table.
 
-    def _weighted(self, form: ProductForm, weights: list[Fraction]) -> ProductForm:
-        """The same with the two parts weighted."""
-        domain, common = self.release.domain, lcm(*(weight.denominator for weight in weights))
-        place, factors = domain.columns.index(self.amount.name), list(form.factors)
-        factors[place] = factors[place] * np.array([int(weight * common) for weight in weights], dtype=object)
-        return ProductForm(domain, tuple(factors), form.denominator * common)
+        Raises:
+            NotDetermined, OutOfRange: as for `WorkloadRelease.total`.
 
-    def _answer(self, form: ProductForm, confidence: Number | None, amount: Amount | None) -> Answer:
+        Cost: an interval for each row, a twentieth of a second.
+        """
+        release, name = self.release, self.amount.name
+        table, names = release[family], [f"{self.amount.name}_mean{end}" for end in ("", "_low", "_high")]
+        taken = set(adapter_of(table).names(table))
+        if taken & set(names):
+            came = repr(min(taken & set(names)))
+            raise OutOfRange("means stand in columns of their own names", came=came, remedy="Rename the level.")
+        bars = release.group_means(family)
+        ends = [
+            [end if bar.determined else None for bar, end in zip(bars, listed, strict=True)]
+            for listed in zip(*((bar.estimate, bar.lower, bar.upper) for bar in bars), strict=True)
+        ]
+        return with_blanks(table, dict(zip(names, ends, strict=True)), dict.fromkeys(names, f"{name}_margin"))
+
+    @checked
+    def save(
+        self, path: PathLike | str, *, family: Families | None = None, **file: Unpack[FileWords]
+    ) -> dict[str, Any]:
+        """Write one family's table with counts, sums and means, and the release beside it.
+
+        Args:
+            path: the table's file, see `saved`; `WorkloadRelease.save` writes the whole release as .json.
+            family: the levels of the table; those of the cells if left out.
+            format, sign, overwrite: as for `saved`.
+
+        Raises:
+            NotDetermined, OutOfRange: for a family that the release does not have.
+            Unsupported, KeyRefused: as `saved`.
+        """
         release = self.release
-        value = release.reconstruction.value(release.measured, form)
-        sure = release.confidence if confidence is None else read_confidence(confidence)
-        return answer_of(value, scaled(release.noise(form), 1 / self.amount.step), sure, amount)
+        chosen = self._pair.name(release.domain.finest) if family is None else family
+
+        def said(digest: Digest | None) -> dict[str, Any]:
+            return workload_table_statement(release, chosen, digest, with_means=True)
+
+        return saved(Publication(self.with_means(chosen), said), path, **file)

@@ -43,7 +43,7 @@ def laws_of_groups(
     domain = reconstruction.domain
     numbers, first = np.unique(reconstruction.kinds(family), return_index=True)
     kinds = np.searchsorted(numbers, reconstruction.kinds(family).ravel())
-    places = [_places_of(number, domain.group_shape(family)) for number in first.tolist()]
+    places = [places_of(number, domain.group_shape(family)) for number in first.tolist()]
 
     def law(kind: int) -> Combination:
         return noise(group_of(domain, family, places[kind]))
@@ -63,7 +63,7 @@ def laws_of_groups(
     return number[kinds], dict(enumerate(known))
 
 
-def _places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
+def places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
     """The group of a number, by axis; there may be more axes than an array can have."""
     places = []
     for groups in reversed(shape):

@@ -16,9 +16,10 @@ from utmost.laws.exact import Level
 from utmost.laws.noise import Combination, simultaneous_margins
 from utmost.laws.noise.near_laws import heights_at, reaches
 from utmost.laws.privacy import Unit
-from utmost.publish.releases.table_bars import laws_of_groups
+from utmost.publish.releases.table_bars import laws_of_groups, places_of
+from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.domain import Family
-from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.forms import ProductForm, group_of
 from utmost.publish.workloads.reconstruction import Reconstruction
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 
@@ -112,22 +113,31 @@ class AnswerErrors:
             self._known[family] = laws_of_groups(self.reconstruction, family, self.ratios, self.of)
         return self._known[family]
 
-    def by_group(self, by_kind: Mapping[int, Any], family: Family) -> NDArray[Any]:
-        """For each group of a family, what was found for its law."""
-        kinds, _ = self.of_family(family)
-        if len(by_kind) == 1:
-            return np.full(kinds.size, next(iter(by_kind.values())))
-        return np.array([by_kind[kind] for kind in kinds.tolist()])
+    def of_amounts(self, amounts: AmountPair, family: Family, weights: Weights) -> FamilyLaws:
+        """The same for answers that weigh the two parts of an amount, by the groups of the axes that are seen.
 
-    def widest(self, families: Iterable[Family], sure: Fraction, *, together: bool) -> dict[Family, int | float]:
+        Raises:
+            NotDetermined: as `of`.
+        """
+        both, seen, domain = amounts.both(family), amounts.seen(family), self.reconstruction.domain
+        parts = amounts.parts(self.reconstruction.kinds(both), both)
+        _, first, kinds = np.unique(parts, axis=1, return_index=True, return_inverse=True)
+        places = [places_of(group, domain.group_shape(seen)) for group in first.tolist()]
+        forms = [amounts.form(group_of(domain, seen, place), weights) for place in places]
+        return kinds.ravel().astype(np.intp), {kind: self.of(form) for kind, form in enumerate(forms)}
+
+    def widest(
+        self, by_family: Mapping[Family, FamilyLaws], sure: Fraction, *, together: bool
+    ) -> dict[Family, int | float]:
         """For each family, its largest margin.
 
         Args:
+            by_family: for each family, the laws of its groups.
             sure: with which chance each sum lies within its margin; where ``together``, *all* sums of all families.
         """
-        laws = {family: self.of_family(family)[1] for family in families}
+        laws = {family: of for family, (_, of) in by_family.items()}
         if together:
-            listed = [law for family, of in laws.items() for law in self.by_group(of, family).tolist()]
+            listed = [of[kind] for kinds, of in by_family.values() for kind in kinds.tolist()]
             alone = len(self.ratios) == 1 and len(laws) == 1
             margins = dict(zip(map(id, listed), simultaneous_margins(listed, sure, independent=alone), strict=True))
         else:
@@ -147,6 +157,13 @@ class AnswerErrors:
 
     def _check_adds(self, form: ProductForm) -> None:
         self.unit.check_adds(is_one_cell=form.is_one_cell, came="a sum over several")
+
+
+def by_group(kinds: NDArray[np.intp], by_kind: Mapping[int, Any]) -> NDArray[Any]:
+    """For each group, what was found for its law."""
+    if len(by_kind) == 1:
+        return np.full(kinds.size, next(iter(by_kind.values())))
+    return np.array([by_kind[kind] for kind in kinds.tolist()])
 
 
 def scaled(noise: Combination, step: Fraction) -> Combination:

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.errors import BadTable, FactsFarOff, NotDetermined, OutOfRange, Unsupported, UtmostError, warn
 from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
 from utmost.laws.exact.kinds import checked_parts
 from utmost.laws.exact.long_work import long_work
@@ -24,11 +24,19 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases.along_axis import AlongAxis
 from utmost.publish.releases.clean_release import CleanTable, cleaned
-from utmost.publish.releases.family_tables import estimated_columns, family_table, wanted_families
+from utmost.publish.releases.family_tables import (
+    amount_columns,
+    estimated_columns,
+    family_table,
+    groups_in,
+    wanted_families,
+)
+from utmost.publish.releases.given_facts import read_given
+from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
-from utmost.publish.releases.workload_errors import AnswerErrors, scaled
+from utmost.publish.releases.workload_errors import AnswerErrors, FamilyLaws, scaled
 from utmost.publish.releases.workload_statements import (
     check_stated,
     workload_facts,
@@ -38,12 +46,17 @@ from utmost.publish.releases.workload_statements import (
 )
 from utmost.publish.tables.saving import FileWords, Publication, saved
 from utmost.publish.workloads import Domain, Strategy
+from utmost.publish.workloads.amount_pair import AmountPair, Weights
 from utmost.publish.workloads.domain import Family, Where
-from utmost.publish.workloads.forms import ProductForm, selected
+from utmost.publish.workloads.forms import ProductForm, group_of, selected
 from utmost.publish.workloads.measured_families import measured_family
+from utmost.publish.workloads.public_facts import MOST_NAMED, PublicFacts
 from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
+
+_ALL_BUT_EXCLUDED = Fraction(1, 10**6)
+"""With this chance at most noise alone puts any of the public facts so far from what was released."""
 
 Families = str | Sequence[str] | Family
 """A family by the names of its levels, or as the domain has it."""
@@ -155,7 +168,8 @@ class WorkloadRelease(AlongAxis, Shown):
         if family is None and file.get("format") is None and PathLike(fsdecode(path)).suffix.lower() == ".json":
             publication = Publication(self.measured, lambda _: self.facts(), self.facts)
         else:
-            chosen = self.domain.level_names(self.domain.finest) if family is None else family
+            finest = self.domain.finest if self._amounts is None else self._amounts.seen(self.domain.finest)
+            chosen = self.domain.level_names(finest) if family is None else family
             publication = Publication(self[chosen], lambda digest: workload_table_statement(self, chosen, digest))
         return saved(publication, path, **file)
 
@@ -177,6 +191,9 @@ class WorkloadRelease(AlongAxis, Shown):
     def __getitem__(self, family: Families) -> Any:
         """One family as a table: its labels, the estimates, and behind them their margins, of the release's confidence.
 
+        Where counts were noised together with sums (``most_events``) it has both, each under its name: see
+        `SumsAndCounts`.
+
         Args:
             family: names of levels, each of which may be narrowed to a label: ``"department outcome=admitted"``.
 
@@ -184,8 +201,13 @@ class WorkloadRelease(AlongAxis, Shown):
             NotDetermined: for a family that the measured ones do not determine.
             OutOfRange: for names that the domain has not.
         """
-        chosen, narrow = narrowed(self.domain, family)
-        return family_table(self.domain, self.kind, chosen, self._estimated(chosen), narrow)
+        chosen, narrow = self._named(family)
+        amounts = self._amounts
+        if amounts is None:
+            return family_table(self.domain, self.kind, chosen, self._estimated(chosen), narrow)
+        known = self.reconstruction, self._errors, self.measured
+        columns = amount_columns(*known, chosen, self.confidence, amounts)
+        return family_table(self.domain, self.kind, amounts.seen(chosen), columns, narrow)
 
     def raw(self, family: Families) -> Any:
         """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
@@ -194,8 +216,9 @@ class WorkloadRelease(AlongAxis, Shown):
             OutOfRange: for a family that was not measured.
         """
         chosen = measured_family(self.domain, family)
+        chosen = chosen if self._amounts is None else self._amounts.both(chosen)
         if chosen not in self.measured:
-            names = ", ".join(repr(self.domain.family_name(of_measured)) for of_measured in self.measured)
+            names = ", ".join(repr(self.table_name(of_measured)) for of_measured in self.measured)
             raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
         pair = self.strategy.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
@@ -208,6 +231,8 @@ class WorkloadRelease(AlongAxis, Shown):
     ) -> Answer:
         """The sum over a selection of cells, with its error bar.
 
+        Where counts were noised together with sums it is that of the amounts; `SumsAndCounts` has the count.
+
         Args:
             where: by the name of a level a label, a list of labels, or of bins ``slice(low, high)``; everything when
                 left out.
@@ -218,7 +243,7 @@ class WorkloadRelease(AlongAxis, Shown):
             NotDetermined: for an answer that the measured families do not determine.
             OutOfRange: for names and labels that the domain has not.
         """
-        form = selected(self.domain, {} if where is None else where, along)
+        form = self.form(where, along)
         value, law = self.reconstruction.value(self.measured, form), self._errors.of(form)
         return answer_of(value, law, self._sure(confidence), self.unit.amount)
 
@@ -233,7 +258,7 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        forms = selected(self.domain, first), selected(self.domain, second)
+        forms = self.form(first), self.form(second)
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
         return answer_of(value - less, self._errors.of_difference(*forms), self._sure(confidence), self.unit.amount)
 
@@ -248,7 +273,7 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        return self._ratio(selected(self.domain, numerator), self, selected(self.domain, denominator), confidence).bar()
+        return self._ratio(self.form(numerator), self, self.form(denominator), confidence).bar()
 
     @checked
     def mean(
@@ -278,19 +303,66 @@ class WorkloadRelease(AlongAxis, Shown):
                 "a mean is of one of name and sums", came="neither" if name is None else "both", remedy=remedy
             )
         chosen: Where = {} if where is None else where
-        counts = selected(self.domain, chosen)
+        counts = self.counted_form(chosen)
         if sums is not None:
             if not isinstance(sums, WorkloadRelease):
                 raise wrong_kind("sums", "a WorkloadRelease", sums)
-            return self._ratio(selected(sums.domain, chosen), sums, counts, confidence).bar()
-        points = self.unit.points_along(str(name)) or values
-        return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence).bar()
+            step = self.unit.step if self._amounts is None else Fraction(1)
+            return self._ratio(sums.form(chosen), sums, counts, confidence, sums.unit.step / step).bar()
+        amounts = self._amounts
+        if amounts is not None and name == amounts.amount.name:
+            return self._ratio(self.form(chosen), self, counts, confidence, self.unit.step).bar()
+        return self._ratio(self.counted_form(chosen, {str(name): values}), self, counts, confidence).bar()
+
+    def group_means(self, family: Families) -> list[RatioBar]:
+        """The mean amount of the events of each row of a family's table, where counts are noised with sums.
+
+        Raises:
+            NotDetermined, OutOfRange: as for one table.
+        """
+        chosen, narrow = self._named(family)
+        amounts = self._amounts
+        assert amounts is not None, "asked of sums and counts alone"
+        seen, shape = amounts.seen(chosen), self.domain.group_shape(amounts.seen(chosen))
+        groups = np.flatnonzero(groups_in(self.domain, seen, narrow)).tolist()
+        forms = [group_of(self.domain, seen, places_of(group, shape)) for group in groups]
+        of_forms = ((amounts.form(form, amounts.total), amounts.form(form, amounts.count)) for form in forms)
+        return [self._ratio(over, self, under, None, self.unit.step).bar() for over, under in of_forms]
+
+    def form(self, where: Where | None = None, along: Mapping[str, Any] | None = None) -> ProductForm:
+        """The answer that `total` gives, as a sum of cells; of amounts that have counts beside them, in their steps.
+
+        Raises:
+            OutOfRange: for names and labels that the domain has not.
+        """
+        amounts = self._amounts
+        return self._selected(where, along, None if amounts is None else amounts.total)
+
+    def counted_form(self, where: Where | None = None, along: Mapping[str, Any] | None = None) -> ProductForm:
+        """The number of events of a selection, where they are counted beside their amounts; else as `form`.
+
+        Raises:
+            OutOfRange: for names and labels that the domain has not.
+        """
+        amounts = self._amounts
+        return self._selected(where, along, None if amounts is None else amounts.count)
+
+    @property
+    def value_columns(self) -> tuple[tuple[str, str], ...]:
+        """The columns of numbers in its tables, each with that of its margins."""
+        return (("estimate", "margin"),) if self._amounts is None else self._amounts.columns
+
+    def table_name(self, family: Family) -> str:
+        """The name of a family's table: its levels, without the axis of the two parts of an amount."""
+        return self.domain.family_name(family) if self._amounts is None else self._amounts.name(family)
 
     @checked
     def bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
         """The margins of families, by name; of several sizes of groups the largest.
+
+        Where counts were noised together with sums they are those of the sums; `SumsAndCounts.bars` has the counts'.
 
         Args:
             families: the families; when none is named, those that the strategy's workload wants, or the measured ones.
@@ -301,10 +373,19 @@ class WorkloadRelease(AlongAxis, Shown):
             NotDetermined, OutOfRange: as for `total`.
         """
         chosen = [self.domain.family(name) for name in families] or wanted_families(self.strategy)
-        widest = self._errors.widest(chosen, self._sure(confidence), together=together)
+        weights = None if self._amounts is None else self._amounts.total
+        return self.widest_bars(chosen, weights, self._sure(confidence), together=together)
+
+    def widest_bars(
+        self, families: Iterable[Family], weights: Weights | None, sure: Fraction, *, together: bool = False
+    ) -> dict[str, int | float]:
+        """`bars` of the sums of families, or of an answer that weighs the two parts of an amount."""
+        amounts = self._amounts
+        laws = {family: self._family_laws(family, weights) for family in families}
+        amount = None if amounts is not None and weights == amounts.count else self.unit.amount
         return {
-            self.domain.family_name(family): Printing.of(self.laws(family).values(), self.unit.amount).margin(margin)
-            for family, margin in widest.items()
+            self.table_name(family): Printing.of(laws[family][1].values(), amount).margin(margin)
+            for family, margin in self._errors.widest(laws, sure, together=together).items()
         }
 
     @checked
@@ -333,6 +414,9 @@ class WorkloadRelease(AlongAxis, Shown):
     @checked
     def withheld(self, rule: WithholdingRule, families: Iterable[Any]) -> WithheldTables:
         """`withhold` by a rule, with families in any form that a release takes."""
+        if self._amounts is not None:
+            remedy = "Take rows out of a saved table by their counts: these are noisy already, so it costs nothing."
+            raise Unsupported("cells are withheld of counts, or of sums", came="both, noised together", remedy=remedy)
         cells = []
         for family, narrow in (narrowed(self.domain, name) for name in families):
             columns, law = self._estimated(family), max(self.laws(family).values(), key=lambda law: law.variance)
@@ -353,12 +437,39 @@ class WorkloadRelease(AlongAxis, Shown):
                 where a program fails.
             OutOfRange, WrongKind, Infeasible: for facts that are none, and such as hold of no table.
 
+        Warns:
+            FactsFarOff: for a fact so far from the released sum that noise has a chance of 10^-6 to be the reason.
+
         Cost: seconds for 10^5 cells.
         """
-        self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
-        self.reconstruction.check_family_determined(self.domain.finest)
+        self.strategy.check_clean(self.reconstruction)
         cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
-        return cleaned(self, self.reconstruction, cell, self.kind, given, hold)
+        facts = None if given is None else read_given(self.domain, given, self.unit.amount)
+        whole = cleaned(self, self.reconstruction, cell, self.kind, facts, hold)
+        if facts is not None:
+            self._warn_of(facts)
+        return whole
+
+    def _warn_of(self, facts: PublicFacts) -> None:
+        """Warn of facts that the released sums all but exclude: a mistyped total makes a table of nonsense."""
+        count, far = sum(len(facts.places(family)) for family in facts.bounds), []
+        for family, bounds in facts.bounds.items():
+            try:
+                sums, divisor = self.reconstruction.estimates(self.measured, family)
+                kinds, laws = self._errors.of_family(family)
+            except NotDetermined:  # nothing was released of it
+                continue
+            reach = {kind: Fraction(law.margin(1 - _ALL_BUT_EXCLUDED / count)) for kind, law in laws.items()}
+            estimates, (lower, upper) = sums.ravel(), (ends.ravel() for ends in bounds)
+            for place in facts.places(family):
+                estimate, farthest = Fraction(int(estimates[place]), divisor), reach[int(kinds[place])]
+                if lower[place] - estimate > farthest or estimate - upper[place] > farthest:
+                    answer = answer_of(estimate, laws[int(kinds[place])], self.confidence, self.unit.amount)
+                    far.append(f"{facts.fact(family, place)}, where {answer} was released")
+        if far:
+            listed = "; ".join(far[:MOST_NAMED]) + (f"; and {len(far) - MOST_NAMED} more" if far[MOST_NAMED:] else "")
+            text = f"public facts lie far outside the margins of what was released: {listed}. Check them for a slip."
+            warn(text, FactsFarOff)
 
     def noise(self, form: ProductForm) -> Combination:
         """The law of an answer's error, of amounts in their own unit.
@@ -379,7 +490,7 @@ class WorkloadRelease(AlongAxis, Shown):
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
     def laws(self, family: str | Sequence[str] | Family) -> dict[int, Combination]:
-        """The laws of the errors of a family's sums.
+        """The laws of the errors of a family's sums; of amounts in steps.
 
         Args:
             family: as `Domain.family` reads it: "department sex", a list of levels, or a family.
@@ -387,7 +498,34 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             OutOfRange: for a level that the domain does not have.
         """
-        return self._errors.of_family(self.domain.family(family))[1]
+        weights = None if self._amounts is None else self._amounts.total
+        return self._family_laws(self.domain.family(family), weights)[1]
+
+    def _family_laws(self, family: Family, weights: Weights | None) -> FamilyLaws:
+        amounts = self._amounts
+        if amounts is None or weights is None:
+            return self._errors.of_family(family)
+        return self._errors.of_amounts(amounts, family, weights)
+
+    @property
+    def _amounts(self) -> AmountPair | None:
+        return self.strategy.amount_pair
+
+    def _named(self, family: Families) -> tuple[Family, Mapping[int, int]]:
+        """A family by its name, with both parts of an amount, and the labels that it is narrowed to."""
+        chosen, narrow = narrowed(self.domain, family)
+        if self._amounts is None:
+            return chosen, narrow
+        self._amounts.check_narrow(narrow)
+        return self._amounts.both(chosen), narrow
+
+    def _selected(self, where: Where | None, along: Mapping[str, Any] | None, weights: Weights | None) -> ProductForm:
+        chosen: Where = {} if where is None else where
+        amounts = self._amounts
+        if amounts is None or weights is None:
+            return selected(self.domain, chosen, along)
+        amounts.check_where(chosen, {} if along is None else along)
+        return amounts.form(selected(self.domain, chosen, along), weights)
 
     def _estimated(self, family: Family) -> dict[str, NDArray[Any]]:
         known = self.reconstruction, self._errors, self.measured
@@ -396,9 +534,17 @@ class WorkloadRelease(AlongAxis, Shown):
     def _sure(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
 
-    def _ratio(self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Any) -> FiellerSet:
+    def _ratio(
+        self,
+        over: ProductForm,
+        of: "WorkloadRelease",
+        under: ProductForm,
+        confidence: Any,
+        steps: Fraction | None = None,
+    ) -> FiellerSet:
+        """The set of a ratio; ``steps`` is the unit of the numerator in that of the denominator."""
         law = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
-        steps = of.unit.step / self.unit.step
+        steps = of.unit.step / self.unit.step if steps is None else steps
         moved = law | {"u": [steps * u for u in law["u"]]}
         return FiellerSet.of(steps * top, bottom, **moved, confidence=self._sure(confidence))

@@ -112,13 +112,16 @@ def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str
     return in_words_of(statement, statement)
 
 
-def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, str] | None) -> dict[str, Any]:
+def workload_table_statement(
+    release: Noised, family: Any, digest: Mapping[str, str] | None, *, with_means: bool = False
+) -> dict[str, Any]:
     """What stands beside one table of a workload release: the whole release, from which the table can be computed.
 
     Args:
         release: the release.
         family: which table, as the release takes it.
         digest: of the table.
+        with_means: whether the table has the means of amounts beside their sums and counts.
     """
     names: Any = family
     if isinstance(family, tuple) and family and all(isinstance(level, int) for level in family):
@@ -131,6 +134,7 @@ def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, 
         "family": names
         if isinstance(names, str)
         else [name if isinstance(name, str) else list(name) for name in names],
+        **({"means": True} if with_means else {}),
         "table": None if digest is None else dict(digest),
         "release": workload_facts(release),
     }

@@ -21,7 +21,6 @@ from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.workloads.forms import selected
 
 Release = ReleasedTable | WorkloadRelease
 
@@ -172,11 +171,7 @@ class _Sum:
     def of(cls, release: Release, where: Mapping[str, Any] | None, column: str | None) -> "_Sum":
         chosen = {} if where is None else where
         if isinstance(release, WorkloadRelease):
-            if release.unit.is_shared:
-                remedy = "Compare ut.publish.releases.SumsAndCounts of each."
-                raise OutOfRange("a change is of counts, or of sums", came="both, noised together", remedy=remedy)
-            form = selected(release.domain, chosen)
-            return cls(release.total(chosen).exact, release.noise(form))
+            return cls(release.total(chosen).exact, release.noise(release.form(chosen)))
         rows = release.rows_where(chosen)
         total, plan = release.total(rows, column, confidence="0.5"), release.plan
         drawn, law = plan.drawn, None

@@ -4,7 +4,7 @@ Every statement is checked before a word of it is repeated, as `utmost verify` d
 its level, unit and noise, and it is refused where they differ.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -158,25 +158,32 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
 
     plain = release.strategy.measurement.adds_to_one(release.strategy.shares)
     whole = "the whole" if plain else "the level that a cell alone would have"
+    amounts = release.strategy.amount_pair
     noises = tuple(
         StatedNoise(
-            release.strategy.family_words(family) or "total",
-            f"the {one['sums']} {one.get('of', 'sums')} of {release.strategy.family_words(family) or 'everything'}",
+            name,
+            sums,
             f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
             f"{level_name(law.level)}, {one['share']} of {whole}",
-            _bars(release.confidence, lambda sure, law=law: release.unit.margin(law.margin(sure))),
+            _bars(release.confidence, margin),
         )
         for (family, law), one in zip(_laws(release), statement["families"], strict=True)
+        for name, sums, margin in _noised(release, family, law, one)
     )
     part = ""
     if release.part is not None:
         axis, label = release.part
         part = f" This is the part {label} of {axis}; parts share nobody, so the largest level of any part counts."
-    shares = [f"{noise.name} {one['share']}" for noise, one in zip(noises, statement["families"], strict=True)]
+    measured_families = zip(_laws(release), statement["families"], strict=True)
+    words = release.strategy.family_words if amounts is None else amounts.name
+    shares = [f"{words(family) or 'total'} {one['share']}" for (family, _), one in measured_families]
     summed = release.unit.amount
     of = "" if summed is None or summed.distinct is not None else f" of {summed.name}"
+    count, sums = release.strategy.measured, "sums"
+    if amounts is not None:
+        count, sums = count // 2, "pairs of sums and counts"
     named = "" if release.measure is None else f"{release.measure}: "
-    measured = f"{named}{release.strategy.measured} sums{of}: {few(shares, MOST_BARS)} of {whole}"
+    measured = f"{named}{count} {sums}{of}: {few(shares, MOST_BARS)} of {whole}"
     total, (adds, _) = in_ledger(statement, release.level)
     return Facts(
         **_common(statement, total, release.level, "cell", measured),
@@ -195,8 +202,34 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
     )
 
 
+def _noised(
+    release: "WorkloadRelease", family: Any, law: Geometric, one: Mapping[str, Any]
+) -> list[tuple[str, str, Callable[[Any], int | float]]]:
+    """What a measured family gives: names, the sums in words, and their margins; of a pair of sums and counts both."""
+    amounts, words = release.strategy.amount_pair, release.strategy.family_words(family)
+    if amounts is None:
+        sums = f"the {one['sums']} {one.get('of', 'sums')} of {words or 'everything'}"
+        return [(words or "total", sums, lambda sure: release.unit.margin(law.margin(sure)))]
+    name, low, high = amounts.name(family) or "total", *map(release.unit.text, amounts.amount.ends)
+    parts = f"each made of two noisy sums, of what events have above {low} and below {high}"
+
+    def margin_of(column: str) -> Callable[[Any], int | float]:
+        return lambda sure: dict(amounts.bars(law.ratio, sure))[column]
+
+    listed = (amounts.amount.name, f"sums of {amounts.amount.name}"), ("count", "counts of events")
+    return [
+        (f"{name}: {column}", f"the {one['sums'] // 2} {what} by {name}, {parts}", margin_of(column))
+        for column, what in listed
+    ]
+
+
 def _sums_of_cells(unit: Unit) -> str:
     """What is made of noisy sums; amounts are rounded to their step."""
+    if unit.is_shared:
+        return (
+            "every sum of amounts and every count of events is made of the noisy sums by least squares, exactly "
+            "unbiased. It costs no more"
+        )
     whole = "whole numbers" if unit.step == 1 else f"multiples of {unit.text(1)}"
     return (
         "every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "

@@ -10,11 +10,11 @@ from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import checked, possible_path
 from utmost.publish.promises.older_words import columns_of_today
 from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
-from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases import SumsAndCounts, WorkloadRelease
 from utmost.publish.releases.workload_statements import workload_facts, workload_table_statement
 from utmost.publish.statements import codec, statement_files
 from utmost.publish.statements.codec import check_header
-from utmost.publish.statements.statement_check import digest_of, does_not_follow
+from utmost.publish.statements.statement_check import digest_of, does_not_follow, is_blank
 from utmost.publish.tables import files, table_formats
 from utmost.publish.workloads.workload import narrowed
 
@@ -98,7 +98,9 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRe
         table: as it was read from its file.
     """
     release = stated_workload_table(statement)
-    expected = table_formats.as_columns(release[_family(statement, release)])
+    family = _family(statement, release)
+    table_of_it = SumsAndCounts(release).with_means(family) if "means" in statement else release[family]
+    expected = table_formats.as_columns(table_of_it)
     columns = columns_of_today(statement["release"], table_formats.as_columns(table))
     if list(columns) != list(expected):
         raise BadTable("the table must have the columns of its family", came="others", where="released")
@@ -115,7 +117,11 @@ def stated_workload_table(statement: Mapping[str, Any]) -> WorkloadRelease:
     if not isinstance(facts, Mapping):
         raise BadTable("a table of sums must have its release beside it", came="none", where="release")
     release = check_workload(facts)
-    written = workload_table_statement(release, _family(statement, release), digest_of(statement))
+    with_means = "means" in statement
+    if with_means and not release.unit.is_shared:
+        raise BadTable("means stand beside sums and counts that were noised together", came="others", where="means")
+    family, digest = _family(statement, release), digest_of(statement)
+    written = workload_table_statement(release, family, digest, with_means=with_means)
     repeated = {name: facts.get(name) for name in ("utmost", "guarantee")}  # in the words of the release's own format
     for name in codec.differing(statement, written | repeated | {"release": facts}):
         raise does_not_follow(name)
@@ -128,14 +134,18 @@ def _family(statement: Mapping[str, Any], release: WorkloadRelease) -> Any:
     if isinstance(family, list):
         family = [tuple(name) if isinstance(name, list) else name for name in family]
     try:
-        narrowed(release.domain, family)
+        _, narrow = narrowed(release.domain, family)
+        if (amounts := release.strategy.amount_pair) is not None:
+            amounts.check_narrow(narrow)
     except (UtmostError, TypeError) as error:
         raise BadTable("a table of sums must name its family", came=type(error).__name__, where="family") from None
     return family
 
 
 def _as_text(cell: Any) -> str:
-    """A cell however its file spells it: numbers by their value."""
+    """A cell however its file spells it: numbers by their value, blanks alike."""
+    if is_blank(cell):
+        return ""
     try:
         return repr(float(cell))
     except (TypeError, ValueError):

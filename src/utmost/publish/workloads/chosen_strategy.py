@@ -8,6 +8,7 @@ from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy import Unit
+from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.least_error import AIMS
 from utmost.publish.workloads.marginal_search import wants_marginals, wants_tables
 from utmost.publish.workloads.planned_shares import planned_shares
@@ -99,6 +100,8 @@ def strategy(
     highest = now if up_to is None else level(up_to)
     if highest < now:
         raise NotALevel("up_to must be at least the level of the release", came=up_to)
+    if (amounts := AmountPair.of(wanted.domain, unit)) is not None:
+        wanted = amounts.wanted(wanted)
     if aim not in AIMS:
         raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim)
     if noise not in (None, "independent", "rotated", "signed") or (together is None and noise in ("rotated", "signed")):

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, exact, frozen
-from utmost.publish.workloads.axes import Axis
+from utmost.laws.exact import exact, frozen
+from utmost.publish.workloads.axes import Axis, label_text
 from utmost.publish.workloads.domain import Domain, Family, Where
 
 
@@ -130,40 +130,97 @@ def numbers_of(axis: Axis, level: int, numbers: Any, name: str, taken: NDArray[A
 
     Args:
         axis, level, name: the level, and what it is called.
-        numbers: as ``along`` of `selected` has them.
-        taken: for each value of the axis, whether it is selected; a group that is not needs no midpoint, and has 0.
+        numbers: "midpoints" of bins; a mapping from labels to numbers, where bins that it leaves out have their
+            midpoints; or a list, a number for each label, or for each that is taken.
+        taken: for each value of the axis, whether it is selected; a group that is not needs no number, and has 0.
+
+    Raises:
+        OutOfRange: where a label that is taken has no number, as the last bin without an end, or missing cells; and for
+            numbers of labels that there are not.
+
+    >>> from utmost.publish.workloads.ordered_axes import bins
+    >>> age = bins([16, 25, 45, None], missing="not stated")
+    >>> [str(number) for number in numbers_of(age, 0, {"45+": 60}, "age", np.array([1, 1, 1, 0]))]
+    ['20', '69/2', '60', '0']
     """
-    labels = axis.labels[level]
-    if isinstance(numbers, str) and numbers == "midpoints":
-        return _midpoints(axis, level, name, taken)
-    if isinstance(numbers, Mapping):
-        missing = [label for label in labels if label not in numbers]
-        numbers = [] if missing else [numbers[label] for label in labels]
-    listed: Sequence[Number] = list(numbers) if hasattr(numbers, "__iter__") and not isinstance(numbers, str) else []
-    if len(listed) != len(labels):
+    labels = [str(label_text(label)) for label in axis.labels[level]]
+    counted = [bool(any(group)) for group in np.split(np.asarray(taken), axis.group_starts(level)[1:])]
+    by_label = isinstance(numbers, Mapping)
+    if by_label:
+        given = {str(label_text(label)): exact(number, name) for label, number in numbers.items()}
+        if unknown := [label for label in given if label not in labels]:
+            came = repr(unknown[0])
+            raise OutOfRange("numbers must be of labels of the level", came=came, where=repr(name), remedy=_all(labels))
+        known = [given.get(label, middle) for label, middle in zip(labels, _midpoints(axis, level), strict=True)]
+    elif isinstance(numbers, str) and numbers == "midpoints":
+        known = _midpoints(axis, level)
+    else:
+        known = _listed(numbers, name, counted)
+    lacking = [label for label, number, is_in in zip(labels, known, counted, strict=True) if is_in and number is None]
+    if lacking:
+        raise _without_numbers(axis, level, name, known, lacking)
+    return [number or Fraction(0) for number in known]
+
+
+def _listed(numbers: Any, name: str, counted: Sequence[bool]) -> list[Fraction | None]:
+    """A number for each label, or for each label that is counted, from a list."""
+    listed = list(numbers) if hasattr(numbers, "__iter__") and not isinstance(numbers, str) else []
+    if len(listed) not in (len(counted), sum(counted)):
         remedy = 'Give a list, or a mapping from labels to numbers; bins also take "midpoints".'
-        required = f"there must be a number for each of the {len(labels)} labels"
+        required = f"there must be a number for each of the {len(counted)} labels"
         raise OutOfRange(required, came=len(listed), where=repr(name), remedy=remedy)
-    return [exact(number, name) for number in listed]
+    read = iter([exact(number, name) for number in listed])
+    if len(listed) == len(counted):
+        return list(read)
+    return [next(read) if is_in else None for is_in in counted]
 
 
-def _midpoints(axis: Axis, level: int, name: str, taken: NDArray[Any]) -> list[Fraction]:
-    edges, starts = axis.edges, axis.group_starts(level).tolist()
-    if edges is None or axis.clock is not None or any(taken[axis.declared :]):
-        remedy = "Give a number for each label, or leave the others out by where=."
-        required = "only bins of numbers have midpoints, where no label takes in missing cells or what lies outside"
-        raise OutOfRange(required, where=repr(name), remedy=remedy)
+def _midpoints(axis: Axis, level: int) -> list[Fraction | None]:
+    """The middle of each group of a level of bins; None of one without an end, of missing cells, and of others."""
+    groups, edges = axis.groups(level), axis.edges
+    if edges is None or axis.clock is not None:
+        return [None] * groups
+    ends = [*axis.group_starts(level).tolist(), axis.size]
+    closed = [(edges[low], edges[high]) for low, high in pairwise(ends) if high <= axis.declared]
+    middles: list[Fraction | None] = [
+        (low + high - bool(axis.whole)) / 2 if isinstance(low, Fraction) and isinstance(high, Fraction) else None
+        for low, high in closed
+    ]
+    return middles + [None] * (groups - len(middles))
 
-    def midpoint(start: int, end: int) -> Fraction:
-        if not any(taken[start:end]):
-            return Fraction(0)
-        low, high = edges[start], edges[end]
-        if isinstance(low, Fraction) and isinstance(high, Fraction):
-            return (low + high - bool(axis.whole)) / 2
-        remedy = "Give a number for each label, such as the mean age of those above, or leave it out by where=."
-        raise OutOfRange("a bin without an end has no midpoint", where=repr(name), remedy=remedy)
 
-    return [midpoint(start, end) for start, end in pairwise([*starts, axis.size])]
+def _without_numbers(
+    axis: Axis, level: int, name: str, known: Sequence[Fraction | None], lacking: Sequence[str]
+) -> OutOfRange:
+    """The refusal of labels without a number, with a selection that leaves them out, and an argument that has one."""
+    is_bins = axis.edges is not None and axis.clock is None
+    named = " and ".join(map(repr, lacking[:_NAMED])) + (" and others" if lacking[_NAMED:] else "")
+    came = f"{named}, which {'have' if lacking[1:] else 'has'} no {'midpoint' if is_bins else 'number'}"
+    numbers = ", ".join(f"{label!r}: NUMBER" for label in lacking[:_NAMED])
+    remedy = f"Pass values={{{numbers}}}{', and so on' if lacking[_NAMED:] else ''}."
+    others = _selection_of_known(axis, level, known)
+    if others:
+        remedy = f"Exclude {'them' if lacking[1:] else 'it'} with where={{{name!r}: {others}}}, or p{remedy[1:]}"
+    return OutOfRange("each label that is counted must have a number", came=came, where=repr(name), remedy=remedy)
+
+
+def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]) -> str:
+    """What takes the labels that have a number, as `Domain.selection` reads it; nothing where it would be long."""
+    places = [place for place, number in enumerate(known) if number is not None]
+    starts = [*axis.group_starts(level).tolist(), axis.size]
+    is_run = bool(places) and places == list(range(places[0], places[-1] + 1))
+    if is_run and axis.edges is not None and starts[places[-1] + 1] <= axis.declared:
+        ends = axis.edges[starts[places[0]]], axis.edges[starts[places[-1] + 1]]
+        low, high = (axis.edge_shown(end) if isinstance(end, Fraction) else None for end in ends)
+        return f"slice({low}, {high})"
+    return repr([str(label_text(axis.labels[level][place])) for place in places]) if 0 < len(places) <= _SHOWN else ""
+
+
+def _all(labels: Sequence[str]) -> str:
+    return f"Its labels are {', '.join(map(repr, labels[:_SHOWN]))}{', ...' if labels[_SHOWN:] else ''}."
+
+
+_NAMED, _SHOWN = 3, 12
 
 
 def _level(axis: Axis, factor: NDArray[Any]) -> int:

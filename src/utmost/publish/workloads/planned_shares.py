@@ -11,6 +11,7 @@ import numpy as np
 from utmost.errors import NotALevel, Unsupported
 from utmost.laws.exact import Level, level
 from utmost.laws.privacy import Unit
+from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.candidates import (
     candidate_families,
@@ -66,6 +67,8 @@ def planned_shares(
     """
     if level.epsilon_float < _LEAST:
         raise NotALevel("a plan needs a level of at least 1e-100", came=level, remedy="Its errors are no floats.")
+    if (amounts := AmountPair.of(workload.domain, unit)) is not None:
+        return _shares_of_amounts(amounts, workload, unit, level, **search)
     if unit.is_distinct:
         workload.check_adds(unit)
         return cells_alone(workload, unit)
@@ -77,6 +80,18 @@ def planned_shares(
     return (
         plans[0] if len(plans) == 1 else min(plans, key=lambda shares: _error(workload, unit, shares, level, plan.aim))
     )
+
+
+def _shares_of_amounts(
+    amounts: AmountPair, workload: Workload, unit: Unit, level: Level, **search: Unpack[ShareWords]
+) -> dict[Family, Fraction]:
+    """The shares that are planned for one part of an amount: the other has the same errors."""
+    if search.get("candidates") is not None:
+        search["candidates"] = amounts.named(search["candidates"] or ())
+    planned = planned_shares(amounts.one_part(workload), amounts.one_part_unit(unit), level, **search)
+    shares = amounts.of_both(planned)
+    charge = max(Fraction(1), charge_of(workload.domain, unit, shares))
+    return {family: share / charge for family, share in shares.items()}
 
 
 @dataclass(frozen=True, slots=True)

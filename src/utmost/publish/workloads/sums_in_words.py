@@ -72,8 +72,15 @@ def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
     return words
 
 
-def read_wanted(domain: Domain, texts: Iterable[str], *, per_answer: bool = False) -> Workload:
+def read_wanted(
+    domain: Domain, texts: Iterable[str], *, per_answer: bool = False, without: str | None = None
+) -> Workload:
     """The sums that are wanted, each text with the weight that it ends in, or 1; equal ones have their weights added.
+
+    Args:
+        domain, texts: the domain, and what is wanted of it.
+        per_answer: as for `Workload`.
+        without: an axis that "tables of 2 columns" do not mean: that of the two parts of an amount.
 
     >>> from utmost.publish.workloads import bins
     >>> domain = Domain(age=bins(0, 90, width=10), sex=["men", "women"])
@@ -81,7 +88,7 @@ def read_wanted(domain: Domain, texts: Iterable[str], *, per_answer: bool = Fals
     Workload(age sex: 18 answers, weight 1; sex: 2 answers, weight 2; total: 1 answer, weight 1; \
 ranges of age: 45 answers, weight 1/3; age=20..40 sex=men: 1 answer, weight 1)
     """
-    wanted = [part for text in texts for part in _wanted(domain, text, per_answer).parts]
+    wanted = [part for text in texts for part in _wanted(domain, text, per_answer, without).parts]
     if not wanted:
         remedy = f"Its levels are {', '.join(domain.level_names(domain.finest))}; the empty text is the total."
         raise OutOfRange("a plan must say which sums are wanted", came="none", where="want", remedy=remedy)
@@ -109,10 +116,13 @@ def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
     return measured_family(domain, [*words, *marked]), exact(share, "share")
 
 
-def _wanted(domain: Domain, text: str, per_answer: bool) -> Workload:
+def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) -> Workload:
     tables = fullmatch(r"tables of (\d{1,4}) columns?(?:=(.*))?", text)
     if tables is not None:
-        listed = marginals(domain, int(tables[1]))
+        axes = {name: axis for name, axis in zip(domain.columns, domain.axes, strict=True) if name != without}
+        meant = domain if without is None else Domain(axes)
+        families = marginals(meant, int(tables[1]))
+        listed: list[Any] = [family if without is None else meant.level_names(family) for family in families]
         return Workload(domain, dict.fromkeys(listed, exact(tables[2] or 1, "weight")), per_answer=per_answer)
     start = next((start for start in _RUNS if text.startswith(start)), None)
     if start is not None:

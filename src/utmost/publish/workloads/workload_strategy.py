@@ -8,10 +8,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange
+from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kind
+from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
+from utmost.publish.workloads.amount_pair import AmountPair
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.few_cells import FewCells
 from utmost.publish.workloads.marginal_search import wants_marginals
@@ -19,8 +21,11 @@ from utmost.publish.workloads.marginal_spaces import is_vast
 from utmost.publish.workloads.measured_families import is_difference, is_tents, measured_family
 from utmost.publish.workloads.planned_shares import cells_alone, is_unequal_tree, planned_shares
 from utmost.publish.workloads.product_rows import ProductRows, rows_of_facts
+from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.tree_reconstruction import LeastSquares, SumSquares
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
+from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 from utmost.publish.workloads.usual_weightings import aligned, shown, usual_weightings, weighted
 from utmost.publish.workloads.ways_to_measure import Measurement, TurnedSums, measurement_of
 from utmost.publish.workloads.workload import Workload
@@ -91,12 +96,18 @@ class Strategy(Shown):
             raise wrong_kind("domain", "a Domain", domain)
         if not isinstance(unit, Unit):
             raise wrong_kind("unit", "a Unit", unit)
-        _check_shared(domain, unit, together)
+        amounts = AmountPair.of(domain, unit)
+        if amounts is not None and together is not None:
+            remedy = "Pass the domain of the counted table, and no together=."
+            required = "sums and counts that are noised together have an axis of their own"
+            raise OutOfRange(required, came=f"together={together!r}", remedy=remedy)
         if unit.sensitivity.denominator != 1:
             remedy = f"Pass {-(-unit.sensitivity // 1)}, or count in smaller units."
             required = "the sensitivity of sums of integers must be an integer"
             raise OutOfRange(required, came=str(unit.sensitivity), where="sensitivity", remedy=remedy)
-        read = sorted((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
+        named = ((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
+        # Both parts of an amount are always measured together: one alone, or their sum, is no sum of amounts.
+        read = sorted((family if amounts is None else amounts.both(family), share) for family, share in named)
         _check_written([share for _, share in read])
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
             remedy = "Leave out what is not measured, and give each family once."
@@ -106,6 +117,7 @@ class Strategy(Shown):
         if workload is not None:
             if not workload.domain.same_as(domain):
                 raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
+            workload = workload if amounts is None else amounts.wanted(workload)
             workload.check_adds(unit)
             measurement.check_determined(workload, unit, dict(read))
         values = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together, rows)
@@ -147,13 +159,21 @@ class Strategy(Shown):
         measurement = self.measurement
         return measurement.pair if isinstance(measurement, TurnedSums) else None
 
+    @property
+    def amount_pair(self) -> AmountPair | None:
+        """The axis along which an amount is kept in two parts; None where sums and counts are not noised together."""
+        return AmountPair.of(self.domain, self.unit)
+
     def measured_shape(self, family: Family) -> tuple[int, ...]:
         """The shape of what a measured family measures: that of its groups, of differences one for each row."""
         return self.measurement.shape(family)
 
     def family_words(self, family: Family) -> str:
         """What a measured family measures, in words: "department", or "department, differences of column"."""
-        return self.measurement.words(family)
+        amounts = self.amount_pair
+        if amounts is None:
+            return self.measurement.words(family)
+        return f"{self.measurement.words(amounts.seen(family)) or 'total'}, sums and counts of {amounts.amount.name}"
 
     def sums(self, cells: NDArray[Any] | FewCells) -> dict[Family, NDArray[Any]]:
         """The sums over the groups of each measured family, from an array with one number for each cell."""
@@ -211,7 +231,8 @@ class Strategy(Shown):
     def variances_at(self, level: Level) -> dict[str, float]:
         """For each wanted part, the mean variance of its answers, by least squares from a release at this level.
 
-        Of amounts it is in their own unit, while `value` and its bounds are in steps.
+        Of amounts it is in their own unit, while `value` and its bounds are in steps. Where counts are noised with them
+        it is that of the sums; see `count_variances_at`.
 
         Raises:
             OutOfRange: for a strategy without a workload.
@@ -224,6 +245,22 @@ class Strategy(Shown):
         {'sex': 1.8413, '': 3.6827}
         """
         square = float(self.unit.step**2)
+        if (amounts := self.amount_pair) is not None:
+            square *= float(sum(weight**2 for weight in amounts.total))
+        return {name: square * variance for name, variance in self._variances(level).items()}
+
+    @checked
+    def count_variances_at(self, level: Level) -> dict[str, float]:
+        """For each wanted part, the mean variance of the numbers of events that stand beside its sums.
+
+        Raises:
+            OutOfRange: for a strategy without a workload, and where no counts are noised with sums.
+        """
+        if (amounts := self.amount_pair) is None:
+            remedy = "Count with values=, each= and most_events=."
+            raise OutOfRange("counts must be noised together with sums", came="sums alone", remedy=remedy)
+        # Both parts have the same variance and no noise in common, since every measured family has both.
+        square = float(sum(weight**2 for weight in amounts.count))
         return {name: square * variance for name, variance in self._variances(level).items()}
 
     def _variances(self, level: Level) -> dict[str, float]:
@@ -306,6 +343,46 @@ class Strategy(Shown):
             )
         return listed
 
+    def check_clean(self, reconstruction: LeastSquares | None = None) -> None:
+        """Check that clean tables can be made of a release by this strategy; it is known before anything is drawn.
+
+        Args:
+            reconstruction: that of the release, where it is at hand.
+
+        Raises:
+            NotDetermined: where the measured families do not determine the cells, and of distinct counts.
+            Unsupported: for sums and counts that are noised together, and where other than groups and tents are
+                measured.
+
+        >>> Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
+        Traceback (most recent call last):
+        utmost.errors.NotDetermined: '' measured: the measured families must determine the answer; got sums over...
+        """
+        self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
+        if self.amount_pair is not None:
+            remedy = "Count the two apart, by measures=, and clean each: count and sum of one table agree as they are."
+            raise Unsupported("clean tables are of counts, or of sums", came="both, noised together", remedy=remedy)
+        if reconstruction is None:
+            reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
+        reconstruction.check_family_determined(self.domain.finest)
+        if not isinstance(reconstruction, SumSquares | TurnedReconstruction):
+            raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
+
+    @property
+    def clean_needs(self) -> str | None:
+        """The table that needs a share before a release by this strategy can be cleaned; None where none does.
+
+        >>> Strategy(Domain(age=range(3), sex=["men", "women"]), Unit(1, 1), {"age": "1/2", "sex": "1/2"}).clean_needs
+        'age sex'
+        """
+        try:
+            self.check_clean()
+        except NotDetermined:
+            return None if self.unit.is_distinct else self.domain.family_name(self.domain.finest)
+        except Unsupported:
+            return None
+        return None
+
     def summary(self) -> str:
         """What is measured and wanted, and how many times the error is each lower bound; a table to print.
 
@@ -328,7 +405,9 @@ class Strategy(Shown):
         rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
         sums = "differences" if self.pair is not None else "signed sums"
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
-        return f"{self}\n{gain}{aligned([['error at most', 'the least error of'], *rows])}"
+        cells = self.clean_needs
+        clean = "" if cells is None else f"\nno clean table follows: want {cells!r}, too, with a weight such as 1/100"
+        return f"{self}\n{gain}{aligned([['error at most', 'the least error of'], *rows])}{clean}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
@@ -393,18 +472,6 @@ class Alternatives(Shown):
         rows = [[name, *map(shown, deviations.values())] for name, deviations in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
         return aligned([["standard deviations", *parts], *rows])
-
-
-def _check_shared(domain: Domain, unit: Unit, together: str | None) -> None:
-    """Check that a unit of sums and counts that are noised together is for a domain with their axis."""
-    amount = unit.amount
-    if amount is None or amount.between is None:
-        return
-    named = dict(zip(domain.columns, domain.axes, strict=True))
-    if amount.name not in named or named[amount.name].labels[0] != amount.labels or together is not None:
-        came = "another domain" if together is None else f"together={together!r}"
-        remedy = "Pass the domain of the counted table, and no together=."
-        raise OutOfRange("sums and counts that are noised together have an axis of their own", came=came, remedy=remedy)
 
 
 def _check_written(shares: Sequence[Fraction]) -> None:

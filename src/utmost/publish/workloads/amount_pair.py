@@ -1,0 +1,195 @@
+"""The axis along which an amount is kept in two parts, so that its sum and its count are noised together.
+
+An event of amount x between l and h adds x - l to the first part S and h - x to the second part S'. So
+
+    number of events = (S + S') / (h - l),        sum of the amounts = (h S + l S') / (h - l).
+
+The two parts are no labels: their sum is the count times the width, which is neither of the two. This module is the one
+place that says so; whatever names tables, selects cells or plans asks it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import lcm, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number
+from utmost.laws.noise import Combination
+from utmost.laws.privacy import Amount, Unit
+from utmost.publish.workloads.axis_sums import Groups
+from utmost.publish.workloads.domain import Domain, Family, with_level
+from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.workload import Part, Workload
+
+_BOTH, _ADDED = 0, 1  # the level of the two parts, and of their sum
+
+Weights = tuple[Fraction, Fraction]
+"""With what each of the two parts counts in an answer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AmountPair:
+    """The axis of the two parts of an amount in a domain; made by `of`.
+
+    Attributes:
+        domain: the domain that has the axis.
+        amount: what is summed, between which ends.
+        place: the place of the axis.
+    """
+
+    domain: Domain
+    amount: Amount
+    place: int
+
+    @classmethod
+    def of(cls, domain: Domain, unit: Unit) -> "AmountPair | None":
+        """The pair of a unit by which sums and counts are noised together; None for any other unit.
+
+        Raises:
+            OutOfRange: for a domain without the axis of the two parts.
+
+        >>> from utmost.laws.privacy import Amount
+        >>> unit = Unit(200, 1, amount=Amount("paid", 1, (0, 200)))
+        >>> pair = AmountPair.of(Domain(shop=["A", "B"], paid=["above 0", "below 200"]), unit)
+        >>> pair.both((0, 1)), pair.seen((0, 0)), pair.name((0, 0))
+        ((0, 0), (0, 1), 'shop')
+        """
+        if unit.amount is None or not unit.is_shared:
+            return None
+        named = dict(zip(domain.columns, domain.axes, strict=True))
+        if unit.amount.name not in named or named[unit.amount.name].labels[0] != unit.amount.labels:
+            required = "sums and counts that are noised together have an axis of their own"
+            remedy = "Pass the domain of the counted table, and no together=."
+            raise OutOfRange(required, came="another domain", remedy=remedy)
+        return cls(domain, unit.amount, domain.columns.index(unit.amount.name))
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """The columns of a table of this amount, each with that of its margins: the count, and the sum."""
+        return ("count", "count_margin"), (self.amount.name, f"{self.amount.name}_margin")
+
+    @property
+    def count(self) -> Weights:
+        """With what each part counts in the number of events."""
+        low, high = self.amount.ends
+        return Fraction(1, high - low), Fraction(1, high - low)
+
+    @property
+    def total(self) -> Weights:
+        """With what each part counts in the sum of the amounts, in steps."""
+        low, high = self.amount.ends
+        return Fraction(high, high - low), Fraction(low, high - low)
+
+    def both(self, family: Family) -> Family:
+        """The family with both parts, whether it was named with the amount or without.
+
+        Raises:
+            OutOfRange: for a family of differences between the two parts.
+        """
+        if family[self.place] not in (_BOTH, _ADDED):
+            came = self.domain.family_name(family)
+            remedy = f"Name the table without {self.amount.name!r}: both parts are meant."
+            raise OutOfRange("the two parts of an amount are measured together", came=repr(came), remedy=remedy)
+        return with_level(family, self.place, _BOTH)
+
+    def seen(self, family: Family) -> Family:
+        """The family without the axis of the parts, whose labels are those of its table."""
+        return with_level(family, self.place, _ADDED)
+
+    def name(self, family: Family) -> str:
+        """The name of the table of a family, without the axis of the parts."""
+        return self.domain.family_name(self.seen(family))
+
+    def check_narrow(self, narrow: Mapping[int, int]) -> None:
+        """Check that no table is narrowed to one of the two parts."""
+        if self.place in narrow:
+            self._refuse(repr(self.domain.axes[self.place].labels[_BOTH][narrow[self.place]]))
+
+    def check_where(self, *levels: Iterable[str]) -> None:
+        """Check that no selection, and no numbers along levels, name the axis of the parts."""
+        for named in levels:
+            if self.amount.name in named:
+                self._refuse("a selection of them")
+
+    def _refuse(self, came: str) -> None:
+        name = self.amount.name
+        remedy = f"Leave {name!r} out: tables, totals and ratios are of {name}, with the number of events beside it."
+        raise OutOfRange(f"the two parts of {name!r} are no labels of a table", came=came, remedy=remedy)
+
+    def bars(self, ratio: Level, confidence: Number) -> tuple[tuple[str, int | float], ...]:
+        """The margins of the sum and of the count of one group, each part of which has noise of a level; by column.
+
+        >>> from utmost.laws.exact import level
+        >>> pair = AmountPair(Domain(paid=["above -1", "below 2"]), Amount("paid", 1, (-1, 2)), 0)
+        >>> pair.bars(level(1), "0.95")
+        (('paid', 2.0), ('count', 1.3333333333333335))
+        """
+        total, count = (
+            Combination([weight for weight in weights if weight], ratio).margin(confidence)
+            for weights in (self.total, self.count)
+        )
+        return (self.amount.name, self.amount.margin(total)), ("count", count)
+
+    def form(self, of: ProductForm, weights: Weights) -> ProductForm:
+        """An answer over both parts, each with its weight."""
+        common = lcm(*(weight.denominator for weight in weights))
+        factors = list(of.factors)
+        factors[self.place] = factors[self.place] * np.array([int(weight * common) for weight in weights], dtype=object)
+        return ProductForm(of.domain, tuple(factors), of.denominator * common)
+
+    def parts(self, values: NDArray[Any], family: Family) -> NDArray[Any]:
+        """Numbers for the groups of a family of both parts, as a row for each part; (2, groups of the other axes)."""
+        shape = self.domain.group_shape(family)
+        before, after = prod(shape[: self.place]), prod(shape[self.place + 1 :])
+        return np.moveaxis(values.reshape(before, 2, after), 1, 0).reshape(2, before * after)
+
+    def wanted(self, workload: Workload) -> Workload:
+        """The same tables and sums, of both parts: the sum of an amount and the count are wanted together.
+
+        Raises:
+            OutOfRange: for what is wanted of one part alone.
+        """
+        return Workload.of_parts(workload.domain, [self._both_parts(part) for part in workload.parts])
+
+    def _both_parts(self, part: Part) -> Part:
+        along = part.sums[self.place]
+        if along == Groups(_BOTH):
+            return part
+        if along != Groups(_ADDED):
+            self._refuse(repr(part.name))
+        sums = (*part.sums[: self.place], Groups(_BOTH), *part.sums[self.place + 1 :])
+        return replace(part, sums=sums, answers=2 * part.answers)
+
+    def one_part(self, workload: Workload) -> Workload:
+        """What is wanted of either part, over the domain without their axis.
+
+        Both have noise of one law, and none in common, so that a plan for one is a plan for both.
+        """
+        axes = dict(zip(self.domain.columns, self.domain.axes, strict=True))
+        del axes[self.amount.name]
+        parts = [
+            replace(part, sums=self._without(part.sums), answers=part.answers // 2)
+            for part in self.wanted(workload).parts
+        ]
+        return Workload.of_parts(Domain(axes), parts)
+
+    def one_part_unit(self, unit: Unit) -> Unit:
+        """What one individual changes in either part, of which nothing else is promised."""
+        amount = Amount(self.amount.name, self.amount.step)
+        return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_all=unit.in_all)
+
+    def named(self, names: Iterable[Any]) -> list[Family]:
+        """Families by their names, as the domain without the axis of the parts has them."""
+        return [self._without(self.both(self.domain.family(name))) for name in names]
+
+    def of_both(self, shares: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
+        """Shares that were planned for one part, by the families that measure both."""
+        return {(*family[: self.place], _BOTH, *family[self.place :]): share for family, share in shares.items()}
+
+    def _without(self, of: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (*of[: self.place], *of[self.place + 1 :])

@@ -1,0 +1,315 @@
+"""The two parts of an amount are never added up as labels: each door gives the amount, and the count beside it."""
+
+import csv
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from parts import COUNTED_FORM
+from running import called
+from utmost.doors.service.page_counted import rule_asked, sums_shown
+from utmost.errors import BadTable, LittleProtection, OutOfRange, Unsupported
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.statements.comparisons import change, trend
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.statements.workload_files import check_workload, check_workload_table
+from utmost.publish.workloads import Strategy, Workload
+
+SHOPS, REGIONS = ["A", "B", "C"], ["north", "south"]
+TRULY = {"A": (600, 18_000), "B": (400, 12_000), "C": (0, 0)}  # events and amounts, by shop
+NO_NOISE = 4_000_000
+
+
+def counted(each=(0, 200), paid=30, **words):
+    sales = {
+        "user": list(range(1000)),
+        "shop": ["A"] * 600 + ["B"] * 400,
+        "region": ["north", "south"] * 500,
+        "paid": [paid] * 1000,
+    }
+    domain = ut.Domain(shop=SHOPS, region=REGIONS)
+    return ut.count_table(
+        sales, person="user", domain=domain, at_most=1, values="paid", each=each, most_events=1, **words
+    )
+
+
+def released(table, wanted, epsilon=NO_NOISE):
+    plan = ut.strategy(Workload(table.domain, wanted), table.unit, epsilon=epsilon)
+    with pytest.warns(LittleProtection) if epsilon == NO_NOISE else pytest.MonkeyPatch.context():
+        return ut.release_workload(table, plan, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("name", ["shop", "shop paid", ["shop"], ["shop", "paid"]])
+@pytest.mark.parametrize(("each", "paid"), [((0, 200), 30), ((-100, 50), -20), ((-8, 8), 5), ((20, 40), 30)])
+def test_a_table_has_the_amounts_and_the_counts(name, each, paid):
+    """It had the count times the width: 120 281 where 18 000 is true."""
+    release = released(counted(each, paid), {"shop": 1})
+    table = release[name]
+    assert list(table) == ["shop", "count", "count_margin", "paid", "paid_margin"]
+    assert table["shop"].tolist() == SHOPS
+    assert np.rint(table["count"]).tolist() == [600, 400, 0]
+    assert np.rint(table["paid"]).tolist() == [600 * paid, 400 * paid, 0]
+    assert release.total({"shop": "A"}).value == pytest.approx(600 * paid, abs=0.5)
+    assert release.difference({"shop": "A"}, {"shop": "B"}).value == pytest.approx(200 * paid, abs=0.5)
+    assert release.ratio({"shop": "B"}, {}).estimate == pytest.approx(0.4, abs=1e-3)
+    assert release.mean("paid").estimate == pytest.approx(paid, abs=1e-2)
+
+
+def test_wanting_a_shop_is_wanting_both_parts():
+    table = counted()
+    for names in (["shop"], ["shop paid"], ["shop", "shop paid"]):
+        plan = ut.strategy(Workload(table.domain, dict.fromkeys(names, 1)), table.unit, epsilon=1)
+        assert plan.shares == {(0, 1, 0): 1}
+    mixed = Workload(table.domain, {"shop": 2, "": 1, "region": 1})
+    plan = ut.strategy(mixed, table.unit, epsilon=1)
+    assert all(family[2] == 0 for family in plan.shares)
+    assert all(family[2] == 0 for other in plan.alternatives().strategies.values() for family in other.shares)
+    again = PLAN_FORM.of(json.loads(json.dumps(PLAN_FORM.document(plan))), "plan")
+    assert again.shares == plan.shares
+    assert again.value == pytest.approx(plan.value)
+    for wanted in ({("shop", ("paid", "above 0")): 1}, {(("paid", "above 0"),): 1}):
+        with pytest.raises(OutOfRange, match="no labels of a table"):
+            ut.strategy(Workload(table.domain, wanted), table.unit, epsilon=1)
+    for shares in ({"shop paid-": 1}, {"shop": "1/2", "shop paid": "1/2"}):
+        with pytest.raises(OutOfRange):
+            Strategy(table.domain, table.unit, shares)
+
+
+@pytest.mark.parametrize(("each", "step"), [((0, 200), 1), ((-3, 5), "0.5"), ((-8, 8), 2), ((20, 40), "0.25")])
+def test_margins_and_variances_are_those_of_the_covariance(each, step):
+    """By the normal equations of all measured sums: both parts, then the amount h S + l S' and the count S + S'."""
+    paid = each[0]
+    table = counted(each, paid, step=step)
+    domain, unit = table.domain, table.unit
+    wanted = Workload(domain, {"shop region": 1, "shop": 1, "region": 1, "": 1})
+    shares = {"shop region": "1/2", "region": "1/4", "": "1/4"}
+    plan = Strategy(domain, unit, shares, wanted, ut.level(1))
+    release = ut.release_workload(table, plan, epsilon=1)
+    rows, precisions = [], []
+    for family, of in plan.levels(ut.level(1)).items():
+        matrix = np.array([domain.sums(cell.reshape(domain.shape), family).ravel() for cell in np.eye(domain.size)]).T
+        alpha = np.exp(-of.epsilon_float / float(unit.sensitivity))
+        rows.append(matrix)
+        precisions += [(1 - alpha) ** 2 / (2 * alpha)] * len(matrix)
+    measured = np.vstack(rows)
+    covariance = np.linalg.inv(measured.T @ (np.array(precisions)[:, None] * measured))
+    low, high = (float(Fraction(end) / Fraction(step)) for end in each)
+    answers = {
+        "paid": np.array([high, low]) / (high - low) * float(Fraction(step)),
+        "count": np.array([1, 1]) / (high - low),
+    }
+    both = ut.publish.releases.SumsAndCounts(release)
+    for name, family in {"shop region": (0, 0), "shop": (0, 1), "region": (1, 0), "": (1, 1)}.items():
+        cells = np.array([domain.sums(c.reshape(domain.shape), (*family, 0)).ravel() for c in np.eye(domain.size)]).T
+        for column, weights in answers.items():
+            one = weights @ cells[:2]
+            variance = one @ covariance @ one
+            stated = plan.variances_at(ut.level(1)) if column == "paid" else plan.count_variances_at(ut.level(1))
+            assert stated[name] == pytest.approx(variance, rel=2e-3)
+            where = {level: domain.axes[domain.level_named(level)[0]].labels[0][0] for level in name.split()}
+            answer = both.total(where) if column == "paid" else both.count(where)
+            assert answer.variance == pytest.approx(variance, rel=2e-3)
+            shown = release[name][f"{column}_margin"][0]
+            bars = release.bars(name) if column == "paid" else both.bars(name)
+            assert shown == pytest.approx(bars[name])
+            # geometric noise, and sums of it, lie between the normal law and Laplace's
+            assert 1.8 * variance**0.5 < shown < 2.3 * variance**0.5 + 3 * float(Fraction(step))
+
+
+def test_files_are_what_they_say_and_the_older_kind_is_refused(tmp_path):
+    """A table of the sums of both parts was vouched for."""
+    release = released(counted(), {"shop": 1}, epsilon=1)
+    release.save(tmp_path / "t.csv", family="shop")
+    with open(tmp_path / "t.csv", encoding="utf-8") as file:
+        assert next(csv.reader(file)) == ["shop", "count", "count_margin", "paid", "paid_margin"]
+    assert called("verify", tmp_path / "t.csv").returncode == 0
+    said = called("total", tmp_path / "t.csv", "--where", "shop=A", "--json").stdout
+    assert json.loads(said)["value"] == release.total({"shop": "A"}).value == release["shop"]["paid"][0]
+    assert ut.read_release(tmp_path / "t.csv").total({"shop": "A"}) == release.total({"shop": "A"})
+    statement = json.loads((tmp_path / "t.csv.json").read_text(encoding="utf-8"))
+    columns = {name: column.tolist() for name, column in release["shop"].items()}
+    assert check_workload_table(statement, columns)["shop"]["paid"].tolist() == columns["paid"]
+    width = {"shop": SHOPS, "estimate": [200 * count for count in columns["count"]], "margin": [823] * 3}
+    parts = {"shop": SHOPS * 2, "paid": ["above 0"] * 3 + ["below 200"] * 3, "estimate": [0] * 6, "margin": [1] * 6}
+    edited = dict(columns, paid=[paid + 1 for paid in columns["paid"]])
+    for table, family in ((width, "shop"), (parts, "shop paid"), (edited, "shop"), (columns, "")):
+        with pytest.raises(BadTable):
+            check_workload_table({**statement, "family": family}, table)
+    with pytest.raises(BadTable, match="family"):
+        check_workload_table({**statement, "family": [["shop", "A"], ["paid", "above 0"]]}, columns)
+    facts = release.facts()
+    renamed = json.loads(json.dumps(facts).replace('"shop paid"', '"shop"'))
+    with pytest.raises(BadTable):
+        check_workload(renamed)
+
+
+def test_a_table_with_means_is_saved_and_checked(tmp_path):
+    table = counted()
+    plan = Strategy(table.domain, table.unit, {"shop": 1})
+    sums = {(0, 1, 0): np.array([[18_100, 102_000], [11_900, 68_000], [100, 150]])}
+    release = WorkloadRelease(plan, ut.level(1), Fraction(19, 20), sums)
+    both = ut.publish.releases.SumsAndCounts(release)
+    both.save(tmp_path / "m.csv", family="shop")
+    with open(tmp_path / "m.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    names = ["shop", "count", "count_margin", "paid", "paid_margin", "paid_mean", "paid_mean_low", "paid_mean_high"]
+    assert list(rows[0]) == names
+    mean = both.mean({"shop": "A"})
+    assert [float(rows[0][name]) for name in names[-3:]] == [mean.estimate, mean.lower, mean.upper]
+    assert not both.mean({"shop": "C"}).determined
+    assert [rows[2][name] for name in names[-3:]] == [""] * 3  # nobody is there, as far as the noise tells
+    assert called("verify", tmp_path / "m.csv").returncode == 0
+    statement = json.loads((tmp_path / "m.csv.json").read_text(encoding="utf-8"))
+    assert statement["means"] is True
+    edited = {name: [row[name] for row in rows] for name in names}
+    edited["paid_mean_low"][0] = "29.9"
+    with pytest.raises(BadTable, match="another cell"):
+        check_workload_table(statement, edited)
+    del statement["means"]
+    with pytest.raises(BadTable):
+        check_workload_table(statement, edited)
+    for ending in ("xlsx", "parquet"):
+        both.save(tmp_path / f"m.{ending}", family="shop")
+        assert called("verify", tmp_path / f"m.{ending}").returncode == 0
+
+
+def test_no_door_takes_the_parts_for_labels():
+    release = released(counted(), {"shop": 1}, epsilon=1)
+    part = {"paid": "above 0"}
+    for ask in (
+        lambda: release.total(part),
+        lambda: release.total({}, along={"paid": [1, 2]}),
+        lambda: release.ratio(part, {}),
+        lambda: release.difference({}, part),
+        lambda: release.mean("shop", where=part, values=[1, 2, 3]),
+        lambda: release["shop", ("paid", "above 0")],
+        lambda: ut.publish.releases.SumsAndCounts(release).count(part),
+    ):
+        with pytest.raises(OutOfRange, match="no labels of a table"):
+            ask()
+    for ask in (release.clean, lambda: release.withhold(below=5)):
+        with pytest.raises(Unsupported, match="both, noised together"):
+            ask()
+
+
+def test_counts_weigh_means_and_quantiles_and_amounts_weigh_sums():
+    """A mean of a level is over events; a mean by the sums of another release is over the events of this one."""
+    sales = {"user": [*range(90)], "age": [10] * 60 + [30] * 30, "paid": [100] * 60 + [10] * 30}
+    domain = ut.Domain(age=ut.workloads.bins([0, 20, 40]))
+    words = {"person": "user", "domain": domain, "at_most": 1, "values": "paid", "each": (0, 200)}
+    release = released(ut.count_table(sales, most_events=1, **words), {"age": 1})
+    assert release.mean("age").estimate == pytest.approx((60 * 9.5 + 30 * 29.5) / 90, abs=0.01)
+    assert release.median("age").estimate == "0 to 19"
+    other = ut.count_table(sales, per_cell=(0, 200), **words)
+    sums = ut.release_workload(other, Strategy(other.domain, other.unit, {"age": 1}), epsilon=4000)
+    assert release.mean(sums=sums).estimate == pytest.approx(70, abs=0.1)
+    steps = release.cumulative("age")
+    assert list(steps) == ["age", "count", "count_margin", "paid", "paid_margin"]
+    assert np.rint(steps["count"]).tolist() == [60, 90]
+    assert np.rint(steps["paid"]).tolist() == [6000, 6300]
+
+
+def test_a_change_is_of_amounts():
+    table = counted()
+    releases = [released(each, {"shop": 1}) for each in (table, counted(paid=40))]
+    moved = change(releases[1], releases[0], {"shop": "A"})
+    assert moved.value == pytest.approx(6000, abs=0.5)
+    noisy = [released(table, {"shop": 1}, epsilon=1) for _ in range(2)]
+    assert change(*noisy, {"shop": "A"}).variance == pytest.approx(2 * noisy[0].total({"shop": "A"}).variance)
+    assert [value.value for value in trend(releases).values] == pytest.approx([30_000, 40_000], abs=0.5)
+
+
+def test_the_true_table_has_both_too():
+    table = counted((-100, 50), -20)
+    assert {name: np.asarray(column).tolist() for name, column in table.table("shop").items()} == {
+        "shop": SHOPS,
+        "count": [600, 400, 0],
+        "paid": [-12_000, -8_000, 0],
+    }
+    assert table.table()["paid"][0] == -20_000
+
+
+def test_by_commands(tmp_path):
+    """`plan --want shop` and `release --tables` wrote 120 407, and `total` refused the file."""
+    (tmp_path / "c.json").write_text(json.dumps(COUNTED_FORM.document(counted())), encoding="utf-8")
+    plan = called(
+        "plan",
+        "c.json",
+        "--want",
+        "shop",
+        "--want",
+        "tables of 2 columns",
+        "--epsilon",
+        "1",
+        "--out",
+        "p.json",
+        cwd=tmp_path,
+    )
+    assert plan.returncode == 0, plan.stderr
+    document = json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))
+    assert [part["sums"] for part in document["wanted"]] == ["shop", "shop region"]
+    assert "shop: paid" in plan.stdout
+    assert "shop: count" in plan.stdout
+    made = called(
+        "release", "c.json", "--plan", "p.json", "--epsilon", "1", "--out", "r.json", "--tables", "tabs", cwd=tmp_path
+    )
+    assert made.returncode == 0, made.stderr
+    assert "above 0" not in made.stdout + made.stderr
+    with open(tmp_path / "tabs" / "shop.csv", encoding="utf-8") as file:
+        rows = {row["shop"]: row for row in csv.DictReader(file)}
+    release = ut.read_release(tmp_path / "r.json")
+    for shop, (events, paid) in TRULY.items():
+        assert abs(float(rows[shop]["paid"]) - paid) < 40 * float(rows[shop]["paid_margin"]) / 3
+        assert abs(float(rows[shop]["count"]) - events) < 40 * float(rows[shop]["count_margin"]) / 3
+        for ask in ("total", "read"):
+            said = called(ask, "r.json", "--where", f"shop={shop}", "--json", cwd=tmp_path)
+            assert json.loads(said.stdout)["value"] == release.total({"shop": shop}).value == float(rows[shop]["paid"])
+    assert called("verify", "tabs/shop.csv", cwd=tmp_path).returncode == 0
+    alone = called("plan", "c.json", "--want", "shop", "--epsilon", "1", "--json", cwd=tmp_path)
+    (wanted,) = json.loads(alone.stdout)["wanted"]
+    assert wanted["error_bar"] == 599
+    assert wanted["count_error_bar"] == pytest.approx(4.13)
+    refused = called("total", "r.json", "--where", "paid=above 0", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "no labels of a table" in " ".join(refused.stderr.split())
+    page = called("statement", "r.json", "--html", "page.html", cwd=tmp_path)
+    assert page.returncode == 0, page.stderr
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "sums of paid by shop" in text
+    assert "counts of events by shop" in text
+
+
+def test_cards_pictures_and_pages_show_both():
+    release = released(counted(), {"shop": 1}, epsilon=1)
+    html = release._repr_html_()
+    assert "above 0" not in html
+    assert all(word in html for word in ("by shop:", "count", "paid"))
+    shown = sums_shown(release, release.level, rule_asked("100"))
+    assert [(family["name"], family["unit"]) for family in shown["families"]] == [("shop", "count"), ("shop", "paid")]
+    # shop C has no events but for the noise, and is left out of both
+    assert [[row[1] is None for row in family["rows"]] for family in shown["families"]] == [[False, False, True]] * 2
+
+
+def test_a_picture_is_of_the_amounts_or_of_the_counts():
+    pytest.importorskip("matplotlib")
+    release = released(counted(), {"shop": 1}, epsilon=1)
+    for column, name in ((None, "paid"), ("count", "count")):
+        axes = release.plot(**({} if column is None else {"column": column})).axes[0]
+        assert [label.get_text() for label in axes.get_xticklabels()] == SHOPS
+        assert axes.get_title("left").startswith(name)
+    with pytest.raises(OutOfRange, match="released one"):
+        release.plot(column="above 0")
+
+
+def test_sums_up_to_each_bin_are_asked_by_command(tmp_path):
+    sales = {"user": [*range(90)], "age": [10] * 60 + [30] * 30, "paid": [100] * 60 + [10] * 30}
+    domain = ut.Domain(age=ut.workloads.bins([0, 20, 40]))
+    words = {"values": "paid", "each": (0, 200), "most_events": 1}
+    released(ut.count_table(sales, person="user", domain=domain, at_most=1, **words), {"age": 1}).save(
+        tmp_path / "r.json"
+    )
+    said = called("total", "r.json", "--cumulative", "age", "--json", cwd=tmp_path)
+    assert [round(row["value"]) for row in json.loads(said.stdout)["values"]] == [6000, 6300]
