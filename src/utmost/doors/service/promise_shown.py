@@ -23,6 +23,15 @@ _NEIGHBOURS = {
     "add-remove": "whether a person is in the data (add-remove)",
     "change-one": "what a person's record says; how many people there are is public (change-one)",
 }
+_UNIT = {
+    "neighbours": "hidden is",
+    "cells": "one individual is in at most so many cells",
+    "sensitivity": "one individual changes each cell by at most, in steps",
+    "in_all": "and all cells together by at most, in steps",
+    "amount": "what is summed",
+    "nonnegative": "assumed: nobody lowers a cell",
+    "exactly": "assumed: everybody counts with all of this, so that the total is public",
+}
 _ROWS = {
     "declared": "the list of rows was fixed without looking at the data (declared)",
     "observed": "the list of rows was found in the data, and the promise does not cover it (observed)",
@@ -148,38 +157,34 @@ def _parsed(strategy: Any) -> Any:
 
 
 def _unit(left: dict[str, Any], of_strategy: dict[str, Any]) -> dict[str, Any]:
-    """The unit among the facts, or among those of a strategy or of another noise, taken out of them."""
-    names = ("sensitivity", "cells", "neighbours", "amount", "nonnegative", "in_all", "exactly")
+    """The unit among the facts, or among those of a strategy or of another noise, taken out of them.
+
+    Where two of them say it and do not agree, the second stays where it is, and is shown there.
+    """
     unit: dict[str, Any] = {}
-    for holder in (left, left.get("noise"), of_strategy, of_strategy.get("unit")):
-        if isinstance(holder, Mapping):
-            unit |= {name: holder[name] for name in names if holder.get(name) is not None}
-    for name in names:
-        left.pop(name, None)
-        of_strategy.pop(name, None)
-    of_unit = of_strategy.pop("unit", None)
-    if isinstance(of_unit, Mapping):
-        unit |= {name: fact for name, fact in of_unit.items() if name not in names}
+    for holder, inner in ((left, None), (left, "noise"), (of_strategy, None), (of_strategy, "unit")):
+        facts = holder if inner is None else holder.get(inner)
+        if not isinstance(facts, Mapping):
+            continue
+        rest = {}
+        for name, fact in facts.items():
+            is_unit = name in _UNIT and fact is not None and unit.get(name, fact) == fact
+            (unit if is_unit else rest)[name] = fact
+        if inner is not None:
+            holder[inner] = rest
+        else:
+            holder.clear()
+            holder.update(rest)
     return unit
 
 
 def _whom(unit: dict[str, Any]) -> Iterator[Line]:
-    words = {
-        "neighbours": "hidden is",
-        "cells": "one individual is in at most so many cells",
-        "sensitivity": "one individual changes each cell by at most, in steps",
-        "in_all": "and all cells together by at most, in steps",
-        "amount": "what is summed",
-        "nonnegative": "assumed: nobody lowers a cell",
-        "exactly": "assumed: everybody counts with all of this, so that the total is public",
-    }
-    for name, title in words.items():
-        fact = unit.pop(name, False if name in ("nonnegative", "exactly") else None)
+    for name, title in _UNIT.items():
+        fact = unit.get(name, False if name in ("nonnegative", "exactly") else None)
         if name == "neighbours" and isinstance(fact, str):
             fact = _NEIGHBOURS.get(fact, fact)
         if fact is not None:
             yield Line(title, _said(fact))
-    yield from (Line(visible(name), _said(fact)) for name, fact in unit.items())
 
 
 def _whose(left: dict[str, Any], release: str) -> Iterator[Line]:

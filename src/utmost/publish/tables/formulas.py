@@ -13,13 +13,14 @@ from utmost.errors import BadTable
 _SKIPPED = rb"(?:[\x00-\x20\x7f\x27]|\xc2\xa0|\xe2\x80[\x80-\x8f]|\xe3\x80\x80|\xef\xbb\xbf)*"
 _SIGN = rb"(?:[+\-@]|\xef\xbc[\x8b\x8d\xa0])"
 _EQUALS = rb"(?:=|\xef\xbc\x9d)"
+_NO_NUMBER = rb"(?![0-9.]+(?:[eE][+\-]?[0-9]+)?(?:[,;|\t\r\n]|\Z))"
 # A label such as "-5 to 0", "+65" or "-" is no formula: it calls nothing, and refers to nothing outside. One with a
 # comma in it stands in quotes. Where a spreadsheet separates cells by another sign, the text behind it is a cell.
 _FORMULA = re.compile(
     rb"(?:\A|[,;|\t\r\n])" + _SKIPPED
     + rb"(?:(?:\"" + _SKIPPED + rb")*" + _EQUALS
     + rb"|\"" + _SKIPPED + _SIGN + rb"(?:[^\"]|\"\")*?[(!\[|]"
-    + rb"|" + _SIGN + rb"[^,;|\t\r\n\"]*(?:[(!\[]|\|[^,;|\t\r\n\"]*!))"
+    + rb"|" + _SIGN + _NO_NUMBER + rb"[^,;|\t\r\n\"]*(?:[(!\[]|\|[^|\t\r\n\"]*!))"
 )  # fmt: skip
 # Without one of these there is none, and a table of numbers is not searched.
 _MARKS = (b"=", b"(", b"!", b"[", b"|", b"\xef\xbc\x9d")
