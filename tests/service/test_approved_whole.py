@@ -32,12 +32,16 @@ ONE = level(1)
 DOMAIN = Domain(sex=["men", "women"], age=["young", "old"])
 
 
-def plan(unit=Unit(1, 2), domain=DOMAIN, shares=None, **more):
-    return Strategy(domain, unit, {"sex": "3/4", "": "1/4"} if shares is None else shares, **more)
+def plan(unit=None, domain=DOMAIN, shares=None):
+    return Strategy(domain, unit or Unit(1, 2), {"sex": "3/4", "": "1/4"} if shares is None else shares)
 
 
 def promised(**words):
     return Promise(**{"columns": ["n"], "unit": Unit(2, 3)} | words)
+
+
+def of_plan(strategy):
+    return promised(columns=None, unit=None, strategy=strategy)
 
 
 REAL = {"numbers": "reals", "grid": "1/4"}
@@ -77,8 +81,7 @@ NOISES = {
     "largest": (promised(), promised(largest=4711), "4711"),
     "numbers": (promised(), promised(**REAL), "reals"),
     "unit": (promised(), promised(unit=Unit(7, 3)), "7"),
-    "strategy": (promised(columns=None, unit=None, strategy=plan()),
-                 promised(columns=None, unit=None, strategy=plan(shares={"sex": "1/2", "": "1/2"})), "1/2 of the level"),
+    "strategy": (of_plan(plan()), of_plan(plan(shares={"sex": "1/2", "": "1/2"})), "1/2 of the level"),
     "chance": (KEYS, key_noise(["key", "n"], delta="1e-7"), "1/10000000"),
     "shares": (KEYS, key_noise(["key", "n"], delta="1e-6", shares=64), "64"),
     "universe": (NAMED, named_cell_noise(["key", "n"], Texts("abc", most=3)), "abc"),
@@ -210,7 +213,12 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
         ada, "1", "publish", "x", ONE, terms=Terms.read({"strategy": strategy, "independent": True})
     )
     of_columns = service.proposals.propose(
-        ada, "2", "publish", "y", ONE, terms=Terms.read({"columns": "n", "public": public, "sensitivity": 1, "cells": 1})
+        ada,
+        "2",
+        "publish",
+        "y",
+        ONE,
+        terms=Terms.read({"columns": "n", "public": public, "sensitivity": 1, "cells": 1}),
     )
     seen = page_of(grace, of_plan.name)
     assert all(f"<li>{family}, with" in seen for family in families)
@@ -276,8 +284,8 @@ def test_every_field_of_a_release_that_is_relaxed_is_shown(service, who, publish
     words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
     assert {"admitted", "department", "admissions", "3"} <= {*words}
     before = json.dumps([shown.kept()])
-    for field, other in (("columns", ("zq",)), ("public", ("zq",)), ("dataset", "zq"), ("rows", 77), ("part", ("zq", "b")),
-                         ("rows_from", "observed"), ("id_column", "zq")):  # fmt: skip
+    for field, other in (("columns", ("zq",)), ("public", ("zq",)), ("dataset", "zq"), ("rows", 77),
+                         ("part", ("zq", "b")), ("rows_from", "observed"), ("id_column", "zq")):  # fmt: skip
         assert json.dumps([of_release(replace(release, **{field: other}), ONE).kept()]) != before, field
 
 

@@ -1,4 +1,4 @@
-"""What a thief with a token learns by guessing: few answers a day, however they are asked, and nothing before approval."""
+"""What a thief with a token learns by guessing: few answers a day, however asked, and none before an approval."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -120,4 +120,3 @@ def test_a_token_without_grants_is_refused(service, who, bearer):
     sent = {"release-1": "", "release-2": "", "release-3": "", "owner": "Bo"}
     assert page.fill(page.get("/tokens"), "/tokens", **sent).status_code == 422
     assert "Bo" not in [token.owner for token in service.bearers.all(admin)]
-

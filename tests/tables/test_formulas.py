@@ -42,7 +42,7 @@ def test_what_a_spreadsheet_computes_is_refused_by_every_text_file(tmp_path, tex
         release.save(tmp_path / name)
         again = ut.read_release(tmp_path / name).table
         column = again["town"]
-        assert list(column.to_pylist() if hasattr(column, "to_pylist") else column)[0] == text
+        assert next(iter(column.to_pylist() if hasattr(column, "to_pylist") else column)) == text
 
 
 @pytest.mark.parametrize("text", LABELS)

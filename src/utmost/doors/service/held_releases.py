@@ -131,9 +131,13 @@ class Releases:
         if at not in release.levels and at < max(release.levels) and token.role == "recipient":
             self._note_asked(token, release, at)
         table = self._ledger.view(name, epsilon=at, version=release.version)
-        self._desk.trail_once_a_day(token, "view", release=name, version=release.version)
+        self.note_view(token, release)
         remembered = self._ledger.ledger_facts(name, at, release.version).up_to(at)
         return View(release, at, seen_alone(table), margin_of(release.noise, at), remembered)
+
+    def note_view(self, token: Token, release: Published) -> None:
+        """Write down that a release was read, once a day for a token."""
+        self._desk.trail_once_a_day(token, "view", release=release.name, version=release.version)
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
         """Write down that a recipient has a level made, before it is; of a few alone.
