@@ -193,7 +193,7 @@ def test_eight_at_once_get_one_file(large, monkeypatch):
     assert {answer.status_code for answer in answers} == {200}
     assert len({sha256(answer.content).digest() for answer in answers}) == 1
     assert made == ["download"]
-    assert took < SECONDS
+    assert took < 2 * SECONDS, "with eight clients, who are in this process, too"
     assert max(silences) < SILENCE
     get(0)
     assert made == ["download"]

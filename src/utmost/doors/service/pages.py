@@ -162,6 +162,7 @@ def proposals_page(request: Request, service: Served, viewer: Viewer, after: Fol
         "waiting": waiting,
         "decided": [proposal for proposal in listed if proposal.state != PROPOSED],
         "needs_second": service.proposals.required,
+        "visible": visible,
         "own": own,
         "together": brought[:MOST_ROWS] if viewer.may_ever("publish") else [],
         "planned": _measured(service, viewer, brought[:MOST_ROWS]),
@@ -185,7 +186,7 @@ def proposal_page(request: Request, service: Served, viewer: Viewer, name: Name)
         "decides": decides,
         "is_own": bool(_own(service, viewer, [proposal])),
         "planned": proposal.name in _measured(service, viewer, [proposal]),
-        "waits": service.waiting.has(proposal.name),
+        "is_open": service.waiting.has(proposal.name),
         "visible": visible,
     }
     return render(request, "proposal.html", viewer, **shown)

@@ -6,6 +6,7 @@ from typing import Any, TypedDict, Unpack
 
 from utmost.doors.service.approvals import (
     APPROVED,
+    PROPOSED,
     REFUSED,
     VERBS,
     WITHDRAWN,
@@ -281,7 +282,9 @@ class Proposals:
         return self._desk.records.write(work)
 
     def withdraw(self, token: Token, name: str) -> Proposal:
-        """Take a proposal of one's own back, decided or not, as long as its table was not brought; its terms go.
+        """Take a proposal of one's own back, decided or not, as long as its table was not brought.
+
+        The terms of what nobody decided go with it.
 
         Raises:
             NotAllowed: for another's proposal, one that was refused, and one whose table was brought.
@@ -300,7 +303,8 @@ class Proposals:
             withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._desk.clock()))
             _note_decided(shelf, withdrawn)
             shelf.put("proposal", name, withdrawn.kept())
-            shelf.drop(_TERMS, name)
+            if proposal.state == PROPOSED:  # what was approved may be on its way: auditors find what it was
+                shelf.drop(_TERMS, name)
             note_proposal(shelf, withdrawn)
             self._desk.trail(shelf, token, "withdraw", proposal=name)
             return withdrawn
