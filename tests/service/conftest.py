@@ -7,6 +7,8 @@ import pytest
 import stores
 from parts import Terms
 from utmost.doors.service import Grant, Service
+from utmost.doors.service.approvals import Proposal, terms_digest, terms_text
+from utmost.doors.service.waiting import note_proposal
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger
 
@@ -76,6 +78,23 @@ def bearer(service):
 def published(service, who):
     """The admissions at epsilon 1/4, confirmed by a second person; gives the curator's token."""
     return publish(service, who, level("1/4"))
+
+
+def keep(service, number, verb, facts, release="a"):
+    """Write a proposal into the records as it is, whatever its terms say, as no request could."""
+    made = Proposal(
+        f"{number:024}", verb, release, 1, level(1), terms_digest(facts), len(terms_text(facts)), "", "Ada", 1
+    )
+
+    def work(shelf):
+        shelf.put("proposal", made.name, made.kept())
+        shelf.put("terms", made.name, facts)
+        for kind in ("proposals", f"proposals {shelf.hidden('proposals', release)}"):
+            shelf.put(kind, f"{number:012d}", {"proposal": made.name})
+        note_proposal(shelf, made)
+
+    service.desk.records.write(work)
+    return made.name
 
 
 def publish(service, who, at, name="admissions", table=TABLE):

@@ -7,7 +7,7 @@ import pytest
 from postgres import fresh_database
 from running import called
 from service.conftest import KEY, TABLE, publish
-from utmost.doors.service import Service
+from utmost.doors.service import Grant, Service
 from utmost.doors.service.backups import LEDGER, back_up, put_back
 from utmost.errors import LedgerDamaged, NotAuthenticated, OutOfRange
 from utmost.laws.exact import level
@@ -71,7 +71,7 @@ def test_one_command_backs_up_and_rehearses(tmp_path):
     """`utmost serve --back-up` beside a ledger with its usual key; `--put-back` elsewhere, and what it says."""
     with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
         service = Service(ledger, approvals=False)
-        service.bearers.make(None, "a", "Ada", "admin", ())
+        service.bearers.make(None, "a", "Ada", "admin", (Grant("*"),))
         ledger.publish("admissions", TABLE, columns="admitted", public="department", sensitivity=1, cells=1, epsilon=1)
     saved = called("serve", "--back-up", "copy", cwd=tmp_path)
     assert saved.returncode == 0, saved.stderr

@@ -187,7 +187,7 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened, as_object):
     words = {"strategy": plan, "part": ("town", "Bern")}
     said = {"promise": Promise(**words)} if as_object else words
     proposal = ada.propose("publish", "in Bern", epsilon=1, dataset="people", **said)
-    assert proposal["facts"]["part"] == ["town", "Bern"]
+    assert grace.proposal(proposal["name"])["terms"]["part"] == ["town", "Bern"]
     grace.decide(proposal["name"], "approved")
     table = CountedTable(domain, [3, 4], Unit(1, 1), part=("town", "Bern"))
     made = ada.publish("in Bern", table, epsilon=1, dataset="people", proposal=proposal["name"], **said).table

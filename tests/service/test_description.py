@@ -57,7 +57,9 @@ def test_every_request_and_answer_has_an_example_that_is_true(described):
                 assert kind in ("application/json", "application/problem+json", LINES), (path, method)
         assert operation["summary"]
         assert {"200", "401", "403", "404", "422", "429", "503"} <= operation["responses"].keys()
-        if method == "post" and not path.endswith(("decision", "closing", "revocation", "verification", "check")):
+        if method == "post" and not path.endswith(
+            ("decision", "withdrawal", "closing", "revocation", "verification", "check")
+        ):
             assert [one["required"] for one in operation["parameters"] if one["name"] == "Idempotency-Key"] == [True]
 
 
@@ -91,7 +93,12 @@ def walk(app):
     proposed = {"verb": "relax", "release": "admissions", "epsilon": "2", "reason": "so"}
     proposal, shown = said(curator, "POST", "/v1/proposals", key="q", json=proposed)
     yield shown
-    made = f"/v1/proposals/{proposal.json()['name']}/decision"
+    one = f"/v1/proposals/{proposal.json()['name']}"
+    yield said(approver, "GET", "/v1/proposals/{name}", path=one)[1]
+    other, _ = said(curator, "POST", "/v1/proposals", key="w", json=proposed | {"epsilon": "3"})
+    withdrawn = f"/v1/proposals/{other.json()['name']}/withdrawal"
+    yield said(curator, "POST", "/v1/proposals/{name}/withdrawal", path=withdrawn)[1]
+    made = f"{one}/decision"
     decided = {"json": {"state": "approved"}}
     yield said(approver, "POST", "/v1/proposals/{name}/decision", path=made, **decided)[1]
     offered = {"release": "admissions", "prices": {"1/4": 1, "1": "5/2"}, "currency": "EUR"}

@@ -29,7 +29,8 @@ def one_call_of_each_verb():
     name, known = ("n",), (("n", "approved"), {})
     return {
         "me": ((), {}), "levels": (name, {}), "view": (name, at), "statement": (name, at), "margin": (name, at),
-        "save": (("n", "never.csv"), at), "propose": (("relax", "n"), at), "proposals": ((), {}), "waiting": ((), {}),
+        "save": (("n", "never.csv"), at), "propose": (("relax", "n"), at), "proposals": ((), {}),
+        "proposal": (name, {}), "withdraw": (name, {}), "waiting": ((), {}),
         "decide": known, "publish": (("n", TABLE), PROMISE | at), "relax": (("n", TABLE), at),
         "publish_shared": ((tables, shared), at | {"dataset": "d"}), "relax_shared": ((tables, shared), at),
         "rehearse": (name, at), "budgets": ((), {}), "history": ((), {}), "status": ((), {}), "verify": ((), {}),

@@ -305,7 +305,7 @@ def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, 
         ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **words)
     assert "Bring several tables together" not in ada.get("/proposals").text
     for _ in tables:
-        grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"})
+        grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"})
     assert "Bring several tables together" not in grace.get("/proposals").text
     page = ada.get("/proposals")
     known = {
@@ -314,14 +314,14 @@ def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, 
     }
     files = {f"table-{known[name]}": in_file(COUNTED_FORM, table) for name, table in tables.items()}
     wrong = files | {f"table-{'0' * 24}": next(iter(files.values()))}
-    assert ada.fill(page, "/proposals/tables", files=wrong).status_code == 422
+    assert ada.fill(page, "/proposals/tables", files=wrong).status_code == 404
     assert service.ledger.releases == ()
     assert "Published." in ada.fill(page, "/proposals/tables", files=files).text
     assert service.ledger.spent(dataset="sales").epsilon == 1
     for name in tables:
         ada.fill(ada.get(f"/release?name={name}"), "/proposals", epsilon="1")
     for _ in tables:
-        grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"})
+        grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"})
     known = {
         proposal.release: proposal.name
         for proposal in service.proposals.all(service.bearers.authenticated(ada.presented))

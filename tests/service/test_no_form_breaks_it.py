@@ -44,6 +44,7 @@ BODIES = {
     "/publish/outlook": ("curator", TABLE, {"plan": PLAN}),
     "/proposals": ("curator", TABLE, {"plan": PLAN}),
     "/proposals/decision": ("approver", {"proposal": "", "state": "approved"}, {}),
+    "/proposals/withdrawal": ("curator", {"proposal": ""}, {}),
     "/proposals/table": ("curator", {"proposal": ""}, {"table": CSV}),
     "/proposals/tables": ("curator", {}, {f"table-{'0' * 24}": CSV}),
     "/publish/measures": (

@@ -39,7 +39,9 @@ NEEDS = {
     ("get", "/v1/releases/{name}/history"): "history",
     ("get", "/v1/proposals"): ("propose", "decide proposals"),
     ("post", "/v1/proposals"): "propose",
+    ("get", "/v1/proposals/{name}"): ("propose", "decide proposals"),
     ("post", "/v1/proposals/{name}/decision"): "decide proposals",
+    ("post", "/v1/proposals/{name}/withdrawal"): "propose",
     ("get", "/v1/offers"): None,
     ("post", "/v1/offers"): "offer",
     ("post", "/v1/offers/{name}/closing"): "offer",
@@ -110,7 +112,7 @@ class World:
             "/v1/publications": {"measures": [{"name": name, "epsilon": at, "terms": TERMS.facts(), "table": truth}]},
             "/v1/relaxations": {"measures": [{"name": name, "epsilon": at, "table": truth}]},
             "/v1/proposals": {"verb": "relax", "release": name, "epsilon": at},
-            "/v1/proposals/{name}/decision": {"state": "refused"},
+            "/v1/proposals/{name}/decision": {"state": "refused", "reason": "no"},
             "/v1/orders/{name}/decision": {"state": "approved"},
             "/v1/offers": {"release": name, "prices": {at: 1}, "currency": "EUR"},
             "/v1/orders": {"offer": self.made["offers"], "epsilon": at},
@@ -220,7 +222,7 @@ def test_tokens_that_are_not_what_they_seem(world, clock, tokens):
     while answered[401] + answered[403] < tokens:
         number += 1
         scopes = [
-            (draw.choice(("*", *RELEASES)), draw.choice((None, *STORED))) for _ in range(draw.choice((0, 1, 1, 2)))
+            (draw.choice(("*", *RELEASES)), draw.choice((None, *STORED))) for _ in range(draw.choice((1, 1, 1, 2)))
         ]
         grants = tuple(Grant(name, None if most is None else level(most)) for name, most in scopes)
         role, how = draw.choice(ROLES), draw.choice(("forged", "expired", "revoked", "scoped"))
@@ -280,7 +282,7 @@ def test_no_budget_is_split_without_a_declaration(world):
         }
         terms = asked["terms"] | {"independent": True}
         made = scoped("POST", "/v1/proposals", key="q", json=proposed | {"terms": terms}).json()
-        assert made["facts"]["independent"] is True
+        assert scoped("GET", f"/v1/proposals/{made['name']}").json()["terms"]["independent"] is True
     ((status, content),) = said
     assert status == 403
     assert b"in another dataset" in content

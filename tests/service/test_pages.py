@@ -9,9 +9,8 @@ import re
 import pytest
 
 from parts import COUNTED_FORM, Settings, application
-from service.conftest import TABLE, TERMS, publish, relax
+from service.conftest import ALL, TABLE, TERMS, keep, publish, relax
 from service.visiting import PAGE, Visitor
-from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.guards import CONTENT_SECURITY
 from utmost.doors.service.page_charts import heat_map
 from utmost.doors.service.page_forms import forms
@@ -21,6 +20,7 @@ from utmost.doors.service.page_sign_in import sign_in
 from utmost.doors.service.page_tables import csv_columns
 from utmost.doors.service.page_tools import tools
 from utmost.doors.service.pages import pages
+from utmost.errors import Unsupported
 from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
 from utmost.publish.counting import CountedTable
@@ -148,6 +148,7 @@ FORMS = {
         "/proposals/decision",
         "/proposals/table",
         "/proposals/tables",
+        "/proposals/withdrawal",
         "/publish",
         "/publish/measures",
         "/relax/measures",
@@ -211,8 +212,8 @@ def test_from_proposal_to_table_by_forms(visitor, service):
     assert "/proposals/decision" not in made.text
     early = ada.send("POST", "/proposals/table", data={"a": "b"}, follow=False)
     assert early.status_code == 403
-    assert "Approved." in grace.fill(grace.get("/proposals"), "/proposals/decision").text
-    page = ada.get("/proposals")
+    assert "Approved." in grace.fill(grace.proposal(), "/proposals/decision").text
+    page = ada.proposal()
     first = ada.fill(page, "/proposals/table", files={"table": ("a.csv", CSV, "text/csv")})
     assert "Published." in first.text, first.text
     again = ada.fill(page, "/proposals/table", files={"table": ("a.csv", CSV, "text/csv")})
@@ -228,9 +229,9 @@ def test_relaxing_by_forms(visitor, service, who, published):
     """Proposed from the page of the release, approved, brought; the page then shows both levels."""
     ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
     ada.fill(ada.get("/release?name=admissions"), "/proposals", epsilon="1", reason="better bars")
-    grace.fill(grace.get("/proposals"), "/proposals/decision")
+    grace.fill(grace.proposal(), "/proposals/decision")
     (mine,) = (one.name for one in service.proposals.all(who("Ada", "curator")) if one.reason == "better bars")
-    page, files = ada.get("/proposals"), {"table": ("a.csv", CSV, "text/csv")}
+    page, files = ada.get(f"/proposal?name={mine}"), {"table": ("a.csv", CSV, "text/csv")}
     done = ada.fill(page, "/proposals/table", where={"proposal": mine}, files=files)
     assert "Relaxed." in done.text
     assert [str(at) for at in service.ledger.levels("admissions")] == ["epsilon=1/4", "epsilon=1"]
@@ -269,12 +270,12 @@ def test_sums_that_agree_by_forms(visitor, service):
     plan, counted = plan_and_table()
     made = ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, release="applicants")
     assert "waits for a second person" in made.text
-    page = grace.get("/proposals")
+    page = grace.proposal()
     assert "measured" in page.text
     assert "of the level" in page.text
     assert "Publish applicants at ε = 0.5" in page.text
     grace.fill(page, "/proposals/decision", {"state": "approved"})
-    page = ada.get("/proposals")
+    page = ada.proposal()
     broken = ("c.json", counted[1].replace(b"40", b"%d" % LONG), "application/json")
     done = ada.fill(page, "/proposals/table", files={"table": counted})
     assert "Published." in done.text, done.text
@@ -286,11 +287,11 @@ def test_sums_that_agree_by_forms(visitor, service):
     for wrong in (("a.csv", CSV, "text/csv"), ("c.json", b"[" * 9000, "x/y"), ("c.json", b"{}", "x/y"), plan):
         assert ada.fill(page, "/proposals/table", files={"table": wrong}).status_code == 422
     ada.fill(ada.get("/release?name=applicants"), "/proposals", epsilon="2")
-    grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"})
-    page = ada.get("/proposals")
+    grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"})
     (mine,) = (
         one.name for one in service.proposals.all(service.bearers.authenticated(ada.presented)) if one.verb == "relax"
     )
+    page = ada.get(f"/proposal?name={mine}")
     done = ada.fill(page, "/proposals/table", where={"proposal": mine}, files={"table": counted})
     assert "Relaxed." in done.text, done.text
     file = ada.get("/release/release.json?name=applicants&at=2")
@@ -324,10 +325,10 @@ def test_a_part_is_proposed_by_form(visitor, service):
         assert answer.status_code == 422
     asked = {"release": "of Bern", "part": "town = Bern"}
     ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **asked)
-    page = grace.get("/proposals")
+    page = grace.proposal()
     assert "Bern of town: its level does not add up" in page.text
     grace.fill(page, "/proposals/decision", {"state": "approved"})
-    page = ada.get("/proposals")
+    page = ada.proposal()
     for table in (basel, whole):
         assert ada.fill(page, "/proposals/table", files={"table": table}).status_code == 422
     done = ada.fill(page, "/proposals/table", files={"table": bern})
@@ -348,13 +349,14 @@ def test_a_plan_that_is_none(visitor, service, plan):
 
 def test_a_proposal_with_a_strategy_that_is_none_is_shown_as_text(visitor, service):
     """As older services took it: the page of proposals must stand whatever somebody wrote there."""
+    grace = visitor("Grace", "approver")
     for number, text in enumerate(("x", "[]", '{"unit":1}', '{"unit":{},"shares":[[1,2]]}', "<script>" + "[" * 5000)):
-        kept = Proposal(
-            f"{number:024}", "publish", "r", 1, level(1), {"strategy": text, "rows": "declared"}, "", "Ada", 1
-        )
-        service.desk.records.write(lambda shelf, kept=kept: shelf.put("proposal", kept.name, kept.kept()))
-    page = visitor("Grace", "approver").get("/proposals")
-    assert page.status_code == 200
+        name = keep(service, number, "publish", {"strategy": text, "rows": "declared"})
+        page = grace.get(f"/proposal?name={name}")
+        assert page.status_code == 200
+        assert "cannot be approved" in page.text
+        with pytest.raises(Unsupported, match="cannot be read"):
+            service.proposals.decide(service.bearers.make(None, "g", "Grace", "approver", ALL)[0], name, "approved")
     assert "&lt;script&gt;[[" in page.text
 
 
@@ -571,7 +573,8 @@ def test_the_terms_of_a_form_are_those_of_the_api(visitor, service):
     asked = {"release": "admissions", "columns": "admitted", "public": "department", "epsilon": "0.25"}
     ada.fill(ada.get("/publish"), "/proposals", **asked)
     (made,) = service.desk.records.read(lambda shelf: shelf.all("proposal"))
-    assert made[1]["facts"] == TERMS.facts() | {"neighbours": "add-remove"}
+    terms = service.desk.records.read(lambda shelf: shelf.get("terms", made[0]))
+    assert terms == TERMS.facts() | {"neighbours": "add-remove"}
     assert made[1]["level"] == "1/4"
     assert TABLE.keys() == csv_columns(CSV).keys()
 

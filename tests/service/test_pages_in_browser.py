@@ -121,6 +121,14 @@ class Screen:
         self.page.wait_for_load_state("networkidle")
         return answer.status
 
+    def paths(self, role):
+        """The pages of a role, those of single proposals among them."""
+        if "/proposals" not in SEEN[role]:
+            return SEEN[role]
+        self.see("/proposals")
+        links = self.page.locator("a[href^='/proposal?']").all()
+        return *SEEN[role], *dict.fromkeys(link.get_attribute("href") for link in links)
+
     def wider(self):
         """By how many points the page is wider than the screen, or a table or the menu than its place."""
         return self.page.evaluate(WIDER)
@@ -157,7 +165,7 @@ def test_every_page_of_a_role(screen, role):
     """200, one heading, no complaint, no request off the host; and on desk, tablet and phone, light and dark, no wider
     than the screen, folded and unfolded."""
     with screen(role, viewport=SCREENS["desk"]) as seen:
-        for path in SEEN[role]:
+        for path in seen.paths(role):
             assert seen.see(path) == 200, path
             assert seen.page.locator("h1").count() == 1
             for unfolded in ("false", "true"):
@@ -181,7 +189,7 @@ def test_every_page_can_be_used_by_everybody(screen, role, scheme):
     """No rule of axe is broken on any page of a role, with everything unfolded, on a desk and on a phone, where broad
     tables are read downwards; contrast in both schemes."""
     with screen(role, color_scheme=scheme, bypass_csp=True) as seen:
-        for path in SEEN[role]:
+        for path in seen.paths(role):
             for size in ("desk", "phone"):
                 seen.page.set_viewport_size(SCREENS[size])
                 seen.see(path)
@@ -298,11 +306,12 @@ def test_a_relaxation_from_proposal_to_table(screen, service, tmp_path):
         ada.page.get_by_role("button", name="Propose", exact=True).click()
         ada.page.get_by_text("The proposal waits for a second person.").wait_for()
         grace.see("/proposals")
+        grace.page.get_by_role("link", name="Relax admissions at ε = 3").click()
         grace.page.get_by_role("button", name=re.compile("Approve admissions at 3")).click()
         grace.page.get_by_text("Approved.").wait_for()
         ada.see("/proposals")
-        card = ada.page.locator("section", has=ada.page.get_by_role("heading", name="Relax admissions at ε = 3"))
-        card.get_by_text("Bring the table").click()
+        ada.page.get_by_role("link", name="Relax admissions at ε = 3").click()
+        card = ada.page.locator("section", has=ada.page.get_by_role("heading", name="Bring the table"))
         card.get_by_label("CSV file").set_input_files(table)
         card.get_by_role("button", name="Relax").click()
         ada.page.get_by_text("Relaxed.").wait_for()
@@ -450,11 +459,12 @@ def test_sums_from_plan_to_page(screen, service, tmp_path):
         form.get_by_role("button", name="Propose it").click()
         ada.page.get_by_text("The proposal waits for a second person.").wait_for()
         grace.see("/proposals")
+        grace.page.get_by_role("link", name="Publish sums at ε = 0.5").click()
         grace.page.get_by_role("button", name=re.compile("Approve sums at")).click()
         grace.page.get_by_text("Approved.").wait_for()
         ada.see("/proposals")
-        card = ada.page.locator("section", has=ada.page.get_by_role("heading", name="Publish sums at ε = 0.5"))
-        card.get_by_text("Bring the table").click()
+        ada.page.get_by_role("link", name="Publish sums at ε = 0.5").click()
+        card = ada.page.locator("section", has=ada.page.get_by_role("heading", name="Bring the table"))
         card.get_by_label("Counted table").set_input_files(files["counted"])
         card.get_by_role("button", name="Publish").click()
         ada.page.get_by_text("Published.").wait_for()

@@ -119,9 +119,9 @@ def test_a_promise_is_brought_as_a_file(visitor, service):
     assert forged != brought
     assert ada.fill(page, "/proposals", {"kind": "plan"}, forged, release="fresh", epsilon="1").status_code == 422
     assert "waits" in ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh", epsilon="1").text
-    assert "Approved." in grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"}).text
+    assert "Approved." in grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"}).text
     table = {"table": ("a.csv", CSV, "text/csv")}
-    assert "Published." in ada.fill(ada.get("/proposals"), "/proposals/table", files=table).text
+    assert "Published." in ada.fill(ada.proposal(), "/proposals/table", files=table).text
     assert service.ledger.release("fresh").noise == promise.noise
 
 
@@ -143,7 +143,8 @@ def test_a_name_with_a_comma_stands_in_quotes(visitor, service):
     asked = ASKED | {"drop": '"notes, old", x', "reason": "r"}
     assert ada.fill(ada.get("/publish"), "/proposals", **asked).status_code == 200
     (proposal,) = service.proposals.all(service.bearers.authenticated(ada.presented))
-    assert proposal.facts["drop"] == ["notes, old", "x"]
+    _, facts = service.proposals.one(service.bearers.authenticated(ada.presented), proposal.name)
+    assert facts["drop"] == ["notes, old", "x"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])

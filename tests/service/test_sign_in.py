@@ -303,14 +303,14 @@ def test_groups_give_roles_and_persons_stay_apart(app, service, provider):
     provider.person = {"sub": "ada", "groups": "the managers"}
     both = Visitor(app, scheme="https")
     signed_in(both)
-    assert "/proposals/decision" not in both.get("/proposals").text
+    assert "/proposals/decision" not in both.proposal().text
     token = service.bearers.of_claims(provider.issuer, {"sub": "ada", "groups": ["the managers"]})
     with pytest.raises(NotAllowed, match="second person"):
         service.proposals.decide(token, proposal.name, "approved")
     with pytest.raises(NotAllowed, match="must allow to tokens"):
         service.bearers.revoke(token, token.name)
     grace = people["grace"]
-    assert "Approved." in grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"}).text
+    assert "Approved." in grace.fill(grace.proposal(), "/proposals/decision", {"state": "approved"}).text
 
 
 def test_one_key_of_two_people_with_one_token(service, provider):

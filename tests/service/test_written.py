@@ -32,11 +32,11 @@ KEPT = {
         "release": "r", "version": 2, "currency": "EUR", "is_open": False, "prices": [["1/4", "10"], ["1", "35"]],
     },
 }  # fmt: skip
-PROPOSAL = Proposal(NAME, "publish", "r", 1, QUARTER, {"columns": ["a"], "cells": "1"}, "so", "Ada", 4, also=("i Ada",))
+PROPOSAL = Proposal(NAME, "publish", "r", 1, QUARTER, "d1", 9, "so", "Ada", 4, also=("i Ada",), number=3)
 KEPT_PROPOSAL = {
     "verb": "publish", "release": "r", "version": 1, "reason": "so", "proposer": "Ada", "made": 4, "state": "proposed",
     "decided_by": None, "decided": None, "anyone": False, "also": ["i Ada"], "level": "1/4",
-    "facts": {"columns": ["a"], "cells": "1"},
+    "digest": "d1", "size": 9, "decision_reason": "", "number": 3,
 }  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def test_what_is_kept_is_what_always_was(noun, kept):
 def test_what_is_answered_is_what_is_kept_without_what_is_hidden(noun):
     """With its name, and without digests of secrets and other names of a person."""
     answered = json.loads(TypeAdapter(type(noun)).dump_json(noun))
-    hidden = {"digest", "also"}
+    hidden = {"also", "number"} if isinstance(noun, Proposal) else {"digest", "also"}
     assert answered == {"name": NAME} | {word: fact for word, fact in noun.kept().items() if word not in hidden}
 
 

@@ -1,6 +1,7 @@
 """A browser without a screen or a script: cookies, forms as they stand on the page, and redirects that are followed."""
 
 import asyncio
+import re
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
@@ -69,6 +70,11 @@ class Visitor:
 
     def get(self, path, **more):
         return self.send("GET", path, **more)
+
+    def proposal(self, **more):
+        """The page of the first proposal that is listed."""
+        (path, *_) = re.findall(r'"(/proposal\?name=[0-9a-f]{24})"', self.get("/proposals").text)
+        return self.get(path, **more)
 
     def fill(self, page, action, where=None, files=None, follow=True, headers=None, **fields):
         """Send a form of the page, filled in: the first one of the action, or of those that have some fields."""

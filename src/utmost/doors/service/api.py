@@ -304,8 +304,8 @@ def release_history(
 
 @router.get("/proposals", summary="What waits for a second person, and what was decided")
 def proposals(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ProposalsFound:
-    """Oldest first."""
-    return answers.ProposalsFound(*answers.paged(service.proposals.all(who), after, most))
+    """Oldest first, without their terms."""
+    return answers.ProposalsFound(*service.proposals.page(who, after, most))
 
 
 @router.post("/proposals", summary="Propose to publish or to relax")
@@ -316,10 +316,23 @@ def propose(service: Served, who: Who, key: Key, body: Proposed) -> Proposal:
     return service.proposals.propose(who, key, body.verb, body.release, at, **options)
 
 
+@router.get("/proposals/{name}", summary="A proposal: all that an approval is for")
+def proposal(service: Served, who: Who, name: Made) -> answers.ProposalFound:
+    """The terms, letter for letter; and all of the promise in words: guarantee, whom it protects, columns, labels."""
+    found, terms = service.proposals.one(who, name)
+    return answers.ProposalFound(found, terms, service.proposals.shown(found, terms))
+
+
 @router.post("/proposals/{name}/decision", summary="Approve or refuse a proposal")
 def decide(service: Served, who: Who, name: Made, body: Decided) -> Proposal:
-    """By somebody else than the proposer; to decide the same again changes nothing."""
-    return service.proposals.decide(who, name, body.state)
+    """By somebody else than the proposer; a refusal says why. To decide the same again changes nothing."""
+    return service.proposals.decide(who, name, body.state, body.reason)
+
+
+@router.post("/proposals/{name}/withdrawal", summary="Take a proposal back")
+def withdraw(service: Served, who: Who, name: Made) -> Proposal:
+    """By its proposer, as long as its table was not brought. To withdraw it again changes nothing."""
+    return service.proposals.withdraw(who, name)
 
 
 @router.get("/waiting", summary="What waits for the bearer")

@@ -22,6 +22,7 @@ from utmost.doors.service.metrics import Metrics
 from utmost.doors.service.notices import Notices
 from utmost.doors.service.openid import OpenId
 from utmost.doors.service.openid_sign_in import SignIn, client_secret
+from utmost.doors.service.page_downloads import KeptFiles
 from utmost.doors.service.page_forms import forms
 from utmost.doors.service.page_rendering import problem_page, wants_page
 from utmost.doors.service.pages import pages
@@ -103,7 +104,7 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    app.state.service, app.state.metrics = service, Metrics()
+    app.state.service, app.state.metrics, app.state.files = service, Metrics(), KeptFiles()
     app.state.limits = Limits(settings.rate, settings.burst)
     app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
     app.state.sign_in = _sign_in(service, settings, app.state.openid) if settings.oidc_client else None

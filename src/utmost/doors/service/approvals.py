@@ -3,10 +3,14 @@
 A proposal holds public facts alone: which release, at which level, under which promise. The table itself stays with the
 curator, who brings it when the proposal is approved; so nothing true waits on a disk for a decision. An approval is for
 those facts and no others, and what it allows can be done again at no cost, since the ledger repeats its answer.
+
+The terms, which may be long, lie beside the proposal, which has their digest: lists read no terms.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar, get_args
 
 from pydantic import Field
@@ -15,7 +19,6 @@ from utmost.doors.service.tokens import Token
 from utmost.doors.service.written import (
     HIDDEN,
     Count,
-    Facts,
     LevelText,
     Person,
     Record,
@@ -30,8 +33,8 @@ from utmost.laws.exact.written_levels import level_of_text
 
 PROPOSED, ASKED, APPROVED, REFUSED = "proposed", "asked", "approved", "refused"
 _WAITING = (PROPOSED, ASKED)
-CANCELLED, REFUNDED = "cancelled", "refunded"
-State = Annotated[str, one_of((PROPOSED, ASKED, APPROVED, REFUSED, CANCELLED, REFUNDED))]
+CANCELLED, REFUNDED, WITHDRAWN = "cancelled", "refunded", "withdrawn"
+State = Annotated[str, one_of((PROPOSED, ASKED, APPROVED, REFUSED, CANCELLED, REFUNDED, WITHDRAWN))]
 Verb = Literal["publish", "relax"]
 VERBS: tuple[str, ...] = get_args(Verb)
 
@@ -44,14 +47,16 @@ class Proposal(Written):
         name: of the proposal.
         verb: "publish" or "relax".
         release, version, level: what is to be said; the version as the ledger will count it.
-        facts: for a publication, its public facts: columns, unit of privacy, dataset, ....
+        digest, size: of its terms as JSON, see `terms_text`: the SHA-256, and how many characters.
         reason: why, in the proposer's words.
         proposer: the owner of the token that proposed it.
         made: when, in seconds since 1970.
+        state: "proposed", "approved", "refused", or "withdrawn" by its proposer.
+        decided_by, decided: by whom and when, once it is decided.
+        decision_reason: why it was decided so; a refusal says it.
         anyone: whether any curator may use the approval, and not its proposer alone.
         also: by what else the proposer is known as a person, see `Token.person`.
-        state: "proposed", "approved" or "refused".
-        decided_by, decided: by whom and when, once it is decided.
+        number: its place among all proposals.
     """
 
     READ: ClassVar = {"level": level_of_text, "also": tuple}
@@ -61,15 +66,18 @@ class Proposal(Written):
     release: ReleaseName
     version: Count
     level: LevelText
-    facts: Facts
+    digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
+    size: Count
     reason: Annotated[str, Field(examples=["the yearly table"])]
     proposer: Annotated[str, Field(examples=["Ada"])]
     made: Seconds
     state: State = PROPOSED
     decided_by: Person | None = None
     decided: Seconds | None = None
+    decision_reason: Annotated[str, Field(examples=["epsilon 1 is enough"])] = ""
     anyone: bool = False
     also: Annotated[tuple[str, ...], HIDDEN] = ()
+    number: Annotated[int, HIDDEN] = 0
 
     def is_of(self, token: Token) -> bool:
         """Whether it was proposed by the person that a token belongs to."""
@@ -85,8 +93,18 @@ class Proposal(Written):
         return (
             self.state == APPROVED
             and wanted == (self.verb, self.release, self.version, self.level)
-            and dict(facts) == dict(self.facts)
+            and terms_digest(facts) == self.digest
         )
+
+
+def terms_text(facts: Mapping[str, Any]) -> str:
+    """The terms of a proposal as JSON; those of a relaxation are empty."""
+    return json.dumps(facts, sort_keys=True, separators=(",", ":"))
+
+
+def terms_digest(facts: Mapping[str, Any]) -> str:
+    """The SHA-256 by which terms are known: two are one where this is one."""
+    return sha256(terms_text(facts).encode("ascii")).hexdigest()
 
 
 class _Awaiting(Protocol):

@@ -120,6 +120,9 @@ class Bearers:
         seconds = int(exact(words.get("days", 90), "days") * 86400)
         if not 0 < seconds <= _YEAR:
             raise OutOfRange("a token must be valid for a second, and at most 366 days", where="days")
+        if not grants:
+            remedy = 'Grant "*" for every release, or the names of some.'
+            raise OutOfRange("a token must be for a release", came="no grant", where="grants", remedy=remedy)
         for grant in grants:
             check_name(grant.release, "release")
         maker = token if token is not None else Token("0" * 24, "service", "admin", (Grant(EVERY),), 0, 1 << 40)

@@ -167,16 +167,25 @@ class RemoteLedger:
         return self._post("/v1/proposals", words.get("request"), body)
 
     def proposals(self) -> list[dict[str, Any]]:
-        """What waits for a second person, and what was decided; oldest first."""
+        """What waits for a second person, and what was decided; oldest first, without the terms."""
         return self._listed("/v1/proposals")
+
+    def proposal(self, name: str) -> dict[str, Any]:
+        """A proposal and all that an approval is for: its "terms", and the "promise" in words."""
+        return self._get(f"/v1/proposals/{path_part(name)}")
 
     def waiting(self) -> list[dict[str, Any]]:
         """What waits for the bearer: proposals and orders to decide, and tables to bring; longest first."""
         return self._listed("/v1/waiting")
 
-    def decide(self, proposal: str, state: str) -> dict[str, Any]:
-        """Let a proposal be "approved" or "refused"."""
-        return self._post(f"/v1/proposals/{path_part(proposal)}/decision", None, {"state": state})
+    def decide(self, proposal: str, state: str, reason: str = "") -> dict[str, Any]:
+        """Let a proposal be "approved", or "refused" for a reason that its proposer reads."""
+        body = {"state": state, "reason": reason}
+        return self._post(f"/v1/proposals/{path_part(proposal)}/decision", None, body)
+
+    def withdraw(self, proposal: str) -> dict[str, Any]:
+        """Take a proposal of one's own back, as long as its table was not brought."""
+        return self._post(f"/v1/proposals/{path_part(proposal)}/withdrawal", None, {})
 
     @spelled
     def publish(

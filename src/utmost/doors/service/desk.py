@@ -66,15 +66,25 @@ class Desk:
 
     def again(self, shelf: Shelf, kind: str, name: str, facts: Any) -> dict[str, Any] | None:
         """The record that this request made before; None where it comes for the first time, which is noted."""
-        fingerprint = hmac.digest(self._key, json.dumps(facts, sort_keys=True).encode(), sha256).hex()
-        before = shelf.get("request", name)
-        if before is None:
-            shelf.put("request", name, {"asked": fingerprint})
+        if not self.check_same(shelf, name, facts):
+            shelf.put("request", name, {"asked": self._fingerprint(facts)})
             return None
-        if before["asked"] != fingerprint:
+        return shelf.get(kind, name)
+
+    def check_same(self, shelf: Shelf, name: str, facts: Any) -> bool:
+        """Whether a request came before; under its key nothing else may come.
+
+        Raises:
+            RequestReused: where something else came.
+        """
+        before = shelf.get("request", name)
+        if before is not None and before["asked"] != self._fingerprint(facts):
             remedy = "Use a fresh key for each request."
             raise RequestReused("an idempotency key must be for one request", came="another request", remedy=remedy)
-        return shelf.get(kind, name)
+        return before is not None
+
+    def _fingerprint(self, facts: Any) -> str:
+        return hmac.digest(self._key, json.dumps(facts, sort_keys=True).encode(), sha256).hex()
 
     def trail(self, shelf: Shelf, token: Token, done: str, **about: Any) -> None:
         """Write down who did what, after everything that is written already; no value."""

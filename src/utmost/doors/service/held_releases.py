@@ -1,5 +1,6 @@
 """The releases of a ledger, as a token may see and change them."""
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,10 +12,11 @@ from utmost.doors.service.proposing import Proposals, Saying, check_declared
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import BroughtWords, Terms
 from utmost.doors.service.tokens import EVERY, Grant, Token
-from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, OutOfRange
+from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, OutOfRange
 from utmost.laws.exact import Level, Number, exact, exact_integer
 from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.written_levels import level_text
+from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.requests import Brought
@@ -24,6 +26,8 @@ from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases import WorkloadRelease
 
 _DAY, _FAILED_A_DAY = 86_400, 5
+_TO_COMPARE, _A_TURN = 10.0, 0.05  # seconds to wait for a turn, and between two looks
+_COMPARED_BY = 600.0  # seconds, after which a comparison that was begun has failed: its process is no more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,9 +131,13 @@ class Releases:
         if at not in release.levels and at < max(release.levels) and token.role == "recipient":
             self._note_asked(token, release, at)
         table = self._ledger.view(name, epsilon=at, version=release.version)
-        self._desk.trail_once_a_day(token, "view", release=name, version=release.version)
+        self.note_view(token, release)
         remembered = self._ledger.ledger_facts(name, at, release.version).up_to(at)
         return View(release, at, seen_alone(table), margin_of(release.noise, at), remembered)
+
+    def note_view(self, token: Token, release: Published) -> None:
+        """Write down that a release was read, once a day for a token."""
+        self._desk.trail_once_a_day(token, "view", release=release.name, version=release.version)
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
         """Write down that a recipient has a level made, before it is; of a few alone.
@@ -189,14 +197,15 @@ class Releases:
             token.check("publish", check_name(name, "name"), brought.level)
             wanted = 1 if brought.version is None else exact_integer(brought.version, "version")
             check_declared(token, "publish", terms)
-            if terms.dataset is not None and self._is_spent(terms.dataset):
-                self._check_known(token, "publish", terms.dataset, name)
             terms.promise.check(brought.table)
             sayings.append(Saying(name, wanted, brought.level, terms.facts(), brought.proposal))
             request = self._desk.name("publish" if len(measures) == 1 else f"publish {name}", token, key)
             tables[name] = replace(brought, request=request)
-        self._proposals.begin(token, key, "publish", *sayings)
+        # Whether a dataset of others is there is looked up once the request is approved, and says yes to few a day.
+        self._proposals.check(token, key, "publish", *sayings)
         with self._comparing(token, *measures), _unspelt(not token.may("publish")):
+            self._check_own_datasets(token, tables)
+            self._proposals.begin(token, key, "publish", *sayings)
             published = self._ledger.published_versions(tables)
         self._proposals.done("publish", *sayings)
         return published
@@ -240,33 +249,52 @@ class Releases:
         """Let a table be compared with confidential values: of an owner's tables, few a day may be others.
 
         A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
-        What failed is counted once it has; requests at the same time, of which there are few, may pass together.
+        It is counted as failed before it is made, and no more where it did not fail: so requests that come at once are
+        told no more than those that come one after the other. One that never came to its end stays counted.
 
         Raises:
             NotAllowed: where as many failed within the day.
+            LedgerUnavailable: where so many are compared all the while that they might.
         """
-        day = int(self._desk.clock() // _DAY)
-        person = self._desk.records.read(lambda shelf: min(self._desk.person(shelf, token).person))
+        began = self._desk.clock()
+        day, mark = int(began // _DAY), entropy(8).hex()
+        place: list[str] = []
 
-        def failed(shelf: Shelf) -> int:
-            return int((shelf.get("compared", shelf.hidden("compared", person, day)) or {"failed": 0})["failed"])
+        def begin(shelf: Shelf) -> bool:
+            place.append(shelf.hidden("compared", min(self._desk.person(shelf, token).person), day))
+            counted = shelf.get("compared", place[-1]) or {"failed": 0, "begun": {}}
+            over = [one for one, since in counted["begun"].items() if began - since > _COMPARED_BY]
+            failed = counted["failed"] + len(over)
+            if failed >= _FAILED_A_DAY:
+                remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
+                required = f"at most {_FAILED_A_DAY} tables a day may be others than those published"
+                raise NotAllowed(required, came="as many", where=", ".join(map(repr, names)), remedy=remedy)
+            if counted["failed"] + len(counted["begun"]) >= _FAILED_A_DAY:
+                return False
+            shelf.put("compared", place[-1], counted | {"begun": counted["begun"] | {mark: began}})
+            return True
 
-        if self._desk.records.read(failed) >= _FAILED_A_DAY:
-            remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
-            required = f"at most {_FAILED_A_DAY} tables a day may be others than those published"
-            raise NotAllowed(required, came="as many", where=", ".join(map(repr, names)), remedy=remedy)
+        def end(shelf: Shelf, kind: str | None) -> None:
+            counted = shelf.get("compared", place[-1]) or {"failed": 0, "begun": {}}
+            begun = {one: since for one, since in counted["begun"].items() if one != mark}
+            shelf.put("compared", place[-1], {"failed": counted["failed"] + (kind is not None), "begun": begun})
+            for name in names if kind is not None else ():
+                self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
+
+        until = time.monotonic() + _TO_COMPARE
+        while not self._desk.records.write(begin):
+            if time.monotonic() > until:
+                required = f"at most {_FAILED_A_DAY} tables of one person are compared at once"
+                raise LedgerUnavailable(required, came="one more", remedy="Send it again in a second, under its key.")
+            time.sleep(_A_TURN)
+        failed_as = None
         try:
             yield
-        except (DataChanged, AlreadyPublished) as error:
-            kind = type(error).__name__
-
-            def note(shelf: Shelf) -> None:
-                shelf.put("compared", shelf.hidden("compared", person, day), {"failed": failed(shelf) + 1})
-                for name in names:
-                    self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
-
-            self._desk.records.write(note)
+        except (DataChanged, AlreadyPublished, NotAllowed) as error:
+            failed_as = type(error).__name__
             raise
+        finally:
+            self._desk.records.write(lambda shelf: end(shelf, failed_as))
 
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
         """The budget as it would stand after a release at this level.
@@ -288,9 +316,26 @@ class Releases:
             NotAllowed: where it names another.
         """
         if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
-            remedy = "Ask somebody with a token for all releases."
-            required = "a token for some releases must ask about their datasets"
-            raise NotAllowed(required, came="another", where="dataset", remedy=remedy)
+            raise _others_dataset()
+
+    def _check_own_datasets(self, token: Token, measures: Mapping[str, Brought]) -> None:
+        """Check that a token for some releases spends no dataset of others.
+
+        Raises:
+            NotAllowed: where it names one that is there, and the table could be published: what else is wrong with the
+                request is said first, so that a guess at a name that is not there costs a publication.
+        """
+        for name, brought in measures.items():
+            dataset, promise = brought.dataset, brought.promise
+            if (
+                dataset is None
+                or promise is None
+                or self.may_know(token, "publish", check_name(dataset, "dataset"), name)
+            ):
+                continue
+            promise.checked(brought.table, brought.level)
+            if self._is_spent(dataset):
+                raise _others_dataset()
 
     def _is_spent(self, dataset: str) -> bool:
         """Whether a dataset is there: a release spends it, or it has a limit."""
@@ -330,3 +375,10 @@ class Releases:
         if at is not None and not reaches(most, at):
             raise NotAllowed("the token must allow this level", came=at, where=repr(name))
         return most, self._ledger.release(name, wanted) if release is None else release
+
+
+def _others_dataset() -> NotAllowed:
+    remedy = "Ask somebody with a token for all releases."
+    return NotAllowed(
+        "a token for some releases must ask about their datasets", came="another", where="dataset", remedy=remedy
+    )

@@ -1,7 +1,6 @@
 """What a publication or an approval would do: error bars, the budget before and after, and what is unusual."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -42,19 +41,19 @@ class Outlook:
 def outlook(
     ledger: Ledger,
     proposal: Proposal,
+    terms: Terms | Mapping[str, Any] | None,
     may_know: Callable[[str], bool],
     *,
     sees_all: bool = True,
-    terms: Terms | None = None,
 ) -> Outlook:
     """What a proposal would come to; where its terms cannot be carried out, why.
 
     Args:
         ledger: that it is about.
         proposal: which one.
+        terms: of a publication; or what is kept of them, which may be unreadable.
         may_know: whether the budget of a dataset may be shown to whoever looks; of another nothing is said.
         sees_all: whether whoever looks is for all releases; else no dataset is named that a limit waits for.
-        terms: of the proposal, where they were read before.
 
     Cost: a dozen error bars at most; nothing is drawn or written.
     """
@@ -66,7 +65,7 @@ def outlook(
             dataset, noise = release.dataset, release.noise
             after_it: dict[str, Any] = {"version": proposal.version}
         else:
-            terms = Terms.read(proposal.facts) if terms is None else terms
+            terms = terms if isinstance(terms, Terms) else Terms.read(terms or {})
             dataset, noise = terms.dataset or proposal.release, terms.promise.noise
             after_it = {
                 "dataset": terms.dataset,
@@ -97,20 +96,18 @@ def _unusual(proposal: Proposal, bars: tuple[tuple[str, int | float], ...]) -> t
 
 
 def ladder(
-    ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool], *, sees_all: bool = True
+    ledger: Ledger, proposal: Proposal, terms: Terms, may_know: Callable[[str], bool], *, sees_all: bool = True
 ) -> tuple[tuple[Level, Outlook], ...]:
     """What a proposal would come to at its level and around it: a quarter, half, twice and four times as much.
 
     Args:
-        ledger, proposal, may_know, sees_all: as for `outlook`.
+        ledger, proposal, terms, may_know, sees_all: as for `outlook`.
 
-    Cost: the terms are read once, for five outlooks, of which none is begun after two seconds.
+    Cost: five outlooks, of which none is begun after two seconds.
     """
-    until, steps, terms = monotonic() + _LOOKING, [], None
-    with suppress(UtmostError, *UNREADABLE):  # an outlook says why
-        terms = None if proposal.verb == "relax" else Terms.read(proposal.facts)
+    until, steps = monotonic() + _LOOKING, []
     for factor in _STEPS:
         if factor == "1" or monotonic() < until:
             point = replace(proposal, level=proposal.level.scaled(factor))
-            steps.append((point.level, outlook(ledger, point, may_know, sees_all=sees_all, terms=terms)))
+            steps.append((point.level, outlook(ledger, point, terms, may_know, sees_all=sees_all)))
     return tuple(steps)

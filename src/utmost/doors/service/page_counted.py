@@ -1,7 +1,6 @@
 """Sums that agree, by form: a plan says what is measured, a counted table is brought, and a release shows its sums."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import NDArray
@@ -10,11 +9,9 @@ from utmost.doors.service import page_charts as charts
 from utmost.doors.service.arriving import strict_json
 from utmost.doors.service.axis_limits import check_listed
 from utmost.doors.service.page_rendering import short
-from utmost.doors.service.problems import printable
 from utmost.doors.service.terms import Terms
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level
-from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.withholding import WithholdingRule
@@ -23,7 +20,6 @@ from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Strategy
 
 _MOST_CELLS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
-_MOST_LINES, _LONGEST_FACT = 40, 1_000
 
 
 def brought_counted(content: bytes) -> CountedTable:
@@ -71,57 +67,6 @@ def of_part(text: str) -> list[str]:
     if len(names) != 2 or not all(names):
         raise OutOfRange("a part is written as partition = part", where="part", remedy="Write town = Bern.")
     return names
-
-
-def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The terms of a proposal in lines, without what says nothing.
-
-    >>> unit = '"unit":{"sensitivity":"1","cells":2,"neighbours":"add-remove"}'
-    >>> text = '{"domain":{},"shares":[[["sex"],"3/4"],[[],"1/4"]],' + unit + "}"
-    >>> for name, fact in facts_shown({"strategy": text, "rows": "declared", "dataset": None, "independent": True}):
-    ...     print(f"{name}: {fact}")
-    measured: sex, with 3/4 of the level
-    measured: total, with 1/4 of the level
-    one individual: changes at most 2 cells, each by at most 1
-    neighbours: add-remove
-    rows: declared
-    independent: True
-    """
-    lines, text = [], facts.get("strategy")
-    if isinstance(text, str):
-        lines += _measured_lines(text)
-    for name, fact in facts.items():
-        if name == "part" and isinstance(fact, list) and len(fact) == 2:
-            partition, part = fact
-            fact = f"{part} of {partition}: its level does not add up with those of the other parts"
-        if name != "strategy" and fact not in (None, [], False, ""):
-            lines.append((name, ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)))
-    return _cut([(name, printable(fact)) for name, fact in lines])
-
-
-def _cut(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """As many lines as a page holds, each as long; and how much more there is."""
-    shown = [
-        (name, fact if len(fact) <= _LONGEST_FACT else f"{fact[:_LONGEST_FACT]}... {len(fact)} characters in all")
-        for name, fact in lines[:_MOST_LINES]
-    ]
-    more = len(lines) - len(shown)
-    return [*shown, ("more", f"{more} lines, which the API gives")] if more else shown
-
-
-def _measured_lines(text: str) -> list[tuple[str, str]]:
-    """What the text of a strategy says; the text itself where it is none, as a proposal by the API may hold."""
-    try:
-        facts = json.loads(text)
-        unit, shares = facts["unit"], facts["shares"]
-        proved = Unit.of_facts(unit)
-        lines = [("measured", f"{' '.join(names) or 'total'}, with {share} of the level") for names, share in shares]
-        lines.append(("one individual", f"changes at most {proved.many('cell')}, each by at most {proved.most_of}"))
-        lines.append(("neighbours", str(unit["neighbours"])))
-    # Whatever somebody wrote there: the page of proposals is shown all the same.
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        lines = [("strategy", text[:1000])]
-    return lines
 
 
 def rule_asked(below: str) -> WithholdingRule | None:

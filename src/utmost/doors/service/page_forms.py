@@ -7,7 +7,6 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from utmost.doors.service.api import Served
-from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.asked_levels import read_level, whole
 from utmost.doors.service.page_counted import brought_counted
 from utmost.doors.service.page_measures import measures
@@ -51,22 +50,22 @@ def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Re
 @forms.post("/proposals/decision")
 def decide(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Approve or refuse a proposal."""
-    service.proposals.decide(viewer, sent.text("proposal"), sent.text("state"))
+    service.proposals.decide(viewer, sent.text("proposal"), sent.text("state"), sent.text("reason"))
     return see(request, "/proposals", done=sent.text("state"))
+
+
+@forms.post("/proposals/withdrawal")
+def withdraw(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Take a proposal of one's own back."""
+    service.proposals.withdraw(viewer, sent.text("proposal"))
+    return see(request, "/proposals", done="withdrawn")
 
 
 @forms.post("/proposals/table")
 def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Bring the table of an approved proposal."""
-    wanted = sent.text("proposal")
-    point = next((one for one in service.proposals.all(viewer) if one.name == wanted), None)
-    if point is None:
-        raise OutOfRange("a proposal must be there", came="none of this name", where="proposal")
-    return _brought(request, service, viewer, sent, point)
-
-
-def _brought(request: Request, service: Service, viewer: Token, sent: Filled, proposal: Proposal) -> Response:
-    terms = Terms.read(proposal.facts) if proposal.verb == "publish" else None
+    proposal, facts = service.proposals.one(viewer, sent.text("proposal"))
+    terms = Terms.read(facts) if proposal.verb == "publish" else None
     allowed: dict[str, Any] = {"version": proposal.version, "proposal": proposal.name}
     bringing = (Brought if terms is None else terms.brought)(None, proposal.level, **allowed)
     return (_relax if terms is None else _publish)(request, service, viewer, sent, proposal.release, bringing)

@@ -1,5 +1,6 @@
 """Several measures by page, in one transaction: by files of plans and counted tables, or of approved proposals."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -62,15 +63,12 @@ def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent
 @measures.post("/proposals/tables")
 def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Bring the tables of several approved proposals, of one kind: all are said together, or none is."""
-    proposals = {proposal.name: proposal for proposal in service.proposals.all(viewer)}
     brought: dict[str, Brought] = {}
     verbs = set()
     for name, content in sent.files.items():
-        proposal = proposals.get(name.removeprefix("table-"))
-        if proposal is None:
-            raise OutOfRange("a proposal must be there", came="none of this name", where="proposal")
+        proposal, facts = service.proposals.one(viewer, name.removeprefix("table-"))
         verbs.add(proposal.verb)
-        _add(brought, proposal.release, _of_proposal(service, viewer, proposal, content))
+        _add(brought, proposal.release, _of_proposal(service, viewer, proposal, facts, content))
     if len(verbs) > 1:
         raise OutOfRange("tables are published together, or relaxed together", came="both", where="proposal")
     viewer.check_role(*verbs or {"publish"})
@@ -79,8 +77,10 @@ def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) 
     return see(request, "/releases", done="relaxed" if verbs == {"relax"} else "published")
 
 
-def _of_proposal(service: Service, viewer: Token, proposal: Proposal, content: bytes) -> Brought:
-    terms = Terms.read(proposal.facts) if proposal.verb == "publish" else None
+def _of_proposal(
+    service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any], content: bytes
+) -> Brought:
+    terms = Terms.read(facts) if proposal.verb == "publish" else None
     promised = terms.promise if terms else service.releases.release(viewer, proposal.release, proposal.version)
     allowed: dict[str, Any] = {"version": proposal.version, "proposal": proposal.name}
     return (terms.brought if terms else Brought)(_table_for(promised, content), proposal.level, **allowed)

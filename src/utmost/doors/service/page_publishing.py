@@ -51,13 +51,13 @@ def outlook_page(request: Request, service: Served, viewer: Viewer, sent: Sent) 
     (terms, at), name = promised(sent), check_name(sent.text("release"), "release")
     if terms is None:
         raise OutOfRange("a publication must say what is promised", came="nothing", where="verb")
-    facts, version = terms.facts(), sent.number("version") or 1
-    proposal = Proposal("", "publish", name, version, at, facts, "", viewer.owner, 0)
+    version = sent.number("version") or 1
+    proposal = Proposal("", "publish", name, version, at, "", 0, "", viewer.owner, 0)
 
     def may_know(dataset: str) -> bool:
         return service.releases.may_know(viewer, "publish", dataset, name)
 
-    steps = ladder(service.ledger, proposal, may_know, sees_all=viewer.may("publish"))
+    steps = ladder(service.ledger, proposal, terms, may_know, sees_all=viewer.may("publish"))
     looks = dict(steps)
     bars = [(of, [dict(look.bars).get(of) for look in looks.values()]) for of, _ in looks[at].bars]
     shown: dict[str, Any] = {"chosen": at, "look": looks[at], "steps": steps, "bars": bars}

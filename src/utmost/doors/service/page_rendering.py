@@ -65,6 +65,7 @@ DONE = {
     "proposed": "The proposal waits for a second person.",
     "approved": "Approved.",
     "refused": "Refused.",
+    "withdrawn": "Withdrawn.",
     "published": "Published.",
     "relaxed": "Relaxed. The earlier levels stay as they were.",
     "offered": "The offer is open.",

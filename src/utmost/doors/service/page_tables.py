@@ -1,13 +1,10 @@
-"""Tables that people bring to a page and take from it, as CSV; in memory alone."""
+"""Tables that people bring to a page, as CSV; in memory alone."""
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Sequence
 from typing import Any
 
-from utmost.doors.service.held_releases import View
-from utmost.doors.service.response_models import columns, statement_of
 from utmost.errors import BadTable
 from utmost.publish.tables.csv_table import numbers_of
 
@@ -49,22 +46,3 @@ def brought_table(content: bytes, released: Sequence[str]) -> Cells:
             raise BadTable("the table must have every column that is released", came=f"no {name!r}", where="file")
         cells[name] = numbers_of(cells[name])
     return cells
-
-
-def file_statement(seen: View) -> dict[str, Any]:
-    """What is promised of a view that is taken as a file."""
-    digest = {"of": "file", "sha256": sha256(csv_of(columns(seen.table))).hexdigest()}
-    return statement_of(seen, digest)
-
-
-def csv_of(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """Columns as a CSV file, which spreadsheets read as it is.
-
-    >>> csv_of({"a": [1, 2], "b": ["x", "y, z"]})
-    b'a,b\\r\\n1,x\\r\\n2,"y, z"\\r\\n'
-    """
-    file = io.StringIO(newline="")
-    writer = csv.writer(file)
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return file.getvalue().encode()

@@ -1,16 +1,18 @@
-"""What pages compute without the ledger: the reader, the explorer, channels, small maps, levels of trust, and checks of
-what was published.
+"""What pages compute without the ledger: the reader, the explorer, channels, small maps, levels of trust, checks of
+what was published, and files of it.
 
 Each work takes short texts and gives plain facts: it is carried out in a process that has no key, and travels as JSON.
 """
 
+import io
 import json
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from fractions import Fraction
 from math import atan2, cos, pi, prod, sin
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,7 @@ from utmost.laws.noise import Geometric, Laplace, optimal_noise
 from utmost.laws.noise.costs import cost_named
 from utmost.publish.releases import levels_by_distance
 from utmost.publish.statements.verified_files import verified, verified_in_words
+from utmost.publish.tables import files
 from utmost.publish.tables.text_files import HeldFile
 
 MOST_PLACES = 25
@@ -316,6 +319,18 @@ def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
     return {"rows": rows, **{name: report[name] for name in ("promise", "guarantee", "on_trust")}}
 
 
+def _written(fields: Mapping[str, str]) -> dict[str, Any]:
+    """A table as a file, or a piece of one: of CSV the first piece alone has the header."""
+    columns, name = json.loads(fields["columns"]), Path(f"released.{fields['ending']}")
+    file = io.BytesIO()
+    files.write(columns, file, name, statement=json.loads(fields["statement"]))
+    if fields["piece"] != "0":
+        header = io.BytesIO()
+        files.write({of: [] for of in columns}, header, name)
+        return {"content": b64encode(file.getvalue()[len(header.getvalue()) :]).decode()}
+    return {"content": b64encode(file.getvalue()).decode()}
+
+
 WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
     "read": _reading,
     "explore": _explored,
@@ -323,6 +338,7 @@ WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
     "map": _mapped,
     "trust": _trusted,
     "verify": _verified,
+    "download": _written,
 }
 
 

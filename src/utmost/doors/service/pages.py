@@ -1,10 +1,9 @@
 """The pages of a service: what each role may see, as the API gives it, made for people."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
-from time import monotonic
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
@@ -21,15 +20,15 @@ from utmost.doors.service.desk import held, reaches
 from utmost.doors.service.held_releases import View
 from utmost.doors.service.market import Offer, Order
 from utmost.doors.service.outlook import Outlook, outlook
-from utmost.doors.service.page_counted import facts_shown, rule_asked, sums_shown
+from utmost.doors.service.page_counted import rule_asked, sums_shown
 from utmost.doors.service.page_downloads import downloads, endings
 from utmost.doors.service.page_measures import MOST_ROWS
 from utmost.doors.service.page_publishing import known_datasets
 from utmost.doors.service.page_rendering import WAITING, render, short, static_files
 from utmost.doors.service.page_session import Viewer
-from utmost.doors.service.page_tables import file_statement
 from utmost.doors.service.page_tools import tools
-from utmost.doors.service.response_models import columns, paged
+from utmost.doors.service.promise_shown import exact_text, visible
+from utmost.doors.service.response_models import columns, paged, statement_of
 from utmost.doors.service.service import Service
 from utmost.doors.service.shapes import SPELLED
 from utmost.doors.service.tokens import ALLOWED, ROLES, Token
@@ -47,14 +46,14 @@ pages.include_router(downloads)
 
 _SURE = "0.95"
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
-_A_PAGE, _MOST_OUTLOOKS = 200, 50
-_LOOKING = 2.0  # seconds of work for a page, and what was begun
+_A_PAGE = 200
+_NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # the page shows none; the file of the statement has that of the values
 
 Name = Annotated[str, Query(max_length=400)]
 
 _DECIDED_AT = {
-    DECISION: ("/proposals", "A proposal to decide"),
-    TABLE: ("/proposals", "A table to bring"),
+    DECISION: ("/proposal", "A proposal to decide"),
+    TABLE: ("/proposal", "A table to bring"),
     ORDER: ("/market", "An order to decide"),
 }
 
@@ -153,35 +152,53 @@ def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 
 @pages.get("/proposals")
-def proposals_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """What waits for a second person, and then what was decided, newest first; of many, a page."""
-    proposals = service.proposals.all(viewer)[::-1]
-    waiting = [proposal for proposal in proposals if proposal.state == PROPOSED]
-    page = [*waiting, *(proposal for proposal in proposals if proposal.state != PROPOSED)][:_A_PAGE]
-    said = {proposal.name: facts_shown(proposal.facts) for proposal in page}
-    planned = {proposal.name for proposal in page if proposal.facts.get("strategy")} | _measured(service, viewer, page)
-    shown: dict[str, Any] = {"proposals": page, "said": said, "planned": planned}
-    shown["needs_second"] = service.proposals.required
-    # As many as two seconds reach: each may work out error bars that nobody asked for before.
-    looked_at = waiting[:_MOST_OUTLOOKS] if viewer.may_ever("decide proposals") else []
-    shown["outlooks"], until = {}, monotonic() + _LOOKING
-    for proposal in looked_at:
-        if monotonic() < until:
-            shown["outlooks"][proposal.name] = _outlook(service, viewer, proposal)
-    shown["not_shown"] = len(proposals) - len(page)
-    own = shown["own"] = _own(service, viewer, page)
-    brought = [
-        proposal for proposal in page if proposal.state == APPROVED and (proposal.anyone or proposal.name in own)
-    ]
-    shown["together"] = brought[:MOST_ROWS] if viewer.may_ever("publish") else []
+def proposals_page(request: Request, service: Served, viewer: Viewer, after: Following = "") -> Response:
+    """On the first page what waits for a second person; and what was decided, newest first, as many as a page holds."""
+    listed, following = service.proposals.page(viewer, after, _A_PAGE, newest_first=True)
+    waiting = [] if after else service.proposals.waiting(viewer, _A_PAGE)
+    own = _own(service, viewer, [*listed, *waiting])
+    brought = [one for one in listed if one.state == APPROVED and (one.anyone or one.name in own)]
+    shown: dict[str, Any] = {
+        "waiting": waiting,
+        "decided": [proposal for proposal in listed if proposal.state != PROPOSED],
+        "needs_second": service.proposals.required,
+        "visible": visible,
+        "own": own,
+        "together": brought[:MOST_ROWS] if viewer.may_ever("publish") else [],
+        "planned": _measured(service, viewer, brought[:MOST_ROWS]),
+        "after": after,
+        "following": following,
+    }
     return render(request, "proposals.html", viewer, **shown)
 
 
-def _outlook(service: Service, viewer: Token, proposal: Proposal) -> Outlook:
-    def may_know(dataset: str) -> bool:
-        return service.releases.may_know(viewer, "decide proposals", dataset, proposal.release)
+@pages.get("/proposal")
+def proposal_page(request: Request, service: Served, viewer: Viewer, name: Name) -> Response:
+    """A proposal: all that an approval is for, what it would come to, and the forms by which it is decided."""
+    proposal, facts = service.proposals.one(viewer, name)
+    promise = service.proposals.shown(proposal, facts) if facts or proposal.verb == "relax" else None
+    decides = proposal.state == PROPOSED and viewer.may_ever("decide proposals")
+    shown: dict[str, Any] = {
+        "one": proposal,
+        "promise": promise,
+        "exact": exact_text(facts) if facts else "",
+        "seen": _outlook(service, viewer, proposal, facts) if proposal.state == PROPOSED else None,
+        "decides": decides,
+        "is_own": bool(_own(service, viewer, [proposal])),
+        "planned": proposal.name in _measured(service, viewer, [proposal]),
+        "is_open": service.waiting.has(proposal.name),
+        "visible": visible,
+    }
+    return render(request, "proposal.html", viewer, **shown)
 
-    return outlook(service.ledger, proposal, may_know, sees_all=viewer.may("decide proposals"))
+
+def _outlook(service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any]) -> Outlook:
+    verb = "decide proposals" if viewer.may_ever("decide proposals") else "propose"
+
+    def may_know(dataset: str) -> bool:
+        return service.releases.may_know(viewer, verb, dataset, proposal.release)
+
+    return outlook(service.ledger, proposal, facts, may_know, sees_all=viewer.may(verb))
 
 
 def _own(service: Service, viewer: Token, listed: Sequence[Proposal] | Sequence[Order]) -> set[str]:
@@ -190,15 +207,19 @@ def _own(service: Service, viewer: Token, listed: Sequence[Proposal] | Sequence[
     return {item.name for item in listed if item.is_of(person)}
 
 
-def _measured(service: Service, viewer: Token, proposals: list[Proposal]) -> set[str]:
-    """The names of proposals to relax what a strategy measured."""
-    there = {(one.name, one.version): one.noise for one in service.releases.all(viewer)}
-    promises = {
-        proposal.name: there.get((proposal.release, proposal.version))
-        for proposal in proposals
-        if proposal.verb == "relax"
-    }
-    return {name for name, promise in promises.items() if promise is not None and promise.needs_counted}
+def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) -> set[str]:
+    """The names of proposals for which a counted table is brought: of strategies, and of releases of them."""
+    there = {(one.name, one.version): one.noise for one in service.releases.all(viewer)} if proposals else {}
+    measured = set()
+    for proposal in proposals:
+        if proposal.verb == "publish":
+            is_counted = bool(service.proposals.one(viewer, proposal.name)[1].get("strategy"))
+        else:
+            noise = there.get((proposal.release, proposal.version))
+            is_counted = noise is not None and noise.needs_counted
+        if is_counted:
+            measured.add(proposal.name)
+    return measured
 
 
 @pages.get("/market")
@@ -346,7 +367,7 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
         "count": count,
         "margin": seen.margin,
         "pictures": pictures,
-        "facts": stated_release(file_statement(seen)),
+        "facts": stated_release(statement_of(seen, _NO_DIGEST)),
         "per_unit": seen.release.noise.per_step(seen.level),
         "most_bars": _MOST_BARS,
         "families": [],

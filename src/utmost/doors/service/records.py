@@ -75,6 +75,13 @@ class Shelf:
         rows = self._table.ask(query + ("" if most is None else f" LIMIT {int(most)}"), (kind, after))
         return [(name, self._read(kind, name, body, mac)) for name, body, mac in rows]
 
+    def newest(self, kind: str, before: str = "", most: int = 1) -> list[tuple[str, Document]]:
+        """The documents of a kind from the last name down, those before a name where one is given."""
+        query = f"SELECT name, body, mac FROM {_TABLE} WHERE kind = ?{' AND name < ?' if before else ''}"
+        values = (kind, before) if before else (kind,)
+        rows = self._table.ask(f"{query} ORDER BY name DESC LIMIT {int(most)}", values)
+        return [(name, self._read(kind, name, body, mac)) for name, body, mac in rows]
+
     def count(self, kind: str) -> int:
         """How many documents of a kind there are."""
         return int(self._table.ask(f"SELECT count(*) FROM {_TABLE} WHERE kind = ?", (kind,))[0][0])

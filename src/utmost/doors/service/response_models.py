@@ -10,6 +10,7 @@ from pydantic import Field, WithJsonSchema
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.held_releases import View, seen_alone
 from utmost.doors.service.market import Offer, Order
+from utmost.doors.service.promise_shown import PromiseShown
 from utmost.doors.service.tokens import Token
 from utmost.doors.service.waiting import Waiting
 from utmost.doors.service.written import (
@@ -175,10 +176,24 @@ class MarginFound(Written):
 
 @dataclass(frozen=True, slots=True)
 class ProposalsFound(Written):
-    """Proposals, oldest first."""
+    """Proposals, oldest first, without their terms."""
 
     proposals: list[Proposal]
     next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalFound(Written):
+    """A proposal, its terms, and the promise that an approval is for, in words: all of it.
+
+    Attributes:
+        terms: of a publication; empty for a relaxation.
+        promise: null for the relaxation of a release that is not there, which cannot be approved.
+    """
+
+    proposal: Proposal
+    terms: Facts
+    promise: PromiseShown | None
 
 
 @dataclass(frozen=True, slots=True)

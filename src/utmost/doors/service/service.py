@@ -60,7 +60,7 @@ class Service:
         self.ledger, self.desk = ledger, Desk(records, ledger.beside("service names")[1], clock)
         self.bearers = Bearers(self.desk)
         self.sessions = Sessions(self.desk, self.bearers)
-        self.proposals = Proposals(self.desk, required=approvals)
+        self.proposals = Proposals(self.desk, ledger, required=approvals)
         self.releases = Releases(self.desk, ledger, self.proposals, most_levels)
         self.market = Market(self.desk, self.releases)
         self.audit = Audit(self.desk, ledger)

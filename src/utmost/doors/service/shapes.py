@@ -199,9 +199,10 @@ class Proposed(Asked):
 
 
 class Decided(Asked):
-    """A decision."""
+    """A decision; a refusal says why."""
 
     state: Literal["approved", "refused"]
+    reason: Annotated[str, Field(max_length=1000, examples=["epsilon 1 is enough"])] = ""
 
 
 class OrderDecided(Asked):

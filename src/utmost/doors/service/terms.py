@@ -11,8 +11,9 @@ from utmost.laws.exact.shown import Shown
 from utmost.publish.ledger.requests import Brought
 from utmost.publish.promises.promise import Promise
 
-LONGEST_TERMS = 2 << 20
-"""How many characters the terms of a proposal have at most, as JSON: pages read them for as long as it is there."""
+LONGEST_TERMS = 1 << 19
+"""How many characters the terms of a proposal have at most, as JSON: as many as a page shows whole. What it does not
+show whole, nobody can approve."""
 
 
 class BroughtWords(TypedDict, total=False):

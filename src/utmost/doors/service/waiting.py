@@ -75,6 +75,17 @@ def note_done(shelf: Shelf, name: str) -> None:
     _note(shelf, name, None)
 
 
+def undecided(shelf: Shelf) -> list[Waiting]:
+    """The proposals that wait for a decision, among the first thousand of all that waits."""
+    there = (Waiting.of_kept(name, record) for name, record in shelf.all(_KIND, most=MOST_WAITING))
+    return [waiting for waiting in there if waiting.verb == DECISION]
+
+
+def waits(shelf: Shelf, name: str) -> bool:
+    """Whether a proposal or an order waits for anybody."""
+    return shelf.get(_KIND, name) is not None
+
+
 def _note(shelf: Shelf, name: str, waiting: Waiting | str | bool | None) -> None:
     if isinstance(waiting, Waiting):
         shelf.put(_KIND, name, waiting.kept())
@@ -120,6 +131,10 @@ class WaitingRoom:
         Cost: reads a thousand short records at most, and all tokens where any of those may be for this one.
         """
         return sorted(self._first(token, MOST_WAITING)[0], key=lambda waiting: (waiting.made, waiting.name))
+
+    def has(self, name: str) -> bool:
+        """Whether a proposal or an order waits for anybody: for a decision, or for its table."""
+        return self._desk.records.read(lambda shelf: waits(shelf, name))
 
     def count(self, token: Token) -> str:
         """How much waits, for the menu of every page: of the first hundred, with a sign where there are more."""

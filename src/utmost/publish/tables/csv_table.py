@@ -19,6 +19,7 @@ from utmost.publish.tables.adapters import Column, distinct_names
 from utmost.publish.tables.csv_blocks import CsvBlock, Unlike, read_blocks
 from utmost.publish.tables.digits import Bytes, Places, digits, joined
 from utmost.publish.tables.extra import extra
+from utmost.publish.tables.formulas import without_formulas
 from utmost.publish.tables.text_files import TextFile
 
 _INTEGER = re.compile("[+-]?[0-9]{1,4000}")
@@ -85,8 +86,12 @@ Piece = tuple[int, bytes]
 
 def pieces(table: CsvTable, delimiter: str = ",") -> Iterator[Piece]:
     """The table as it is written, its header first."""
+    return without_formulas(_pieces(table, delimiter))
+
+
+def _pieces(table: CsvTable, delimiter: str) -> Iterator[Piece]:
     if not table.in_blocks or len(table.names) < 2:
-        yield from pieces_of(table.names, rows(table), delimiter)
+        yield from _pieces_of(table.names, rows(table), delimiter)
         return
     yield 0, _header(table.names, delimiter)
     start = 0
@@ -101,6 +106,10 @@ _TOGETHER = 1 << 12
 
 def pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> Iterator[Piece]:
     """A header and rows of cells as they are written, quoted where that is needed."""
+    return without_formulas(_pieces_of(header, body, delimiter))
+
+
+def _pieces_of(header: list[str], body: Iterable[list[str]], delimiter: str) -> Iterator[Piece]:
     yield 0, _header(header, delimiter)
     lines = (_line(row, delimiter) for row in body)
     while together := list(islice(lines, _TOGETHER)):
@@ -468,6 +477,14 @@ class CsvPieces:
         kinds: Mapping[str, str],
     ) -> Iterator[tuple[int, bytes]]:
         """The pieces as they are written: whoever asks writes them."""
+        return without_formulas(self._written(released, after, left_out))
+
+    def _written(
+        self,
+        released: Iterator[tuple[CsvPiece, Mapping[str, Any]]],
+        after: Mapping[str, str],
+        left_out: Sequence[str],
+    ) -> Iterator[Piece]:
         delimiter, whole = delimiter_of(self.path), None
         for piece, columns in released:
             table = replace(self.table, laid=columns, after=after, left_out=tuple(left_out))

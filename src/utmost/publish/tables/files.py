@@ -15,6 +15,7 @@ from utmost.publish.tables.csv_table import CsvPieces, CsvTable, Piece
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.file_pieces import FilePieces, WrittenByPieces
+from utmost.publish.tables.formulas import check_not_computed
 from utmost.publish.tables.text_files import GZ, TextFile
 
 if TYPE_CHECKING:
@@ -269,9 +270,14 @@ def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -
 
         spreadsheets.check_fits(columns, numbers)
     elif ending_of(path) not in JSON_LINES:
+        is_text = ending_of(path) in TEXT
         for text in chain(columns, *columns.values()):
-            if isinstance(text, str) and not text.isascii() and _HALF.search(text):
+            if not isinstance(text, str):
+                continue
+            if not text.isascii() and _HALF.search(text):
                 raise _half_of_a_character(path)
+            if is_text:
+                check_not_computed(text)
 
 
 _HALF = re.compile("[\ud800-\udfff]")

