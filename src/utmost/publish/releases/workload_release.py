@@ -21,7 +21,7 @@ from utmost.laws.noise.ratio_bars import FiellerSet
 from utmost.laws.privacy import Unit
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases.along_axis import AlongAxis
-from utmost.publish.releases.clean_release import CleanTable, cleaned
+from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.family_tables import estimated_columns, family_table, wanted_families
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
@@ -346,10 +346,14 @@ class WorkloadRelease(AlongAxis, Shown):
 
         Cost: seconds for 10^5 cells.
         """
+        return self.clean_problem(given, hold).solved()
+
+    def clean_problem(self, given: Any = None, hold: Families | None = None) -> CleanProblem:
+        """What a clean table is nearest to, and what must hold of it: see `clean`."""
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         self.reconstruction.check_family_determined(self.domain.finest)
         cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
-        return cleaned(self, self.reconstruction, cell, self.kind, given, hold)
+        return CleanProblem.of(self, self.reconstruction, cell, self.kind, given, hold)
 
     def noise(self, form: ProductForm) -> Combination:
         """The law of an answer's error, of amounts in their own unit.
