@@ -1,7 +1,9 @@
 (** A service in which two persons decide: what is published is what was approved, whole, and was approved by another.
 
-    A proposal holds a promise, in one object; whoever publishes brings one, too. Any persons, in any order, at the same
-    time: each step below is one transaction. The code is doors/service/approvals.py and terms.py. *)
+    A proposal holds a promise, in one object; whoever publishes brings one, too. Any persons send any requests, in any
+    order, at the same time: each is one transaction, of the function [serve], which looks before it changes anything and
+    otherwise leaves all as it is. The code is doors/service/approvals.py and terms.py; that it makes these comparisons,
+    and tells persons apart, is tested and not proved. *)
 From mathcomp Require Import all_ssreflect.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
@@ -58,4 +60,57 @@ elim=> [|{}s t rs IH st] //; have later := @stays s t e st.
 case: st later => [n p w any _|n o r d _ _ _ _|n p o r w E a wr pr] later; try by move=> /IH /later.
 case=> [<-|/IH /later //]; exists r, o; split=> //=; exact: (apart rs E a).
 Qed.
+
+(** What anybody may send, whoever they are and whatever they claim. *)
+Inductive request :=
+| ToPropose of name & person & promise & bool
+| ToDecide of name & person & bool
+| ToPublish of name & person & promise.
+
+Definition is_waiting d := if d is Waiting then true else false.
+Definition is_approved d := if d is Approved _ then true else false.
+
+(** The service: what does not pass its comparisons changes nothing. *)
+Definition serve (s : state) (r : request) : state :=
+  match r with
+  | ToPropose n p m any =>
+      if proposals s n is Some _ then s else State (put s n (Proposal p m any Waiting)) (publications s)
+  | ToDecide n q yes =>
+      if proposals s n is Some r then
+        if is_waiting (decided r) && (q != by_ r) then
+          State (put s n (Proposal (by_ r) (what r) (anyone r) (if yes then Approved q else Refused q))) (publications s)
+        else s
+      else s
+  | ToPublish n p m =>
+      if proposals s n is Some r then
+        if [&& is_approved (decided r), m == what r & anyone r || (p == by_ r)] then
+          State (proposals s) (Publication n p m :: publications s)
+        else s
+      else s
+  end.
+
+Lemma serve_steps s r : serve s r = s \/ step s (serve s r).
+Proof.
+case: r => [n p m any|n q yes|n p m] /=; case E: (proposals s n) => [r|]; try by left.
+- by right; exact: Propose.
+- case: ifP => [/andP[w a]|_]; last by left.
+  right; apply: (Decide (r := r) E _ a); last by case: yes; [left|right].
+  by move: w; case: (decided r).
+- case: ifP => [/and3P[a /eqP w pr]|_]; last by left.
+  move: a; case D: (decided r) => [|q|q] // _.
+  by right; exact: (Publish (q := q) E D w pr).
+Qed.
+
+(** Whatever comes, in whatever order: what is published was approved, whole, by another than proposed it. *)
+Theorem whatever_comes rs e : List.In e (publications (foldl serve start rs)) -> allowed (foldl serve start rs) e.
+Proof.
+apply: approved_whole; elim/last_ind: rs => [|rs r IH]; first exact: Started.
+rewrite -cats1 foldl_cat /=; case: (serve_steps (foldl serve start rs) r) => [->|st] //.
+exact: (Stepped IH st).
+Qed.
+
+(** And nothing is refused that should pass: what was approved can be published, by whoever may. *)
+Theorem approved_passes s n p q r : proposals s n = Some r -> decided r = Approved q -> anyone r || (p == by_ r) ->
+  publications (serve s (ToPublish n p (what r))) = Publication n p (what r) :: publications s.
+Proof. by move=> /= -> -> ->; rewrite eqxx. Qed.
 End Approvals.

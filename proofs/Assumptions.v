@@ -57,6 +57,8 @@ Print Assumptions store_sees_one.
 Print Assumptions nothing_lost.
 Print Assumptions each_person_once.
 Print Assumptions approved_whole.
+Print Assumptions whatever_comes.
+Print Assumptions approved_passes.
 Print Assumptions never_too_often.
 Print Assumptions never_too_rarely.
 Print Assumptions ends_surely.

@@ -17,6 +17,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
+import repeated_bits
 from memory_disk import in_memory
 
 # Workers share the processors: threads of their own would spin while they wait for a turn.
@@ -81,6 +82,7 @@ _MEANWHILE = re.compile(r"^(Compiling this search|Designing: round).*\n", re.M)
 def pytest_addoption(parser):
     group = parser.getgroup("utmost")
     group.addoption("--explore", action="store_true", help="new cases of every property, in a new order")
+    group.addoption("--bits", help="the seed of all random bits that tests draw, or: system")
     group.addoption("--quick", action="store_true", help="check an installation in half a minute")
     group.addoption("--dependencies", action="store_true", help="check what touches dependencies, in some minutes")
 
@@ -99,9 +101,34 @@ def pytest_configure(config):
     settings.load_profile("exploring" if exploring else "repeated")
     if not exploring and config.getoption("randomly_seed", None) == "default":
         config.option.randomly_seed = ORDER
+    if config.getoption("--bits") is None:
+        config.option.bits = str(int.from_bytes(os.urandom(4)) if exploring else ORDER)
+    repeated_bits.install()
     for option, paths in (("--quick", QUICK), ("--dependencies", DEPENDENCIES)):
         if config.getoption(option) and config.args_source is not config.ArgsSource.ARGS:
             config.args[:] = [str(ROOT / path) for path in paths]
+
+
+def pytest_report_header(config):
+    """What draws are repeated by."""
+    return f"random bits: --bits {config.getoption('--bits')}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """The random bits of a test are its own, the same in every run, worker and order."""
+    with repeated_bits.repeated_bits(item.config.getoption("--bits"), item.nodeid):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    """So are those of what several tests share, whichever of them comes first."""
+    if fixturedef.scope == "function":
+        return (yield)
+    name = f"{fixturedef.baseid} {fixturedef.argname} {getattr(request, 'param', None)!r}"
+    with repeated_bits.repeated_bits(request.config.getoption("--bits"), name):
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)  # before workers are started

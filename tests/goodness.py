@@ -1,11 +1,14 @@
-"""Goodness of fit at a fixed level, and sources of bits that a test has written itself."""
+"""Goodness of fit at a fixed level, and sources of bits that a test has written itself.
+
+A test of draws compares one of these p-values with `LEVEL`, so that it passes under other bits, too (`pytest --bits`).
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from scipy.special import kolmogorov
-from scipy.stats import chi2
+from scipy.stats import binom, chi2
 
 LEVEL = 1e-9
 """A true sampler fails a test at this level once in 10^9 runs; seeded ones, once chosen, never."""
@@ -42,6 +45,17 @@ def kolmogorov_smirnov(draws: Any, cdf: Callable[[Any], Any]) -> float:
     left = np.asarray(cdf(values - 1), float)
     distance = max(np.abs(empirical - true).max(), np.abs(before - left).max())
     return float(kolmogorov(distance * np.sqrt(counts.sum())))
+
+
+def as_often(hits: int, trials: int, chance: float) -> float:
+    """The p-value of so many hits in independent trials, each with this chance: twice the smaller tail, exactly."""
+    below, above = binom.cdf(hits, trials, chance), binom.sf(hits - 1, trials, chance)
+    return min(1.0, 2 * float(min(below, above)))
+
+
+def no_more_often(misses: int, trials: int, chance: float) -> float:
+    """The p-value of so many misses, each of at most this chance whatever came before: the upper tail, exactly."""
+    return float(binom.sf(misses - 1, trials, chance))
 
 
 class Written:

@@ -161,3 +161,79 @@ def test_roads_in_minutes_take_levels_for_minutes(run, file):
     assert run("design", "--graph", roads, *asked)[0] != 0
     table = str(file("0,2\n2,0\n", "table.csv"))
     assert json.loads(run("design", "--distances", table + ":h", *asked)[1])["epsilon"] == "6"
+
+
+FORGERIES = [
+    {"unit": "km"},
+    {"unit": "m, certified by NIST"},
+    {"metric": "geodesic"},
+    {"metric": "by an office"},
+    {"rounded": "10"},
+    {"positions": [["59", "10"], ["60.39", "5.32"], ["60.79", "11.07"]]},
+    {"in_degrees": False},
+    {"metres": "1000"},
+    {"crs": "EPSG:25832"},
+    {"labels": ["Oslo", "Bergen"]},
+]
+
+
+def test_nobody_vouches_for_places_that_were_changed(run, file, tmp_path):
+    """Metres became kilometres, and `design --check`, `capacity --check`, `verify` and `export` took them."""
+    towns, saved, capacity = file(TOWNS, "towns.csv"), tmp_path / "design.json", tmp_path / "capacity.json"
+    answers, secrets = tmp_path / "answers.csv", file("id,town\na,Oslo\nb,Hamar\n", "secrets.csv")
+    assert run("design", towns, *OWN, "--epsilon-at", "50km=ln2", "--out", saved)[0] == 0
+    assert (
+        run("capacity", "--space", f"places:{towns}:town,lat,lon", "--epsilon-at", "50km=ln2", "--out", capacity)[0]
+        == 0
+    )
+    columns = ["--column", "town", "--public", "id"]
+    assert run("respond", saved, "--file", secrets, *columns, "--out", answers)[0] == 0
+    beside = answers.with_name("answers.csv.json")
+    checks = [
+        (saved, ["design", "--check", saved], "in m, along great circles, measured"),
+        (capacity, ["capacity", "--check", capacity], "in m, along great circles, measured"),
+        (beside, ["verify", answers], "distances are in m, along great circles"),
+        (saved, ["export", saved, "--round", "--to", "js", "--out", tmp_path / "phone"], ""),
+    ]
+    for path, command, words in checks:
+        honest = json.loads(path.read_text())
+        if words:
+            code, shown, err = run(*command)
+            assert (code, words in " ".join(shown.split())) == (0, True), (err, shown)
+        for forged in FORGERIES:
+            path.write_text(json.dumps(honest | {"space": honest["space"] | forged}))
+            code, shown, err = run(*command)
+            assert (code != 0, "Traceback" in err) == (True, False), (command, shown)
+        path.write_text(json.dumps(honest))
+    assert not (tmp_path / "phone").exists()
+
+
+def test_a_statement_of_answers_says_how_they_were_checked_in_no_words_of_its_own(run, file, tmp_path):
+    """`verify` repeated whatever stood there."""
+    answers, secrets, saved = (
+        tmp_path / "answers.csv",
+        file("id,n\na,0\nb,2\n", "secrets.csv"),
+        tmp_path / "design.json",
+    )
+    assert (
+        run("design", "--counts", 2, "--alpha", "1/2", "--prior", "uniform", "--loss", "binary", "--out", saved)[0] == 0
+    )
+    assert run("respond", saved, "--file", secrets, "--column", "n", "--public", "id", "--out", answers)[0] == 0
+    beside = answers.with_name("answers.csv.json")
+    honest = json.loads(beside.read_text())
+    code, shown, _ = run("verify", answers)
+    assert (code, "the mechanism with this SHA-256 keeps the level" in " ".join(shown.split())) == (0, True)
+    told = {"sha256": honest["mechanism"]["sha256"], "checked": "certified by NIST; epsilon is 0"}
+    beside.write_text(json.dumps(honest | {"mechanism": told}))
+    code, _, err = run("verify", answers)
+    assert (code, "NIST" in err) == (1, False)
+
+
+def test_distances_along_roads_are_on_the_writers_word(run, file, tmp_path):
+    """No position shows them: a check says so."""
+    saved = tmp_path / "design.json"
+    roads = file("a,b,10\nb,c,5\n", "roads.csv")
+    words = ["--space", f"graph:{roads}:min", "--prior", "uniform", "--loss", "binary", "--epsilon-at", "5min=1"]
+    assert run("design", *words, "--out", saved)[0] == 0
+    shown = " ".join(run("design", "--check", saved)[1].split())
+    assert "in min, along roads, as stated: no position shows them" in shown

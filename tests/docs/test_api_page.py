@@ -1,5 +1,6 @@
 """The page of Python by purpose: what it says of arguments is what the functions take."""
 
+import importlib.util
 import inspect
 import re
 from functools import reduce
@@ -39,3 +40,27 @@ def test_every_argument_that_the_page_names_is_one():
                 assert named[1] in taken, f"{name}({said}): {named[1]} is none of {list(taken)}"
                 checked += 1
     assert checked > 100
+
+
+def test_every_name_of_the_page_is_where_the_page_says():
+    """What begins a line is listed by a room or the top level, or is written with the way to it; methods have a dot."""
+    head, _, listed = PAGE.read_text(encoding="utf-8").partition("## Every name")
+    public = set(re.findall(r"`(\w+)`", listed))
+    missing = []
+    for line in head.splitlines():
+        cells = re.split(r"(?<!\\)\|", line)
+        for span in re.findall(r"`([a-zA-Z][^`]*)`", cells[1]) if line.startswith("| `") else ():
+            way = re.match(r"[\w.]+", span)[0].removeprefix("ut.").removeprefix("utmost.")
+            first, *rest = way.split(".")
+            if "=" in span.partition("(")[0]:  # words of the line's first name
+                continue
+            at = _found(first) if first in public else ut
+            parts = rest if first in public else [first, *rest]
+            try:
+                reduce(getattr, parts, at)
+            except AttributeError:
+                if importlib.util.find_spec(".".join(["utmost", *parts[:-1]])) is None or not hasattr(
+                    importlib.import_module(".".join(["utmost", *parts[:-1]])), parts[-1]
+                ):
+                    missing.append(span)
+    assert missing == []

@@ -21,6 +21,7 @@ from utmost.design.spaces import Consumer, Space, counts, discrete, graph, grid,
 from utmost.design.spaces import places as spaces_of_places
 from utmost.design.types import PrivacyType
 from utmost.doors.documents import capacities, channel_files, designs, verdicts
+from utmost.doors.documents.space_names import distances_words
 from utmost.doors.documents.verdicts import Stated
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.laws.exact.written_levels import level_facts
@@ -55,6 +56,7 @@ def verdict(space, loss, channel=None):
     return verdicts.document(Stated.of_channel(found, ptype, channel, exact_loss(loss, ptype.space.size)))
 
 
+TOWNS = {"Oslo": ("59.91", "10.75"), "Hamar": ("60.79", "11.07"), "Moss": ("59.43", "10.66")}
 BOTH = ("multiplicative", "additive")
 SKEWED = ["1/8", "3/8", "1/2"]
 MADE = {
@@ -67,11 +69,23 @@ MADE = {
         grid(2, 2), [0.1, 0.2, 0.3, 0.4], losses.binary, method="columns", epsilon=1
     ),
     "design of labelled places": lambda: design(
-        spaces_of_places({"Oslo": ("59.91", "10.75"), "Hamar": ("60.79", "11.07"), "Moss": ("59.43", "10.66")}),
+        spaces_of_places(TOWNS),
         [0.5, 0.2, 0.3],
         losses.binary,
         method="columns",
         epsilon="1/50000",
+    ),
+    "design of places in kilometres": lambda: design(
+        spaces_of_places(TOWNS, metric="geodesic", unit="km"),
+        [0.5, 0.2, 0.3],
+        losses.binary,
+        method="columns",
+        epsilon="1/50",
+    ),
+    "capacities of places in a plane": lambda: capacity(
+        spaces_of_places({"a": (0, 0), "b": (301, 407), "c": (0, 1009)}, metric="metres", rounded="10 m"),
+        "multiplicative",
+        epsilon="1/500",
     ),
     "capacities of a line": lambda: capacity(counts(3), *BOTH, alpha="1/10"),
     "capacities at an irrational level": lambda: capacity(counts(2), *BOTH, epsilon="1/2"),
@@ -100,13 +114,14 @@ def vouched(document):
     if document.get("kind") == designs.KIND:
         certificate = designs.DESIGN.of(document, "x.json")[0]
         assert certificate.verify()
-        return [certificate.lower, certificate.upper, certificate.theorem]
+        claims = [certificate.lower, certificate.upper, certificate.theorem]
+        return [*claims, *claims_of_type(certificate.ptype, document)]
     if document.get("kind") == capacities.KIND:
         found = capacities.CAPACITIES.of(document, "x.json")
         assert all(one.certificate.verify() for one in found)
         ptype = found[0].certificate.ptype
         said = [[one.certificate.kind, one.value, one.lower, one.theorem, one.mechanism.shape[1]] for one in found]
-        return [ptype.space.size, level_facts(ptype.level), *said]
+        return [*claims_of_type(ptype, document), *said]
     if document.get("kind") == verdicts.KIND:
         found = verdicts.VERDICT.of(document, "x.json")
         proof, conflict = found.dominance, found.conflict
@@ -115,10 +130,23 @@ def vouched(document):
     return [channel_files.CHANNEL.of(document, "x.json").shape]
 
 
+def claims_of_type(ptype, document):
+    """What a file says of its secrets and its level.
+
+    What places are called is on the writer's word; a position may move as far as no rounded distance changes.
+    """
+    space, where = ptype.space, {}
+    if document["space"]["kind"] == "places":
+        where = {name: fact for name, fact in document["space"].items() if name not in ("labels", "positions")}
+    return [space.size, space.unit, distances_words(space), where, level_facts(ptype.level)]
+
+
 def same(one, other):
     """Alike; floats but for what rounding can do."""
-    if isinstance(one, list):
-        return isinstance(other, list) and len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict):
+        return isinstance(other, dict) and same([*one.items()], [*other.items()])
+    if isinstance(one, list | tuple):
+        return isinstance(other, list | tuple) and len(one) == len(other) and all(map(same, one, other))
     return math.isclose(one, other, rel_tol=1e-12) if isinstance(one, float) else one == other
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.noise import Combination
 from utmost.publish.statements import read_release
@@ -62,7 +63,7 @@ def test_bars_of_changes_and_trends_hold_as_often_as_they_say():
         truth = [int(counts[0].sum()) for counts in people]
         values += all(abs(a.value - t) <= a.margin for a, t in zip(found.values, truth, strict=True))
         changes += all(abs(a.value - t) <= a.margin for a, t in zip(found.changes, np.diff(truth), strict=True))
-    assert min(values, changes) / 60 > 0.9 - 5 * (0.09 / 60) ** 0.5
+    assert no_more_often(60 - min(values, changes), 60, 0.1) > LEVEL
 
 
 def test_one_release_is_not_compared_with_itself(tmp_path):

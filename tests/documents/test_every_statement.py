@@ -20,7 +20,7 @@ ON_TRUST = {
     "keys": "which keys were named, which is compared with their file",
     "noisy": "their noisy counts, as long as they are above the threshold",
     "sha256": "the digest of a table, which is compared with it",
-    "checked": "how the mechanism's level was found",
+    "labels": "what places are called",
     "repeated": "how many answers were given before",
     "name": "what the release is called",
     "data_version": "which version it is",

@@ -81,9 +81,12 @@ def _saved(said):
     return json.loads(json.dumps(said))
 
 
-def _answers(**about):
-    """What `utmost respond` says, of a mechanism on a line of towns."""
-    line = counts(3)
+TOWNS = {"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07)}
+
+
+def _answers(line=None, **about):
+    """What `utmost respond` says, of a mechanism on a line of towns, or on places."""
+    line = counts(3) if line is None else line
     facts = level_facts(ut.level(alpha="1/2"))
     promised = answers_guarantee(facts["epsilon"], line.unit, by_ledger=False)
     checked = {"mechanism": {"sha256": "0" * 64, "checked": "primal and dual prove the design"}}
@@ -136,6 +139,7 @@ STATEMENTS = {
     "keys in memory": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),
     "named cells": lambda: _named(named_cell_noise(["word", "n"], Texts("abc", most=3), false_names="1/2")),
     "answers": lambda: _answers(),
+    "answers of places": lambda: _answers(ut.spaces.places(TOWNS, unit="km")),
     "reading": lambda: _reading(),
     "withheld": lambda: _withheld(below=90, mark="unreliable"),
     "withheld beside its error": lambda: _withheld(relative_margin="1/4"),

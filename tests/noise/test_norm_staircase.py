@@ -246,3 +246,38 @@ def test_refusals():
         NormStaircase(1, 2).pmf([1, 2, 3])
     with pytest.raises(OutOfRange, match="cost"):
         NormStaircase.optimal(level(1), 2, 3, "max", "cubed")
+
+
+@pytest.mark.parametrize(
+    ("s", "epsilon", "means", "variances"),
+    [
+        (1, 1, (1.222, 1.222), (3.163, 3.163)),
+        (2, 1, (1.301, 1.282), (3.278, 3.173)),
+        (5, 3, (0.385, 0.361), (0.313, 0.291)),
+    ],
+)
+def test_the_range_is_not_the_least_from_a_sensitivity_of_two_on(s, epsilon, means, variances):
+    """Rises and falls with steps of their own keep the level and cost less; for a sensitivity of 1 both are one law."""
+    far = int(40 * s / epsilon)
+    x, y = np.meshgrid(np.arange(-far, far + 1), np.arange(-far, far + 1), indexing="ij")
+    up, down = np.maximum(np.maximum(x, y), 0), np.maximum(np.maximum(-x, -y), 0)
+
+    def steps(size, r):
+        return np.where(size < r, 0, (size - r) // s + 1)
+
+    found = []
+    for law in (lambda r: steps(up + down, r), lambda r: steps(up, r) + steps(down, r)):
+        errors = []
+        for r in range(1, s + 1):
+            height = law(r)
+            for a, b in product(range(s + 1), repeat=2):  # whoever is added raises both cells by up to s
+                moved = height[a:, b:] - height[: height.shape[0] - a, : height.shape[1] - b]
+                assert np.abs(moved).max() <= 1
+            mass = np.exp(-epsilon * height)
+            mass /= mass.sum()
+            errors.append(((mass * abs(x)).sum() / s, (mass * x * x).sum() / s**2))
+        found.append([min(values) for values in zip(*errors, strict=True)])
+    assert [row[0] for row in found] == pytest.approx(means, abs=6e-4)
+    assert [row[1] for row in found] == pytest.approx(variances, abs=6e-4)
+    laws = [NormStaircase(epsilon=epsilon, cells=2, sensitivity=s, norm="range", step=r) for r in range(1, s + 1)]
+    assert min(float(law.variance) for law in laws) / s**2 == pytest.approx(variances[0], abs=6e-4)

@@ -248,6 +248,12 @@ FAULTS = {
     ),
     "whoever proposes decides": ("Approvals.v", "-> q != by_ r -> d =", "-> d ="),
     "a promise that nobody approved": ("Approvals.v", "-> m = what r -> anyone", "-> anyone"),
+    "a service that does not ask who decides": (
+        "Approvals.v",
+        "is_waiting (decided r) && (q != by_ r)",
+        "is_waiting (decided r)",
+    ),
+    "a service that does not compare the promise": ("Approvals.v", "m == what r & anyone r", "true & anyone r"),
     "a decision that is changed": ("Approvals.v", "-> decided r = Waiting -> q", "-> q"),
     "a store read beyond what is settled": (
         "Ledger.v",

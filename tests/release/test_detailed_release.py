@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from goodness import LEVEL, no_more_often
 from utmost.errors import BadTable, BudgetExceeded, NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
@@ -185,7 +186,7 @@ def test_the_choice_covers_its_own_noise():
                 ("m", "w").index(part) if detail == "sex" else list(DOMAIN.axes[1].labels[0]).index(part)
             ]
             miss, rows = miss + (abs(value - true) > margin), rows + 1
-    assert miss <= 0.2 * rows + 4 * (0.16 * rows) ** 0.5
+    assert no_more_often(miss, rows, 0.2) > LEVEL
 
 
 def test_saved_read_and_verified_and_every_forgery_is_found(run, tmp_path):

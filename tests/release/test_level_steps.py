@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from goodness import LEVEL
 from utmost.doors.testing import SeededRandomness
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
 from utmost.laws.exact import level
@@ -32,7 +33,7 @@ def fits(drawn, pmf, reach=15):
     often = expected >= 8
     e, o = expected[often], observed[often]
     e, o = np.append(e, drawn.size - e.sum()), np.append(o, drawn.size - o.sum())
-    return stats.chisquare(o, e).pvalue > 1e-6
+    return stats.chisquare(o, e).pvalue > LEVEL
 
 
 def test_steps_on_the_integers_have_the_transitions_laws():
@@ -56,7 +57,7 @@ def test_steps_on_the_reals_are_laplace_transitions():
     moved = tighten(np.full(N, 0.5), strict=1, loose=2, sensitivity=1, numbers="reals") - 0.5
     W = LaplaceTightening(one, two)
     assert (moved == 0).mean() == pytest.approx(float(W.stay), abs=0.01)
-    assert stats.kstest(moved[moved != 0], stats.laplace(scale=1).cdf).pvalue > 1e-6
+    assert stats.kstest(moved[moved != 0], stats.laplace(scale=1).cdf).pvalue > LEVEL
     relaxed = relax(np.full(N, -1.5), strict=1, loose=2, numbers="reals")
     R = LaplaceRelaxing(one, two)
     assert (relaxed == -1.5).mean() == pytest.approx(R.pieces(-1.5).stay, abs=0.01)

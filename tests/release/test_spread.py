@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange
 from utmost.laws.noise import RatioBar
 from utmost.laws.privacy import Unit
@@ -106,7 +107,7 @@ def missed(counts, epsilon, releases, confidence="0.5"):
 @pytest.mark.parametrize("counts", [[9, 3, 8, 1], [0, 5, 0, 0], [400, 300, 200, 100], [1, 0, 0, 1]])
 def test_intervals_miss_no_more_often_than_they_say(counts):
     """Sixty releases: a variance of few people, whose mean may be anywhere, takes half a second."""
-    assert missed(counts, 1, 60, "0.8") <= 12 + 4 * 9.6**0.5
+    assert no_more_often(missed(counts, 1, 60, "0.8"), 60, 0.2) > LEVEL
 
 
 def test_how_wide_beside_the_law_of_the_estimate():
@@ -188,4 +189,4 @@ def test_cumulative_sums_miss_no_more_often_than_they_say():
     for _ in range(200):
         table = released(counts, 1, domain, {"age": 1}).cumulative("age", together=True, confidence="0.8")
         miss += (np.abs(table["estimate"] - counts.cumsum()) > table["margin"]).any()
-    assert miss <= 40 + 4 * 32**0.5
+    assert no_more_often(miss, 200, 0.2) > LEVEL

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from goodness import LEVEL, chi_square
 from running import called
+from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.publish.ledger import Ledger
 from utmost.publish.workloads import Domain, Workload, strategy
@@ -63,10 +65,10 @@ def test_it_is_released_and_relaxed_like_others(tmp_path):
 
 
 def test_the_law_is_that_of_one_cell():
-    """Eight hundred totals have the variance of geometric noise at the whole level."""
+    """Eight hundred totals have the law of geometric noise at the whole level."""
     table = counted()
     drawn = np.array([int(ut.release_table(table, epsilon=1).table["count"][0]) for _ in range(800)]) - 3
-    assert abs(drawn.var() - 1.8413) < 0.75
+    assert chi_square(drawn, Geometric(epsilon=1).cdf) > LEVEL
 
 
 def test_the_command_line(tmp_path):

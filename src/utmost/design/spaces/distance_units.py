@@ -34,6 +34,7 @@ _SPELLED = {
     "hour": "h",
 }
 _DISTANCE = re.compile(r"\s*([0-9][0-9./]*(?:[eE][+-]?[0-9]+)?)?\s*([^\W\d][\w ]*)?\s*")
+_UNIT = re.compile(r"[^\W\d_]{1,20}")
 _LOGARITHM = re.compile(r"\s*([0-9][0-9./]*)?\s*\*?\s*(?:ln|log)\s*\(?\s*([0-9][0-9./]*)\s*\)?\s*", re.IGNORECASE)
 
 
@@ -47,6 +48,9 @@ def unit_named(text: str) -> str:
     word = text.strip().lower()
     if not word:
         raise OutOfRange("a unit must have a name, such as m, km or min", came="none")
+    # A unit stands in the sentence of a guarantee, which must not say anything else.
+    if not _UNIT.fullmatch(word):
+        raise OutOfRange("a unit must be one word of at most 20 letters, such as m, km or min", came=text, where="unit")
     singular = word.removesuffix("s") if word != "s" else word
     return _SPELLED.get(word, _SPELLED.get(singular, word))
 
@@ -58,7 +62,8 @@ def is_unit(text: str) -> bool:
     >>> is_unit("minutes"), is_unit("cells")
     (True, False)
     """
-    return bool(text.strip()) and any(unit_named(text) in scale for scale in _SCALES.values())
+    word = text.strip().lower()
+    return bool(_UNIT.fullmatch(word)) and any(unit_named(word) in scale for scale in _SCALES.values())
 
 
 def distance_in(distance: Number, unit: str | None) -> Fraction:

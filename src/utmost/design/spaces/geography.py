@@ -17,6 +17,7 @@ from utmost.design.spaces.place_tables import (
     survey_of,
     survey_of_cells,
     survey_of_network,
+    system,
 )
 from utmost.design.spaces.road_networks import is_network, network_steps
 from utmost.design.spaces.space import Space, TableMetric, distance_table
@@ -28,6 +29,7 @@ from utmost.laws.exact.kinds import one_of, spelled
 from utmost.laws.exact.shown import Shown
 
 _EARTH = 6_371_008.8  # the mean radius, in metres
+_OF_A_CENTRE = Fraction(1, 10**9)  # degrees by which two versions of h3 may round the centre of a cell apart
 
 Way = Literal["great-circle", "geodesic", "metres", "roads", "cells"]
 
@@ -43,6 +45,8 @@ class Geography(Shown, Rebuilt):
         in_degrees: whether positions are latitudes and longitudes.
         table: the table that the places came in, a row each; None for a dict, for cells and for networks.
         crs: its reference system, if it had one.
+        rounded: what distances were rounded down to, in their unit.
+        metres: how many metres one unit of a plane's coordinates is; 1 elsewhere.
     """
 
     unit: str
@@ -51,12 +55,14 @@ class Geography(Shown, Rebuilt):
     in_degrees: bool | None = None
     table: Any = None
     crs: Any = None
+    rounded: Fraction = Fraction(1)
+    metres: Fraction = Fraction(1)
 
     def part(self, rows: Sequence[int]) -> "Geography":
         """The same for some of the places, in this order."""
         positions = None if self.positions is None else tuple(self.positions[k] for k in rows)
         table = None if self.table is None else _rows(self.table, rows)
-        return Geography(self.unit, self.way, positions, self.in_degrees, table, self.crs)
+        return replace(self, positions=positions, table=table)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -186,10 +192,15 @@ class Places(Space):
         return list(values.to_pylist() if hasattr(values, "to_pylist") else values)
 
     def restrict(self, secrets: Sequence[int]) -> "Places":
-        """The same distances and positions for some of the places, in the order given."""
+        """The same positions for some of the places, in the order given.
+
+        Distances are measured again among these alone, as `places` does with ``among``: never below those of the whole.
+        Distances along roads stay, whose paths go through every node.
+        """
         restricted = Space.restrict(self, secrets)
+        labels, part = tuple(restricted.labels), self.geography.part([int(k) for k in secrets])
         assert isinstance(restricted.metric, TableMetric)
-        return Places(restricted.metric, tuple(restricted.labels), self.geography.part([int(k) for k in secrets]))
+        return Places(restricted.metric if part.way == "roads" else measured(labels, part), labels, part)
 
     def _read(self, latitude: Any, longitude: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if longitude is None:
@@ -325,7 +336,57 @@ def places(
         way in ("great-circle", "geodesic") if surveyed.in_degrees is None and way != "roads" else surveyed.in_degrees
     )
     positions = None if surveyed.positions is None else tuple(surveyed.positions)
-    return _space(surveyed, steps, step, Geography(counted, way, positions, degrees, surveyed.table, surveyed.crs))
+    metres = surveyed.metres if way == "metres" else Fraction(1)
+    where = Geography(counted, way, positions, degrees, surveyed.table, surveyed.crs, step, metres)
+    labels = [label if isinstance(label, Hashable) else str(label) for label in surveyed.labels]
+    return Places(_closed(labels, steps, where), labels, where)
+
+
+def check_geography(where: Geography) -> None:
+    """Check that words are from their lists, and that degrees and metres go with the metric and the reference system.
+
+    Raises:
+        OutOfRange: for another metric, and for a unit that is not written by its short name.
+        BadTable: for what does not go together.
+    """
+    one_of(where.way, Way, "metric", "places")
+    if unit_named(where.unit) != where.unit:
+        remedy = f"Write {unit_named(where.unit)}."
+        raise OutOfRange("a unit must have its short name", came=where.unit, where="unit", remedy=remedy)
+    degrees, metres = system(where.crs)
+    if where.crs is not None and degrees is None and (where.way != "roads" or where.in_degrees is not None):
+        remedy = "Where pyproj is not installed, only EPSG:4326 is known: pip install pyproj."
+        raise BadTable("the reference system must be known", came="another", where="crs", remedy=remedy)
+    in_degrees = degrees if where.way == "roads" else where.way != "metres"
+    # A network's nodes may carry latitudes without saying in which system.
+    is_stated = where.way != "roads" or where.crs is not None
+    if is_stated and (where.in_degrees is not in_degrees or degrees not in (None, in_degrees)):
+        required = "positions must be in degrees on the earth, and in lengths in a plane"
+        raise BadTable(required, came="others", where="in_degrees")
+    if where.metres != (metres if where.way == "metres" else 1):
+        raise BadTable("the metres of a plane must be those of its reference system", came="others", where="metres")
+
+
+def measured(labels: Sequence[Hashable], where: Geography) -> TableMetric:
+    """The distances of places, from their positions alone (from their labels for cells).
+
+    Raises:
+        BadTable: for roads, whose lengths no position shows, and for positions that are not those of the cells.
+        NotAMetric, OutOfRange: as `places`.
+    """
+    if where.positions is None or where.way == "roads":
+        raise BadTable("distances are measured between positions", came=where.way, where="places")
+    surveyed = Survey(labels, list(where.positions), None, where.crs, where.in_degrees, where.metres)
+    if where.way == "cells":
+        at_centres = survey_of_cells(labels).positions or []
+        apart = [
+            abs(a - b)
+            for pair, own in zip(where.positions, at_centres, strict=True)
+            for a, b in zip(pair, own, strict=True)
+        ]
+        if max(apart) > _OF_A_CENTRE:
+            raise BadTable("positions must be the centres of their cells", came="others", where="places")
+    return _closed(labels, _surveyed_steps(surveyed, where.way, where.rounded, where.unit), where)
 
 
 def _way(table: Any, metric: Any) -> Way | None:
@@ -350,7 +411,7 @@ def _step(rounded: Number | None, unit: str) -> Fraction:
     return Fraction(1) if unit in ("m", "cells") else Fraction(1, 1000)
 
 
-def _surveyed_steps(surveyed: Survey, way: Way, step: Fraction, unit: str) -> Any:
+def _surveyed_steps(surveyed: Survey, way: str, step: Fraction, unit: str) -> Any:
     positions = surveyed.positions
     assert positions is not None, "what is no network has positions"
     if way == "cells":
@@ -389,18 +450,17 @@ def _check_apart(labels: Sequence[Hashable], positions: Sequence[Position]) -> N
         first[position] = label
 
 
-def _space(surveyed: Survey, steps: NDArray[np.int64], step: Fraction, geography: Geography) -> Places:
-    """The space of these distances, made a metric by the paths through other places."""
-    labels = [label if isinstance(label, Hashable) else str(label) for label in surveyed.labels]
+def _closed(labels: Sequence[Hashable], steps: NDArray[np.int64], where: Geography) -> TableMetric:
+    """Distances in whole steps, made a metric by the paths through other places."""
     for x, y in np.argwhere((steps == 0) & ~np.eye(len(steps), dtype=bool))[:1]:
         raise NotAMetric(
             "places must be at least as far apart as distances are rounded to",
-            came=f"{labels[x]!r} and {labels[y]!r} nearer than {step} {geography.unit}",
+            came=f"{labels[x]!r} and {labels[y]!r} nearer than {where.rounded} {where.unit}",
             remedy='Join them, or round to less: rounded="1 cm", say.',
         )
     least = closure(steps)
-    table: Array = least if step == 1 else distance_table(np.asarray(fractions(least) * step))
-    return Places(TableMetric.trusted(frozen(table)), labels, geography)
+    table: Array = least if where.rounded == 1 else distance_table(np.asarray(fractions(least) * where.rounded))
+    return TableMetric.trusted(frozen(table))
 
 
 def _part(surveyed: Survey, among: Sequence[Hashable]) -> Survey:

@@ -163,7 +163,7 @@ def survey_of_network(network: Any, places: Sequence[Hashable], latitude: str, l
         attributes = [network.nodes[node] for node in places]
         if all(north in facts and east in facts for facts in attributes):
             pairs = [(facts[north], facts[east]) for facts in attributes]
-            in_degrees, metres = _system(crs, projected_is_known=False)
+            in_degrees, metres = system(crs, projected_is_known=False)
             degrees = True if (north, east) == (latitude, longitude) and crs is None else in_degrees
             return Survey(places, _positions(places, pairs), None, crs, degrees, metres)
     return Survey(places, None, None, crs)
@@ -195,12 +195,12 @@ def _of_geometry(table: Any, name: str) -> Survey:
         raise BadTable("every place must have a geometry", came="one without")
     spots = geometry if set(geometry.geom_type) <= {"Point"} else geometry.representative_point()
     labels = list(table[name]) if name in getattr(table, "columns", ()) else list(table.index)
-    in_degrees, metres = _system(table.crs)
+    in_degrees, metres = system(table.crs)
     pairs = zip(plain_cells(spots.y), plain_cells(spots.x), strict=True)
     return Survey(plain_cells(labels), _positions(labels, pairs), table, table.crs, in_degrees, metres)
 
 
-def _system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Fraction]:
+def system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Fraction]:
     """Whether a reference system is in degrees, and how many metres its unit is otherwise."""
     if crs is None:
         return None, Fraction(1)

@@ -15,6 +15,7 @@ from utmost.doors.documents import capacities
 from utmost.doors.documents.channel_files import document as channel_document
 from utmost.doors.documents.measure_names import SAYS, prior_of
 from utmost.doors.documents.reports import exact_text
+from utmost.doors.documents.space_names import distances_words
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts
@@ -34,6 +35,7 @@ def show_capacities(report: dict[str, Any], out: Path | None) -> None:
             {
                 "secrets": f"{report['space']}, {report['secrets']:,} of them",
                 "level": f"epsilon = {report['epsilon']}",
+                **({"distances": report["distances"]} if "distances" in report else {}),
                 **({"written": str(out)} if out is not None else {}),
             }
         )
@@ -107,10 +109,12 @@ def capacity(
 def _report(capacities: Sequence[TypeCapacity], shown: str, *, is_read: bool) -> dict[str, Any]:
     """What is shown; how a capacity in a file was found is left out, since nothing shows it."""
     ptype = capacities[0].certificate.ptype
+    distances = distances_words(ptype.space)
     return {
         "space": shown,
         "secrets": ptype.space.size,
         **level_facts(ptype.level),
+        **({} if distances is None else {"distances": distances}),
         "capacities": [
             {
                 "capacity": capacity.certificate.kind,

@@ -22,7 +22,9 @@ from utmost.doors.documents.consumer_files import consumer_of
 from utmost.doors.documents.cost_files import is_file
 from utmost.doors.documents.reports import attack_facts, design_report, labelled_answers
 from utmost.doors.documents.saved_designs import design_writer
+from utmost.doors.documents.space_names import distances_words
 from utmost.errors import NotMonotone, OutOfRange
+from utmost.laws.exact.written_levels import level_text
 from utmost.publish.tables.atomic import Writer, write_together
 
 _SHOWN = 24
@@ -125,12 +127,17 @@ def _odds(attack: dict[str, Any]) -> str:
 
 
 def show_check(certificate: Certificate) -> None:
-    """Print what a certificate proves."""
+    """Print what a certificate proves, and of which secrets."""
+    space = certificate.ptype.space
+    unit, distances = space.unit, distances_words(space)
     shown = {
         "checked": "yes, both bounds computed again without the solver",
         "the mechanism loses at most": number(certificate.upper, 12),
         "none loses less than": number(certificate.lower, 12),
         "theorem": certificate.theorem or "none: the lower bound proves it",
+        "secrets": f"{space.size:,}",
+        "level": f"epsilon = {level_text(certificate.ptype.level)}" + ("" if unit is None else f" per {unit}"),
+        **({} if distances is None else {"distances": distances}),
     }
     screen().print(facts(shown))
 

@@ -12,6 +12,7 @@ from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.respond_command import Mechanism
 from utmost.doors.cli.screen import facts, screen
 from utmost.doors.cli.terminal import Text
+from utmost.doors.documents.answer_words import ROUNDED
 from utmost.doors.documents.answers import SavedMechanism, saved_mechanism
 from utmost.doors.documents.reports import print_json
 from utmost.doors.documents.sampler_files import Language, sampler_files
@@ -64,8 +65,7 @@ def export(
 def _rounded(saved: SavedMechanism) -> SavedMechanism:
     if not isinstance(saved.mechanism, Optimum):
         raise OutOfRange("a design can be rounded, and a channel must be written in fractions", where="--round")
-    checked = f"{saved.checked}; rounded, and its privacy checked again"
-    return replace(saved, mechanism=saved.mechanism.rounded, checked=checked)
+    return replace(saved, mechanism=saved.mechanism.rounded, checked=saved.checked + ROUNDED)
 
 
 def _survey(path: Path) -> Survey | None:

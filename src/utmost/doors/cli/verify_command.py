@@ -41,8 +41,8 @@ def verify(
 
     The level, the noise, the error bar and the sentences of the statement are computed again and compared. What no
     check can show, such as how many cells one individual changes, is listed as taken on trust. A release by a plan is
-    one file, which holds its statement. A clean table is made again from its release and compared. Of a table with
-    withheld cells no shown one may break the rule; beside the release just the right ones must be missing.
+    one file, which holds its statement. A clean table has a certificate, which proves how near it is to its release. Of
+    a table with withheld cells no shown one may break the rule; beside the release just the right ones must be missing.
     """
     if statement is None and isinstance(release, file_options.StandardInput) and release.suffix != ".json":
         raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")

@@ -5,16 +5,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from utmost.design.spaces import Space
-from utmost.doors.documents.space_names import stated_space
+from utmost.doors.documents.space_names import distances_words, space_facts, stated_space
 from utmost.errors import BadTable
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_facts, stated_level
 from utmost.publish.promises.statement_kinds import ANSWERS_FORMAT, ANSWERS_KIND
 from utmost.publish.statements import codec
-from utmost.publish.statements.statement_check import does_not_follow, names_of, stated_field, stated_rows
+from utmost.publish.statements.statement_check import (
+    does_not_follow,
+    names_of,
+    promise_that_holds,
+    stated_field,
+    stated_rows,
+)
 
 EACH_ROW = "each row, as one person"
 """Whose the answers of a table are."""
+
+BY_DESIGN = "primal and dual prove the design"
+BY_ROWS = "computed from all rows: the least level that it keeps"
+ROUNDED = "; rounded, and its privacy checked again"
+HOW_CHECKED = (BY_DESIGN, BY_DESIGN + ROUNDED, BY_ROWS)
+"""How the level of a mechanism can have been checked: no statement says anything else of it."""
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 _OF_A_TABLE = ("public", "rows", "column", "of")
@@ -50,10 +62,13 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str
     )
 
 
-def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space]:
-    """Check that a statement of answers follows from itself: level, sentence and space; its level and its space.
+def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space, str | None]:
+    """Check that a statement of answers follows from itself: level, sentence and space.
 
     That the mechanism keeps the level is proved by the design whose digest it names, which is another file.
+
+    Returns:
+        Its level, its space, and how the distances of places are known.
 
     Raises:
         BadTable: naming the first field that does not follow from the others.
@@ -65,8 +80,10 @@ def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space]:
             raise does_not_follow(str(name))
     at, epsilon = stated_level(statement), stated_field(statement, "epsilon", str)
     _check_table(statement)
-    with codec.fields("a statement of answers", "space"):
+    with promise_that_holds(), codec.fields("a statement of answers", "space"):
         space = stated_space(statement["space"])
+        if codec.differing({"space": statement["space"]}, {"space": space_facts(space)}):
+            raise does_not_follow("space")
     # A level that is exact says so in its fields; one that is not is the least decimal above it, and has no more.
     if "alpha" in statement or "epsilon_rounded_up" in statement:
         for name, fact in level_facts(at).items():
@@ -75,12 +92,21 @@ def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space]:
     sentences = [answers_guarantee(epsilon, space.unit, by_ledger=by_ledger) for by_ledger in (False, True)]
     if statement.get("guarantee") not in sentences:
         raise does_not_follow("guarantee")
+    stated_mechanism(statement)
+    return at, space, distances_words(space)
+
+
+def stated_mechanism(statement: Mapping[str, Any]) -> dict[str, str]:
+    """What is said of the mechanism that answers were drawn from: the SHA-256 of its file, and how it was checked."""
     mechanism = stated_field(statement, "mechanism", dict)
     if set(mechanism) != {"sha256", "checked"} or not all(isinstance(fact, str) for fact in mechanism.values()):
-        raise BadTable("a statement of answers must name its mechanism", came="none", where="mechanism")
+        raise BadTable("answers must name their mechanism", came="none", where="mechanism")
     if not _DIGEST.fullmatch(mechanism["sha256"]):
         raise BadTable("a mechanism is named by 64 hexadecimal digits", came="others", where="mechanism")
-    return at, space
+    if mechanism["checked"] not in HOW_CHECKED:
+        required = f"how a mechanism was checked must be one of: {' | '.join(HOW_CHECKED)}"
+        raise BadTable(required, came="another sentence", where="mechanism")
+    return mechanism
 
 
 def _check_table(statement: Mapping[str, Any]) -> None:

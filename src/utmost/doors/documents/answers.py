@@ -13,7 +13,7 @@ from utmost.design.channels.channel_draws import drawing_of
 from utmost.design.optima import Optimum
 from utmost.design.spaces import Space
 from utmost.design.types import smallest_epsilon
-from utmost.doors.documents.answer_words import EACH_ROW, answers_guarantee
+from utmost.doors.documents.answer_words import BY_DESIGN, BY_ROWS, EACH_ROW, answers_guarantee
 from utmost.doors.documents.saved_designs import read_design
 from utmost.doors.documents.space_names import secret_names, space_facts
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
@@ -142,7 +142,7 @@ def _of_design(design: Optimum, digest: str) -> SavedMechanism:
     space, actions = certificate.ptype.space, certificate.consumer.actions
     names = secret_names(space) if actions == space.size else list(map(str, range(actions)))
     facts = level_facts(certificate.ptype.level)
-    return SavedMechanism(design, space, tuple(names), facts, "primal and dual prove the design", digest)
+    return SavedMechanism(design, space, tuple(names), facts, BY_DESIGN, digest)
 
 
 def _of_channel(channel: Channel, space: Space, digest: str) -> SavedMechanism:
@@ -159,9 +159,7 @@ def _of_channel(channel: Channel, space: Space, digest: str) -> SavedMechanism:
     names = channel.outcomes if channel.outcomes is not None else range(channel.shape[1])
     if channel.secrets is not None:
         space = Space(space.metric, [str(name) for name in channel.secrets])
-    return SavedMechanism(
-        channel, space, tuple(map(str, names)), facts, "computed from all rows: the least level that it keeps", digest
-    )
+    return SavedMechanism(channel, space, tuple(map(str, names)), facts, BY_ROWS, digest)
 
 
 def _places(names: list[str]) -> dict[str, int]:

@@ -15,6 +15,7 @@ from utmost.design.capacities.capacity_evidence import (
     TypeCapacity,
     UniformDual,
 )
+from utmost.design.capacities.capacity_of import ROUTES
 from utmost.design.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
     ImplicitMechanism,
@@ -32,6 +33,8 @@ from utmost.laws.exact import Array, exact, exact_integer, objects
 from utmost.publish.statements.codec import Form, plain
 
 KIND = "utmost capacity"
+METHODS = tuple(dict.fromkeys(name for name, _ in ROUTES))
+"""By which routes a capacity is found."""
 
 
 def _facts(capacities: Sequence[TypeCapacity]) -> dict[str, Any]:
@@ -70,6 +73,8 @@ def _capacity(capacity: TypeCapacity) -> dict[str, Any]:
 
 
 def _read_capacity(ptype: PrivacyType, facts: Mapping[str, Any]) -> TypeCapacity:
+    if facts["method"] not in METHODS:
+        raise BadTable(f"a capacity must be found by one of {', '.join(METHODS)}", came="another", where="method")
     if facts["capacity"] not in ("multiplicative", "additive"):
         raise BadTable("a capacity must be multiplicative or additive", came=facts["capacity"])
     certificate = CapacityCertificate(
@@ -79,7 +84,7 @@ def _read_capacity(ptype: PrivacyType, facts: Mapping[str, Any]) -> TypeCapacity
         _read_dual(facts["dual"]),
         None if facts["multipliers"] is None else _read_multipliers(ptype, facts["multipliers"]),
     )
-    return TypeCapacity.of(certificate, str(facts["method"]))
+    return TypeCapacity.of(certificate, facts["method"])
 
 
 def _mechanism(mechanism: Channel | ImplicitMechanism) -> dict[str, Any]:

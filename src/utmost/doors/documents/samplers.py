@@ -21,7 +21,8 @@ from utmost.design.channels import Channel, GeometricMatrix
 from utmost.design.channels.channel import stochastic
 from utmost.design.channels.channel_draws import drawing_of
 from utmost.design.spaces import Places, Space
-from utmost.doors.documents.answer_words import answers_guarantee
+from utmost.design.spaces.distance_units import unit_named
+from utmost.doors.documents.answer_words import answers_guarantee, stated_mechanism
 from utmost.doors.documents.answers import SavedMechanism
 from utmost.doors.documents.space_names import secret_names
 from utmost.errors import BadTable, PromiseBroken, Unsupported
@@ -172,15 +173,15 @@ def _facts(sampler: Sampler) -> dict[str, Any]:
 
 def _sampler(facts: Mapping[str, Any]) -> Sampler:
     level = level_facts(stated_level(facts)) if "alpha" in facts else {"epsilon": str(facts["epsilon"])}
-    mechanism = facts["mechanism"]
-    about = {"sha256": str(mechanism["sha256"]), "checked": str(mechanism["checked"])}
-    positions = facts["positions"]
+    positions, unit = facts["positions"], facts["unit"]
+    if unit is not None and unit_named(unit) != unit:
+        raise BadTable("a unit must have its short name", came="another", where="unit")
     return Sampler(
         tuple(facts["secrets"]),
         tuple(facts["answers"]),
         exact_integer(facts["bits"], "bits"),
         tuple(tuple(int.from_bytes(bytes.fromhex(last)) for last in row) for row in facts["lasts"]),
-        {**level, "unit": facts["unit"], "mechanism": about},
+        {**level, "unit": unit, "mechanism": stated_mechanism(facts)},
         None if positions is None else tuple((float(north), float(east)) for north, east in positions),
     )
 

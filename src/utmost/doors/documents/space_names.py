@@ -29,7 +29,7 @@ from utmost.design.spaces.families import (
     LineMetric,
     ManhattanGridMetric,
 )
-from utmost.design.spaces.geography import Geography
+from utmost.design.spaces.geography import Geography, check_geography, measured
 from utmost.design.spaces.space import TableMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange
@@ -119,18 +119,35 @@ def space_facts(space: Space) -> dict[str, Any]:
 def _geography_facts(where: Geography) -> dict[str, Any]:
     """Where places are, but for their table; the reference system by its name."""
     positions = None if where.positions is None else [[str(north), str(east)] for north, east in where.positions]
-    crs = None if where.crs is None else str(where.crs)
-    return {"unit": where.unit, "metric": where.way, "in_degrees": where.in_degrees, "crs": crs, "positions": positions}
+    return {
+        "unit": where.unit,
+        "metric": where.way,
+        "rounded": str(where.rounded),
+        "in_degrees": where.in_degrees,
+        "crs": None if where.crs is None else str(where.crs),
+        "metres": str(where.metres),
+        "positions": positions,
+    }
 
 
-def _stated_places(facts: Mapping[str, Any], space: Space) -> Places:
-    assert isinstance(space.metric, TableMetric), "distances make a table"
-    positions = facts["positions"]
-    if positions is not None and [len(pair) for pair in positions] != [2] * space.size:
+def _stated_places(facts: Mapping[str, Any]) -> Places:
+    """The places that `space_facts` wrote; distances are measured again, but along roads, which no file shows."""
+    labels, positions = tuple(facts["labels"]), facts["positions"]
+    if positions is not None and [len(pair) for pair in positions] != [2] * len(labels):
         raise BadTable("every place must have a position", came=f"{len(positions)}", where="space")
     exactly = None if positions is None else tuple((exact(north), exact(east)) for north, east in positions)
-    where = Geography(facts["unit"], facts["metric"], exactly, facts["in_degrees"], None, facts["crs"])
-    return Places(space.metric, tuple(space.labels), where)
+    rounded, metres = exact(facts["rounded"]), exact(facts["metres"])
+    where = Geography(facts["unit"], facts["metric"], exactly, facts["in_degrees"], None, facts["crs"], rounded, metres)
+    check_geography(where)
+    stated = [[_read(d) for d in row] for row in facts["distances"]]
+    if where.way == "roads":
+        return Places(TableMetric(stated), labels, where)
+    space = Places(measured(labels, where), labels, where)
+    own = [[_plain(d) for d in row] for row in space.metric.length_table().tolist()]
+    if facts["distances"] != own:
+        required = f"distances of places must be those between their positions, in {where.unit}"
+        raise BadTable(required, came="others", where="space")
+    return space
 
 
 def stated_space(facts: Mapping[str, Any]) -> Space:
@@ -140,9 +157,10 @@ def stated_space(facts: Mapping[str, Any]) -> Space:
     4
     """
     try:
-        if facts["kind"] in ("distances", "places"):
-            space = Space([[_read(d) for d in row] for row in facts["distances"]], facts["labels"])
-            return space if facts["kind"] == "distances" else _stated_places(facts, space)
+        if facts["kind"] == "places":
+            return _stated_places(facts)
+        if facts["kind"] == "distances":
+            return Space([[_read(d) for d in row] for row in facts["distances"]], facts["labels"])
         return SIZED[facts["kind"]](*facts["sizes"])
     except (KeyError, TypeError, NotANumber) as error:
         raise BadTable("a space must have a kind and sizes, or distances", came=repr(error), where="space") from None
@@ -271,6 +289,19 @@ def _read(d: Any) -> Any:
     if isinstance(d, list):
         return sum((Surd.sqrt(radicand) * exact(coefficient) for radicand, coefficient in d), Surd.of(0))
     return d
+
+
+def distances_words(space: Space) -> str | None:
+    """How the distances of places are known; None for a space without a unit."""
+    if not isinstance(space, Places):
+        return None
+    where = space.geography
+    if where.way == "roads":
+        return f"in {where.unit}, along roads, as stated: no position shows them"
+    how = {"great-circle": "along great circles", "geodesic": "along the ellipsoid", "metres": "in the plane"}
+    by = "from cell to cell" if where.way == "cells" else f"in {where.unit}, {how[where.way]}"
+    step = "" if where.way == "cells" else f" and rounded down to {where.rounded} {where.unit}"
+    return f"{by}, measured{step}"
 
 
 def type_facts(ptype: PrivacyType) -> dict[str, Any]:

@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import nan
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
@@ -24,16 +24,15 @@ from utmost.publish.tables.adapters import labelled
 from utmost.publish.tables.saving import Digest, FileWords, Publication, saved
 from utmost.publish.workloads import Domain
 from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
+from utmost.publish.workloads.clean_certificate import CleanCertificate, Measured, certificate_of, proof_of
 from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import selected
-from utmost.publish.workloads.measured_families import is_tents
-from utmost.publish.workloads.nonnegative_squares import NonNegative, nonnegative_least_squares
+from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.public_facts import PublicFacts, with_sums
 from utmost.publish.workloads.tree_reconstruction import LeastSquares, SumSquares
-from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
+from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction, numbers_of
 
-CANCELS = 1e-6
-"""Below this epsilon too few digits are left of 1/alpha - alpha; above it older statements hold what that gives."""
+_CANCELS = 1e-6  # below this epsilon too few digits are left of 1/alpha - alpha
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -49,15 +48,19 @@ class CleanTable(Shown):
         kind: of what kind the tables made of them are.
         objective: the least squares' sum before rounding, half of weights times squared residuals.
         gap: by how much that may be above the least over x >= 0: certified, up to rounding of floats.
-        residual: how far a cell lies from where the condition of the least would have it, before rounding.
+        residual: how far the cells before rounding are from the least at most, each and all together (the root of the
+            sum of their squares): proved by the certificate, exactly.
+        facts_moved: by how much public sums are moved in that least at most; 0 without public facts.
         exact_rounding: whether every measured sum went to the whole number below or above it.
         largest_move: the farthest that rounding moved a measured sum.
+        cell_move: the farthest that it moved a cell.
         zero_bias: by how much a cell that is truly zero is raised on average when it alone is cut off at zero.
         zero_bias_is_exact: whether that is its value, or a bound on it.
         sums: the SHA-256 of the noisy sums that it is made of, as their release states it.
         given: the public facts that hold of it, if there are any.
         guarantee: with public facts the promise of the release, which then holds given these.
         held: the family whose sums are those of the release, rounded, if there is one.
+        certificate: what proves residual and moves; any solver's is as good.
         amount: of sums what is summed, in steps of which the cells are; tables and sums are in its own unit.
     """
 
@@ -67,8 +70,10 @@ class CleanTable(Shown):
     objective: float
     gap: float
     residual: float
+    facts_moved: float
     exact_rounding: bool
     largest_move: float
+    cell_move: float
     zero_bias: float
     zero_bias_is_exact: bool
     sums: str | None = None
@@ -76,6 +81,7 @@ class CleanTable(Shown):
     given: PublicFacts | None = None
     guarantee: str | None = None
     held: Family | None = None
+    certificate: CleanCertificate | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = [getattr(self, name) for name in CleanTable.__slots__]
@@ -106,7 +112,8 @@ class CleanTable(Shown):
     def said(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
         """What must be said beside one family's table: the words, the figures, and which noisy sums it is made of."""
         facts = self.facts()
-        stated = ("words", "zero_bias", "zero_bias_is_exact", "exact_rounding", "largest_move", "residual")
+        stated = (*("words", "zero_bias", "zero_bias_is_exact"), *("exact_rounding", "largest_move", "cell_move"))
+        assert self.certificate is not None, "a table that is saved has its proof"
         return {
             "kind": CLEAN_KIND,
             "format": 1 if self.given is None and self.held is None else CLEAN_FORMAT,
@@ -114,7 +121,8 @@ class CleanTable(Shown):
             **({} if self.held is None else {"held": list(self.domain.level_names(self.held))}),
             "family": self.domain.family_name(self.domain.family(family)),
             "of": {"measured": self.sums},
-            **{name: facts[name] for name in stated},
+            **{name: facts[name] for name in (*stated, "residual", "facts_moved")},
+            "certificate": self.certificate.facts(self.domain),
             **({} if digest is None else {"table": dict(digest)}),
         }
 
@@ -143,18 +151,23 @@ class CleanTable(Shown):
         step, whole, many = 1.0, "whole number", "counts"
         if self.amount is not None:
             step, whole, many = float(self.amount.step), f"multiple of {self.amount.text(1)}", "sums"
-        how = (
-            f"every measured sum was rounded to the {whole} below or above it"
-            if self.largest_move < step
-            else f"every count was rounded to the {whole} below or above it, or to one next to these"
-        )
+        if self.largest_move < step:
+            how = f"every measured sum was rounded to the {whole} below or above it"
+        elif self.cell_move < step:
+            how = f"every count was rounded to the {whole} below or above it"
+        else:
+            how = f"no count was moved by more than {self.cell_move:.3g}"
+        near = "nearest" if not self.residual else f"within {self.residual:.3g} of the nearest"
+        moved = f", public sums to within {self.facts_moved:.3g}" if self.facts_moved else ""
         facts = "" if self.given is None else f" These facts are public, and hold of them: {self.given.words}."
         are = "whole" if self.amount is None else f"multiples of {self.amount.text(1)}"
         return (
             f"These {many} are {are}, not negative, and all sums of them agree. They are biased, for display and for "
             f"programs that need {many}: a true zero can only be raised, alone by {raised} on average, and larger "
-            f"{many} pay for it. The unbiased sums and their error bars are in the release. In rounding, "
-            f"{how}; the largest move of a measured sum was {self.largest_move:.3g}.{facts}{self._held_words(whole)}"
+            f"{many} pay for it. The unbiased sums and their error bars are in the release. Before rounding they were "
+            f"{near} that are not negative, by weighted least squares{moved}, as the certificate beside them proves. "
+            f"In rounding, {how}; the largest move of a measured sum was {self.largest_move:.3g}."
+            f"{facts}{self._held_words(whole)}"
         )
 
     def _held_words(self, whole: str) -> str:
@@ -175,7 +188,9 @@ class CleanTable(Shown):
             "zero_bias_is_exact": self.zero_bias_is_exact,
             "exact_rounding": self.exact_rounding,
             "largest_move": self.largest_move,
+            "cell_move": self.cell_move,
             "residual": self.residual,
+            "facts_moved": self.facts_moved,
             "domain": self.domain.facts(),
             **({} if self.amount is None else {"amount": self.amount.facts()}),
             "counts": self.cells.ravel().tolist(),
@@ -187,51 +202,110 @@ def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
     return CleanTable(domain, frozen(cells.copy()), *rest)
 
 
-def cleaned(
-    release: Noised, reconstruction: LeastSquares, noise_of_an_cell: Combination, kind: str, given: Any, hold: Any
-) -> CleanTable:
-    """The clean tables of a release, of which public facts hold.
+@dataclass(frozen=True, slots=True, eq=False)
+class CleanProblem:
+    """What is to be nearest to which sums, and must hold of it: all that a clean table and its proof are about.
 
-    Raises:
-        NotDetermined: where the measured sums do not determine the cells.
-        OutOfRange, WrongKind, Infeasible: for facts that cannot be read, and such as hold of no table.
-        SolverFailed: where a program was not solved.
-        Unsupported: where other than groups and tents are measured.
+    Attributes:
+        release: whose sums they are.
+        reconstruction: the weights.
+        measured: the sums.
+        cell_noise: the noise of a cell's estimate, the loudest one.
+        kind: of what kind tables are.
+        facts: the public facts, if there are any.
+        held: the family whose sums are those of the release, rounded, if there is one.
+        bounds: what must hold: the facts, and the held sums.
     """
-    domain, amount, measured = release.strategy.domain, release.strategy.unit.amount, release.measured
-    facts = None if given is None else read_given(domain, given, amount)
-    facts = facts if facts is not None and facts.bounds else None
-    if isinstance(reconstruction, TurnedReconstruction):
-        reconstruction, measured = reconstruction.on_cells(measured)
-    if not isinstance(reconstruction, SumSquares):
-        raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
-    held, bounds = None if hold is None else read_table(domain, hold), facts
-    if held is not None:
-        bounds = with_sums(domain, facts, held, _whole_sums(reconstruction, measured, held), amount)
-    squares = nonnegative_least_squares(reconstruction, measured, facts=bounds)
-    known = () if bounds is None else bounds.bounds
-    rounded = controlled_rounding(*kept_in_rounding(domain, dict.fromkeys([*measured, *known])), squares, bounds)
-    tents = [family for family in measured if is_tents(family)]
-    move = max([rounded.largest_move, *(_moved(domain, rounded.cells, squares, family) for family in tents)])
-    bias, exactly = zero_bias(noise_of_an_cell)
-    cells, wide = frozen(narrowed(rounded.cells)), 1.0 if amount is None else float(amount.step)
-    return CleanTable(
-        domain,
-        cells,
-        kind,
-        squares.objective,
-        squares.gap,
-        squares.residual * wide,
-        rounded.whole and not tents,
-        move * wide,
-        bias * wide,
-        exactly,
-        sums_digest(release),
-        amount,
-        facts,
-        None if facts is None else _guarantee_given(facts, workload_statement(release)["guarantee"]),
-        held,
-    )
+
+    release: Noised
+    reconstruction: SumSquares
+    measured: Measured
+    cell_noise: Combination
+    kind: str
+    facts: PublicFacts | None
+    held: Family | None
+    bounds: PublicFacts | None
+
+    @classmethod
+    def of(
+        cls, release: Noised, reconstruction: LeastSquares, cell_noise: Combination, kind: str, given: Any, hold: Any
+    ) -> "CleanProblem":
+        """The problem of a release, of which public facts hold.
+
+        Raises:
+            OutOfRange, WrongKind, Infeasible: for facts that cannot be read, and such as clash.
+            Unsupported: where other than groups and tents are measured.
+        """
+        domain, amount = release.strategy.domain, release.strategy.unit.amount
+        facts = None if given is None else read_given(domain, given, amount)
+        facts = facts if facts is not None and facts.bounds else None
+        if isinstance(reconstruction, TurnedReconstruction):
+            reconstruction, measured = reconstruction.on_cells(release.measured)
+        else:
+            measured = {family: (sums, 1) for family, sums in release.measured.items()}
+        if not isinstance(reconstruction, SumSquares):
+            raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
+        held, bounds = None if hold is None else read_table(domain, hold), facts
+        if held is not None:
+            numbers = {family: numbers_of(*sums) for family, sums in measured.items()}
+            bounds = with_sums(domain, facts, held, _whole_sums(reconstruction, numbers, held), amount)
+        return cls(release, reconstruction, measured, cell_noise, kind, facts, held, bounds)
+
+    def solved(self) -> CleanTable:
+        """The nearest table, rounded, with its certificate.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine the cells.
+            OutOfRange, Infeasible: for facts too far from the sums, and such as hold of no table.
+            SolverFailed: where a program was not solved.
+        """
+        domain, numbers = self.reconstruction.domain, {name: numbers_of(*sums) for name, sums in self.measured.items()}
+        squares = nonnegative_least_squares(self.reconstruction, numbers, facts=self.bounds)
+        known = () if self.bounds is None else self.bounds.bounds
+        rounded = controlled_rounding(
+            *kept_in_rounding(domain, dict.fromkeys([*self.measured, *known])), squares, self.bounds
+        )
+        near = squares.whole, squares.rest
+        certificate = certificate_of(self.reconstruction, rounded.cells, near, squares.multipliers, self.bounds)
+        return self.certified(certificate, (squares.objective, squares.gap))
+
+    def certified(self, certificate: CleanCertificate, objective: tuple[float, float] = (nan, nan)) -> CleanTable:
+        """The clean table that a certificate proves, whoever found it.
+
+        Args:
+            certificate: its cells, and the proof.
+            objective: the least squares' sum, and by how much that may be above the least, where they are known.
+
+        Raises:
+            BadTable: for a certificate that proves nothing.
+            NotDetermined: where the measured sums do not determine the cells.
+        """
+        self.reconstruction.check_family_determined(self.reconstruction.domain.finest)
+        proof = proof_of(self.reconstruction, self.measured, certificate, self.bounds)
+        amount = self.release.strategy.unit.amount
+        (bias, exactly), wide = zero_bias(self.cell_noise), Fraction(1) if amount is None else amount.step
+        promised = None
+        if self.facts is not None:
+            promised = _guarantee_given(self.facts, workload_statement(self.release)["guarantee"])
+        return CleanTable(
+            self.reconstruction.domain,
+            frozen(narrowed(certificate.cells)),
+            self.kind,
+            *objective,
+            residual=float(proof.residual * wide),
+            facts_moved=float(proof.facts_moved * wide),
+            exact_rounding=proof.largest_move < 1,
+            largest_move=float(proof.largest_move * wide),
+            cell_move=float(proof.cell_move * wide),
+            zero_bias=bias * float(wide),
+            zero_bias_is_exact=exactly,
+            sums=sums_digest(self.release),
+            amount=amount,
+            given=self.facts,
+            guarantee=promised,
+            held=self.held,
+            certificate=certificate,
+        )
 
 
 def _whole_sums(reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]], family: Family) -> list[int]:
@@ -248,12 +322,6 @@ def _guarantee_given(facts: PublicFacts, guarantee: str) -> str:
     )
 
 
-def _moved(domain: Domain, cells: NDArray[Any], squares: NonNegative, family: Family) -> float:
-    """The farthest that rounding moved a tent."""
-    steps = (cells - squares.whole).astype(np.float64) - squares.rest
-    return float(np.abs(domain.sums(steps, family)).max())
-
-
 def zero_bias(noise: Combination) -> tuple[float, bool]:
     """E max(S, 0) of a symmetric error S, and whether it is exact: alpha/(1 - alpha^2) for one geometric noise.
 
@@ -264,7 +332,7 @@ def zero_bias(noise: Combination) -> tuple[float, bool]:
     """
     if noise.counts == (1,) and noise.coefficients[0] == 1:
         (of,) = noise.levels
-        if of.epsilon_float < CANCELS:
+        if of.epsilon_float < _CANCELS:
             return 0.5 / math.sinh(of.epsilon_float), True
         alpha = float(of.alpha)
         return (1 / (1 / alpha - alpha) if alpha else 0.0), True

@@ -1,4 +1,4 @@
-"""Complementary withholding: which further cells must go, so that no withheld one follows from those that are shown.
+"""Complementary withholding: which further cells must go, so that no withheld one is a sum or difference of shown ones.
 
 The tables of a release by a plan are sums of one estimate of the cells, so they agree exactly, and whoever has a total
 and all of its parts but one has that one. Let A be the matrix of the relations "a coarse cell is the sum of finer ones"
@@ -7,8 +7,9 @@ ones exactly if e_j lies in the row space of A, that is, if the reduced echelon 
 
 Which cells are given up is a choice, and the least choice is NP-hard (Kelly, Golden and Assad 1992). Here the smallest
 shown cell of a relation that gives a withheld one away is withheld, until none does; it is a function of the noisy
-values alone, so whoever has the whole release finds the same cells. That no withheld cell follows is proved at the end;
-that no choice of fewer cells would do is not claimed.
+values alone, so whoever has the whole release finds the same cells. That no withheld cell follows by adding and
+subtracting is proved at the end. Not claimed: that no choice of fewer cells would do, and anything against whoever uses
+the public rule, which bounds each withheld cell: two below 90 that add up to 178 are known if they are whole.
 """
 
 from collections.abc import Mapping, Sequence

@@ -37,7 +37,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.promises.table_statements import promise
-from utmost.publish.releases.clean_release import CleanTable, cleaned
+from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
@@ -273,13 +273,19 @@ class DetailedSums(Shown):
             Unsupported: for public facts, and a table that is held.
             SolverFailed: where a program fails.
         """
+        return self.clean_problem(given, hold).solved()
+
+    def clean_problem(self, given: Any = None, hold: Families | None = None) -> CleanProblem:
+        """What a clean table is nearest to: see `clean`."""
         if given is not None or hold is not None:
             came = "public facts" if hold is None else "a table that is held"
             remedy = "Leave it out: error bars of both stages together are stated nowhere."
             raise Unsupported("a release in two stages is cleaned as it is", came=came, remedy=remedy)
         both, groups = self.together, self.first.domain.family(self.rule.group)
         laws = [*both.laws(both.domain.finest).values(), *self.first.laws(groups).values()]
-        return cleaned(both, both.reconstruction, max(laws, key=lambda law: law.variance), both.kind, None, None)
+        return CleanProblem.of(
+            both, both.reconstruction, max(laws, key=lambda law: law.variance), both.kind, None, None
+        )
 
     @property
     def domain(self) -> Domain:

@@ -319,7 +319,7 @@ def withheld_families(
 def _protected(
     domain: Domain, tables: Sequence[FamilyCells], shown: Mapping[str, NDArray[np.bool_]]
 ) -> dict[str, NDArray[np.bool_]]:
-    """Which cells of each table are shown, with none that follows from others.
+    """Which cells of each table are shown, with none that follows from others by adding and subtracting.
 
     A group of two tables of one family is published where either has it, and shown only where both show it.
     """

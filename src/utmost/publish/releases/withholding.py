@@ -43,7 +43,7 @@ class WithholdingRule(Shown):
         below: a cell is withheld where its noisy value is below this; None for no such bound.
         relative_margin: a cell is withheld where its margin is more than this part of the size of its noisy value.
         complementary: whether further cells are withheld, so that no withheld one follows from what is published of
-            the same release by adding and subtracting.
+            the same release by adding and subtracting. The rule itself still bounds each withheld cell.
         mark: "withheld" leaves such cells blank, "unreliable" marks them and leaves the number.
 
     Raises:

@@ -23,7 +23,7 @@ from utmost.laws.privacy import Unit
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases.along_axis import AlongAxis
-from utmost.publish.releases.clean_release import CleanTable, cleaned
+from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.family_tables import (
     amount_columns,
     estimated_columns,
@@ -31,7 +31,6 @@ from utmost.publish.releases.family_tables import (
     groups_in,
     wanted_families,
 )
-from utmost.publish.releases.given_facts import read_given
 from utmost.publish.releases.table_bars import places_of
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
@@ -442,13 +441,17 @@ class WorkloadRelease(AlongAxis, Shown):
 
         Cost: seconds for 10^5 cells.
         """
+        problem = self.clean_problem(given, hold)
+        whole = problem.solved()
+        if problem.facts is not None:
+            self._warn_of(problem.facts)
+        return whole
+
+    def clean_problem(self, given: Any = None, hold: Families | None = None) -> CleanProblem:
+        """What a clean table is nearest to, and what must hold of it: see `clean`."""
         self.strategy.check_clean(self.reconstruction)
         cell = max(self.laws(self.domain.finest).values(), key=lambda law: law.variance)
-        facts = None if given is None else read_given(self.domain, given, self.unit.amount)
-        whole = cleaned(self, self.reconstruction, cell, self.kind, facts, hold)
-        if facts is not None:
-            self._warn_of(facts)
-        return whole
+        return CleanProblem.of(self, self.reconstruction, cell, self.kind, given, hold)
 
     def _warn_of(self, facts: PublicFacts) -> None:
         """Warn of facts that the released sums all but exclude: a mistyped total makes a table of nonsense."""

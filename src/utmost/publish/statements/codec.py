@@ -9,6 +9,7 @@ of what it found, and compares: a field that is missing, unknown, or says someth
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from utmost.version import __version__
 Value = TypeVar("Value")
 
 _WRONG_FIELDS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}((a|b|rc|\.dev|\.post)[0-9]+)*(\+[0-9a-z]{1,20})?")
 # Another machine may round another way in the last places; what is further off was not written by a computation.
 _ROUNDING = 2.0**-46
 
@@ -93,6 +95,10 @@ def check_header(document: Any, kind: str, newest: int, noun: str, oldest: int |
     if form < (newest if oldest is None else oldest):
         remedy = "It was written by an earlier version of utmost: make it anew."
         raise Unsupported(f"the format of {noun} must be {newest}", came=form, where=place, remedy=remedy)
+    version = document.get("utmost", __version__)
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        required = f"{noun} must name the version that wrote it, such as {__version__}"
+        raise BadTable(required, came="another", where=f"{where}, 'utmost'" if where else "utmost")
 
 
 def differing(

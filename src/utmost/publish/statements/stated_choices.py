@@ -176,7 +176,7 @@ def check_reading(statement: Mapping[str, Any], table: Any) -> None:
 
 def answers_in_words(statement: Mapping[str, Any]) -> Facts:
     """Answers drawn from a mechanism, one for each person."""
-    at, space = provided("check_answers")(statement)
+    at, space, measured = provided("check_answers")(statement)
     rows = statement.get("rows")
     digest_of(statement)
     apart = "1" if space.unit is None else f"1 {space.unit}"
@@ -206,7 +206,16 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
         unprotected="who was asked, and how many they are" + ("" if rows is None else f": {rows}"),
         after="none: each answer is published as it was drawn",
         composition=adds,
-        on_trust=("what depends on nobody: the public columns, and the list of persons", ON_TRUST_OF_DRAWS),
+        on_trust=(
+            *(
+                ()
+                if measured is None
+                else (f"that each secret is the place of its name, and distances are {measured}",)
+            ),
+            "that the mechanism with this SHA-256 keeps the level, which its own file shows",
+            "what depends on nobody: the public columns, and the list of persons",
+            ON_TRUST_OF_DRAWS,
+        ),
     )
 
 

@@ -154,6 +154,9 @@ def unlike(cell: Any, expected: Any) -> bool:
     >>> unlike("3", 3.0), unlike("", None), unlike("01", "1"), unlike("x", 3)
     (False, False, True, True)
     """
+    # Most cells are written just so, and there may be millions of them.
+    if type(expected) in (int, str) and type(cell) in (int, str) and str(cell) == str(expected):
+        return False
     if is_blank(cell) or is_blank(expected):
         return is_blank(cell) != is_blank(expected)
     if isinstance(expected, str) or str(cell) == str(expected):

@@ -147,17 +147,19 @@ def _of_withheld(
 def _of_clean(
     table: Path, spelled: Path, path: Path, facts: dict[str, Any], of: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """What was found of a clean table, which is made again of its release."""
+    """What was found of a clean table, whose certificate proves how near it is to its release."""
     document = read_json(of, "a release must")
     clean = check_clean(facts, files.read(spelled), document)
-    given = [] if clean.given is None else ["that the public facts are true"]
+    # Of several tables that are as near the choice could tell something: no certificate shows what it was made by.
+    alone = "that whoever chose between tables that are as near looked at the release and the public facts alone"
+    given = [alone, *([] if clean.given is None else ["that the public facts are true"])]
     guarantee = document["guarantee"] if clean.guarantee is None else clean.guarantee
     line, law = (
         promise_line(stated_level(document), document.get("first", document)["neighbours"]),
-        "none of its own: a function of the release",
+        "none of its own: it is made of the release",
     )
-    compared = {"table": "computed again", "made_of": str(of)}
-    promised = line, guarantee, f"{law}, which was checked"
+    compared = {"table": "as near to the release as it says: its certificate proves it", "made_of": str(of)}
+    promised = line, guarantee, law
     return _report(table, compared, _signature(path, public_key), promised, [*ON_TRUST_OF_SUMS, *given])
 
 

@@ -9,7 +9,7 @@ they hold. How near the end is to the least is certified by the gradient and the
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -46,6 +46,7 @@ class NonNegative:
         objective: f there, with the weights as they are.
         gap: by how much f may be above the least: certified by the gradient, up to rounding of floats.
         residual: the largest |x - max(x - gradient/curvature, 0)| with the least curvature: 0 at the least f alone.
+        multipliers: for each public family of sums of several cells, by how much each sum pulls at its cells.
     """
 
     whole: NDArray[Any]
@@ -53,6 +54,7 @@ class NonNegative:
     objective: float
     gap: float
     residual: float
+    multipliers: Mapping[Family, Floats] = field(default_factory=dict)
 
 
 def nonnegative_least_squares(
@@ -120,6 +122,7 @@ def nonnegative_least_squares(
         scale * program.objective(rest),
         scale * program.gap(rest, gradient),
         program.residual(rest, gradient),
+        {hold.family: scale * hold.stiffness * hold.outside(rest) for hold in program.holds},
     )
 
 

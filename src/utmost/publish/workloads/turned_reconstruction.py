@@ -103,8 +103,10 @@ class TurnedReconstruction:
                 noise_terms[named(family)] = terms
         return noise_terms
 
-    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Reconstruction, dict[Family, NDArray[Any]]]:
-        """Least squares over sums of cells in the place of this one, with estimates as its measured sums.
+    def on_cells(
+        self, measured: Mapping[Family, NDArray[Any]]
+    ) -> tuple[Reconstruction, dict[Family, tuple[NDArray[Any], int]]]:
+        """Least squares over sums of cells in the place of this one, with its `estimates` as measured sums.
 
         Weights q_+ of a family's sums and q_- of its differences are those of cells' sums at 2 q_-, and of the sums at
         q_+ - q_- beside them. Where q_- is the larger they are taken at 2 q_+: differences count less then.
@@ -116,7 +118,7 @@ class TurnedReconstruction:
             weights[self.pair.of_differences(row)] = 2 * min(more, less)
             weights[self.pair.of_sums(row)] = max(0, more - less)
         positive = {family: weight for family, weight in weights.items() if weight}
-        estimates = {family: _numbers(*self.estimates(measured, family)) for family in positive}
+        estimates = {family: self.estimates(measured, family) for family in positive}
         return Reconstruction(self.domain, positive), estimates
 
     def _needed(self, family: Family) -> int:
@@ -148,8 +150,10 @@ def _is_wanted(form: ProductForm) -> bool:
     return all(any(factor.tolist()) for factor in form.factors)
 
 
-def _numbers(sums: NDArray[Any], divisor: int) -> NDArray[Any]:
-    """The estimates as floats, or as fractions where floats would lose a digit before the point."""
+def numbers_of(sums: NDArray[Any], divisor: int) -> NDArray[Any]:
+    """The estimates as integers where they are, else as floats, or as fractions where floats lose a whole digit."""
+    if divisor == 1:
+        return sums
     if largest_size(sums) < _FLOATS_UP_TO * divisor:
         return np.asarray(sums.astype(np.float64) / divisor)
     exactly = [Fraction(estimate) / divisor for estimate in sums.ravel().tolist()]
