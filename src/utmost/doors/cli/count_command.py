@@ -76,7 +76,7 @@ def count(
     --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
     delta), which values of a column may be named, for a column whose values nobody can list beforehand.
     """
-    out, events = table_options.output(out, form), spelling.of(events)
+    out, events = table_options.output(out, form), spelling.of(events, is_counted=True)
     if out is not None and out.suffix.lower() != ".json":
         table_options.check_output(out)
     elif out is not None:
@@ -93,9 +93,9 @@ def count(
     declared = read_domain(people.domain)
     counted: Any
     if contributions is not None:
-        counted = people.contributions(events, declared, neighbours, contributions)
+        counted = people.contributions(events, declared, neighbours, spelling.cells, contributions)
     else:
-        counted = people.counted(events, declared, neighbours, part, together)
+        counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
     if people.measures is not None:
         return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
     if part is not None:

@@ -28,6 +28,7 @@ from utmost.publish.tables.event_codes import distinct_cells
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.persons_in_buckets import persons_of
 from utmost.publish.workloads.axes import text_of
+from utmost.publish.workloads.spelling import PLAIN, Spelling
 
 _KEY = "key"
 _MOST_SHARES = 10**6
@@ -145,6 +146,7 @@ class _Keys:
     most: int
     key: bytes
     shares: int | None
+    spelling: Spelling = PLAIN
     texts: dict[str, int] = field(default_factory=dict)
 
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], None]:

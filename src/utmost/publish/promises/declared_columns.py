@@ -56,7 +56,8 @@ def declared_columns(
         raise NotDeclared(
             "every column must be released, declared public or dropped",
             came=", ".join(map(repr, silent)),
-            remedy="Name it in drop to leave it out, or in public if no cell of it depends on any individual.",
+            remedy="Name it in drop= to leave it out, or in public= if no cell of it depends on any individual. "
+            "A column without a name is called by its place, as 'column 1'.",
         )
     return tuple(name for name in names if name in kept), tuple(name for name in names if name in dropped)
 
