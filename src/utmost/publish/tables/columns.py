@@ -17,7 +17,7 @@ from utmost.errors import BadTable
 from utmost.laws.exact import objects
 from utmost.publish.tables.adapters import Column, check_column
 from utmost.publish.tables.cell_values import exactly, is_masked_array, kind_of
-from utmost.publish.tables.odd_cells import POINTS_OF_THOUSANDS, odd_number
+from utmost.publish.tables.odd_cells import MISSING_KIND, POINTS_OF_THOUSANDS, odd_number
 from utmost.publish.tables.odd_cells import is_marked as is_marked_cell
 from utmost.publish.workloads.spelling import PLAIN, Spelling, missing_floats
 
@@ -165,10 +165,12 @@ def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str, not_whol
     came, remedy = kind_of(cell), _remedy(cell, not_whole)
     if isinstance(cell, str) and not is_missing(cell):
         came, remedy = ("text", _CAST) if PLAIN.number(cell) is not None else odd_number(cell, PLAIN)
+        remedy = _FILL if came == MISSING_KIND else remedy
     return BadTable(f"the cell must be {wanted}", came=came, where=_where(row, name, place), remedy=remedy)
 
 
 _CAST = "Make the column one of numbers."
+_FILL = "Fill it or drop the row: whether a value is missing is itself information about individuals."
 
 
 def _where(row: int, name: str, place: Place) -> str:
@@ -205,7 +207,7 @@ def is_hashable(cell: Any) -> bool:
 
 def _remedy(cell: Any, not_whole: str) -> str:
     if is_missing(cell):
-        return "Fill it or drop the row: whether a value is missing is itself information about individuals."
+        return _FILL
     if isinstance(cell, bool | np.bool_):
         return "Count the individuals for whom it is true, and release the count."
     if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:

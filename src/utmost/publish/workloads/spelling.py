@@ -40,13 +40,8 @@ class Spelling:
         if self.decimal not in (None, ".", ","):
             raise OutOfRange("decimals must stand behind a point or a comma", came=repr(self.decimal), where="decimal")
         if self.thousands is not None and self.thousands not in _NAMED.values():
-            came, remedy = repr(self.thousands), 'Pass ",", ".", "\'" or " ".'
-            raise OutOfRange(
-                "thousands must be marked by a comma, a point, an apostrophe or a space",
-                came=came,
-                where="thousands",
-                remedy=remedy,
-            )
+            required = "thousands must be marked by a comma, a point, an apostrophe or a space"
+            raise OutOfRange(required, came=repr(self.thousands), remedy="Say , or . or apostrophe or space.")
         if self.thousands is not None and self.thousands == (self.decimal or "."):
             other = "," if self.thousands == "." else "."
             raise OutOfRange(

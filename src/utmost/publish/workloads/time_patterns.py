@@ -87,7 +87,7 @@ def time_pattern(text: str) -> TimePattern:
         name, form, digits = _DIRECTIVES[part[1:]]
         # Beside other digits only a fixed number of them can be told apart.
         is_fixed = any(is_numeric[beside] for beside in (at - 1, at + 1) if 0 <= beside < len(parts))
-        pieces.append(f"(?P<{name}>{f'[0-9]{{{digits}}}' if is_fixed and name != 'quarter' else form})")
+        pieces.append(f"(?P<{name}>{f'[0-9]{{{digits}}}' if is_fixed and digits > 1 else form})")
         names.append(name)
         width += digits
     _check_parts(names, text)
