@@ -326,3 +326,14 @@ def test_labels_of_a_table_of_cells_keep_their_zeros(tmp_path):
     for table in (files.read(tmp_path / "t.csv"), {"r": [1, 2], "n": [5, 6]}):
         counted = ut.publish.counting.cells_table(table, domain, unit=ut.Unit(1, 1), counts="n")
         assert counted.cells.tolist() == [5, 6]
+
+
+def test_keys_that_are_missing_are_never_named(run, tmp_path):
+    events = {"p": ["a", "b", "c", "d"], "k": ["x", "nan", "NA", None]}
+    counts = ut.publish.counting.count_keys(events, person="p", column="k", at_most=1, missing_marks=["NA"])
+    assert counts == {"x": 1}
+    table = tmp_path / "t.csv"
+    table.write_text("p,k\n" + "".join(f"{who},{'NA' if who % 2 else 'x'}\n" for who in range(400)))
+    asked = ["count", table, "--person", "p", "--unknown-keys", "k", "--at-most", 1, "--epsilon", 1, "--delta", "1e-6"]
+    assert '"NA"' in run(*asked)[1]
+    assert '"NA"' not in run(*asked, "--missing-marks", "NA")[1]

@@ -145,7 +145,7 @@ def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
             came, remedy = "text that is spelled otherwise", "Correct the cell, or the pattern that is declared."
         if looks_missing(cell):
             came, remedy = MISSING_KIND, declare_mark(spelling)
-    elif isinstance(cell, int | float | np.integer | np.floating):
+    elif isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool | np.timedelta64):
         came, remedy = "a number", _NUMBERS
     elif getattr(cell, "tzinfo", None) is not None:
         came, remedy = "a time that says its zone", _ZONED
