@@ -228,9 +228,9 @@ def takes(entrance, case):
 
 def counted(events, kind, words):
     """What is counted of the column "x": of an axis its cells, of persons how many, of amounts their sum."""
-    told = {"each_row": True, **words}
+    told = {"each_row": True, "outside": "leave out", **words}
     if kind == "person":
-        told = {"person": "x", "at_most": 1, **words}
+        told = {"person": "x", "at_most": 1, "outside": "leave out", **words}
     if kind == "amount":
         told |= {"values": "x", "step": "0.25", "each": (-5000, 5000), "per_cell": (-5000, 5000)}
     domain = ut.Domain(axis=["on"]) if isinstance(kind, str) else ut.Domain(x=kind)

@@ -79,12 +79,25 @@ class Spelling:
 
 
 @dataclass(frozen=True, slots=True)
-class NumberSpelling(Spelling):
-    """How a text file with numbers that nobody has released yet is spelled."""
+class DecimalSpelling(Spelling):
+    """How a text file with numbers that are public is spelled."""
 
     decimal: Annotated[
         str | None, option("MARK", "What stands before decimals in text: a comma, say; else a point.")
     ] = None
+
+    @property
+    def cells(self) -> "CellSpelling":
+        """The marks in its cells."""
+        from utmost.publish.workloads.spelling import Spelling
+
+        return Spelling.of(self.decimal)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSpelling(DecimalSpelling):
+    """How a text file with numbers that nobody has released yet is spelled."""
+
     thousands: Annotated[
         str | None,
         option("MARK", "What stands between groups of three digits in text: , or . or ' or space; else nothing does."),
