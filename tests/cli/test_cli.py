@@ -153,7 +153,7 @@ BAD_TABLES = {
     "a missing value": ("id,admitted\na,1\nb,\n", r"row 2 \(line 3\), column 'admitted'.*missing value"),
     "text": ("id,admitted\na,1\nb,many\n", r"row 2 \(line 3\), column 'admitted'.*got text"),
     "a fraction": ("id,admitted\na,1\nb,1.5\n", r"row 2 \(line 3\), column 'admitted'.*not whole.*reals"),
-    "not a number": ("id,admitted\na,1\nb,nan\n", r"row 2 \(line 3\), column 'admitted'.*got text"),
+    "not a number": ("id,admitted\na,1\nb,nan\n", r"row 2 \(line 3\), column 'admitted'.*got nothing"),
     "infinity": ("id,admitted\na,inf\n", r"row 1 \(line 2\), column 'admitted'.*got text"),
     "a truth value": ("id,admitted\na,true\n", r"row 1 \(line 2\), column 'admitted'.*got text"),
     "a doubled identifier": (

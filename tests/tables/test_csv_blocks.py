@@ -109,11 +109,25 @@ def test_a_record_longer_than_a_block_is_read(tmp_path):
         assert next(csv_table.rows(csv_table.read(path))) == [long[1:-1], "1"]
 
 
-def test_a_cell_beyond_the_limit_of_the_csv_module_is_refused_as_there(tmp_path):
+@pytest.mark.parametrize("size", [140_000, 3 << 20])
+def test_a_long_cell_is_read_by_blocks_and_by_records(tmp_path, size):
+    """A geometry or a free text; Python's reader alone stops at 131 072 characters."""
     path = tmp_path / "t.csv"
-    path.write_text(f"a,b\n{'x' * 140_000},1\n")
-    with pytest.raises(BadTable, match="field larger than field limit"):
-        csv_table.read(path)
+    for cell in ("x" * size, '"' + "x" * size + '"', '"x""' + "x" * size + '"'):
+        path.write_text(f"a,b\n{cell},1\n")
+        assert [row[1] for row in csv_table.rows(csv_table.read(path))] == ["1"]
+
+
+def test_a_quote_that_never_closes_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_table, "_LONGEST_CELL", 1 << 18)
+    before = csv.field_size_limit(1 << 10)
+    try:
+        path = tmp_path / "t.csv"
+        path.write_text('a,b\n"' + "x,1\n" * (1 << 18))
+        with pytest.raises(BadTable, match="at most 262144 characters"):
+            csv_table.read(path)
+    finally:
+        csv.field_size_limit(before)
 
 
 def test_the_rows_of_a_million_are_passed_on_as_they_are_written(tmp_path):

@@ -72,7 +72,7 @@ def test_numbers_are_read_exactly_and_the_rest_is_left_as_text(file):
     table = csv_table.read(file("x\n12\n -3 \n0.1\n1e3\n99999999999999999999\nabc\n1_000\n٣\nnan\n0x10\n"))
     values = adapter(table).column(table, "x")
     numbers = [12, -3, Decimal("0.1"), Decimal("1e3"), 99999999999999999999]
-    assert values == [*numbers, "abc", "1_000", "٣", "nan", "0x10"]
+    assert values == [*numbers, "abc", "1_000", "٣", None, "0x10"]
     assert [type(v) for v in values[:5]] == [int, int, Decimal, Decimal, int]
 
 
@@ -98,7 +98,7 @@ def test_a_header_of_a_hundred_thousand_columns_is_read_in_one_pass(file):
     ("text", "message"),
     [
         ("", "must start with a header"),
-        ("a,,c\n1,2,3\n", "none for column 2"),
+        ("column 2,\n1,2\n", "got columns 1 and 2"),
         ("a,b,a\n1,2,3\n", "got columns 1 and 3"),
         ("a,b\n1,2\n1,2,3\n", r"row 2 \(line 3\): every row must have 2 cells; got 3 cells"),
         ("a,b\n1\n", r"row 1 \(line 2\): every row must have 2 cells; got 1 cells"),

@@ -14,6 +14,7 @@ from utmost.errors import BadTable
 from utmost.publish.statements.codec import read_json
 from utmost.publish.tables.small_tables import number_rows, small_table
 from utmost.publish.tables.text_files import TextFile
+from utmost.publish.workloads.spelling import Spelling
 
 SPELLINGS = [
     pytest.param(separator, mark, encoding, id=f"{separator!r} {mark} {encoding}")
@@ -85,7 +86,7 @@ def test_thousands_are_not_taken_for_decimals(written):
     with pytest.raises(BadTable, match="thousands"):
         number_rows(written("1;1,500\n"))
     assert number_rows(written("1;1,500\n2;0,5\n"))[0][1] == Fraction(3, 2)
-    assert number_rows(TextFile.of(written("1;1,500\n"), decimal=","))[0][1] == Fraction(3, 2)
+    assert number_rows(TextFile.of(written("1;1,500\n"), spelling=Spelling(",")))[0][1] == Fraction(3, 2)
 
 
 @pytest.mark.parametrize("text", ["flu\ncold\n", "flu cold well\n", "flu:cold\ncold:well\n", "flu flu\n", "flu\n"])

@@ -56,7 +56,7 @@ def amounts_with_a_comma_before_their_decimals():
         (a_share_for_an_undeclared_family, OutOfRange, "Did you mean 'ward'"),
         (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Measure the cells, or drop the answer"),
         (an_answer_that_was_not_measured, NotDetermined, "Give a share of the level to"),
-        (amounts_with_a_comma_before_their_decimals, BadTable, "--decimal ,"),
+        (amounts_with_a_comma_before_their_decimals, BadTable, 'decimal=","'),
         (events_of_nobody, BadTable, "every event must name its person"),
         (a_domain_learned_from_the_events, NotDeclared, "must be declared before anybody is counted"),
         (a_smaller_unit_than_was_counted, OutOfRange, "unit"),

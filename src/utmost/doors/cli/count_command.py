@@ -76,7 +76,7 @@ def count(
     --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
     delta), which values of a column may be named, for a column whose values nobody can list beforehand.
     """
-    out, events = table_options.output(out, form), spelling.of(events)
+    out, events = table_options.output(out, form), spelling.of(events, is_counted=True)
     if out is not None and out.suffix.lower() != ".json":
         table_options.check_output(out)
     elif out is not None:
@@ -85,7 +85,8 @@ def count(
         raise OutOfRange("contributions are counted by --person, --by and amounts alone", came="another option")
     if unknown.column is not None:
         _check_alone(part, together, neighbours, out)
-        return unknown.name(events, people, level, out, as_json=as_json, dry_run=dry_run)
+        marks = spelling.cells.missing_marks
+        return unknown.name(events, people, level, out, missing_marks=marks, as_json=as_json, dry_run=dry_run)
     unknown.check_unused(level)
     if people.domain is None:
         remedy = f"{DOMAIN_REMEDY} Where nobody can list the values: --unknown-keys COLUMN."
@@ -93,9 +94,9 @@ def count(
     declared = read_domain(people.domain)
     counted: Any
     if contributions is not None:
-        counted = people.contributions(events, declared, neighbours, contributions)
+        counted = people.contributions(events, declared, neighbours, spelling.cells, contributions)
     else:
-        counted = people.counted(events, declared, neighbours, part, together)
+        counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
     if people.measures is not None:
         return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
     if part is not None:

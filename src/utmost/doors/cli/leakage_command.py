@@ -139,7 +139,7 @@ def leakage(
     measure: AskedMeasure,
     space: options.SpaceSpec = None,
     plot: options.Plot = None,
-    spelling: table_options.NumberSpelling,
+    spelling: table_options.DecimalSpelling,
     answer: options.Answer,
 ) -> None:
     """Say what a channel leaks: how well the secret is guessed before and after an outcome, and at most.

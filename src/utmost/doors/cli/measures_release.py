@@ -100,7 +100,9 @@ def _tables(table: Path, told: ReleaseOptions, shared: SharedLevel) -> dict[str,
             missing = "--measures" if people.measures is None else "--domain"
             raise OutOfRange("measures are counted by --measures and --domain", came=f"no {missing}")
         neighbours = next(iter(shared.strategies.values())).unit.neighbours
-        tables: dict[str, CountedTable] = people.counted(table, read_domain(people.domain), neighbours)
+        tables: dict[str, CountedTable] = people.counted(
+            table, read_domain(people.domain), neighbours, told.spelling.cells
+        )
         if set(tables) != set(names):
             remedy = f"The measures are {', '.join(tables)}."
             raise OutOfRange("there must be a --measure for each that is counted", came=", ".join(names), remedy=remedy)

@@ -13,6 +13,7 @@ from utmost.errors import OutOfRange
 if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.workloads import Domain
+    from utmost.publish.workloads.spelling import Spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +86,25 @@ class People:
         return self.each_row or self.person is not None
 
     def counted(
-        self, events: Path, domain: "Domain", neighbours: str, part: str | None = None, together: str | None = None
+        self,
+        events: Path,
+        domain: "Domain",
+        neighbours: str,
+        spelling: "Spelling",
+        part: str | None = None,
+        together: str | None = None,
     ) -> Any:
         """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
 
         Args:
+            spelling: the marks that are declared for the cells.
             together: an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
         """
         from utmost.laws.exact.long_work import long_work
         from utmost.publish.counting import count_table
 
         if self.counts is not None or self.nested is not None:
-            return replace(self._read(events, domain, neighbours), together=together)
+            return replace(self._read(events, domain, neighbours, spelling), together=together)
         for name, value in (("--person", self.person), ("--at-most", self.at_most)):
             is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
@@ -125,6 +133,7 @@ class People:
                 in_all=self.in_all,
                 measures=None if self.measures is None else _measures(self.measures),
                 part=split,
+                **_words(spelling),
                 key=self.key,
                 neighbours=neighbours,
                 outside=self.outside,
@@ -136,7 +145,9 @@ class People:
         show_account(first)
         return tables
 
-    def contributions(self, events: Path, domain: "Domain", neighbours: str, bounds: str) -> "CountedTable":
+    def contributions(
+        self, events: Path, domain: "Domain", neighbours: str, spelling: "Spelling", bounds: str
+    ) -> "CountedTable":
         """How many persons of a file each bound leaves whole, with a bar on a terminal, see `count_contributions`.
 
         Args:
@@ -169,6 +180,7 @@ class People:
                 values=self.values,
                 step=self.step,
                 each=_ends(self.each),
+                **_words(spelling),
                 neighbours=neighbours,
                 outside=self.outside,
                 progress=progress,
@@ -186,7 +198,7 @@ class People:
         """The bytes of the key of the count."""
         return None if self.count_key is None else self.count_key.read_bytes()
 
-    def _read(self, table: Path, domain: "Domain", neighbours: str) -> "CountedTable":
+    def _read(self, table: Path, domain: "Domain", neighbours: str, spelling: "Spelling") -> "CountedTable":
         """A table that was counted elsewhere, with the unit that is said."""
         from utmost.laws.privacy import Unit
         from utmost.publish.counting import cells_table
@@ -212,7 +224,14 @@ class People:
                 raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
             nested = {axis.strip(): split_names([columns])}
         unit = Unit(self.per_cell or 1, min(self.at_most, domain.size), neighbours)
-        return cells_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
+        read = files.read(table, as_events=True)
+        return cells_table(read, domain, unit=unit, counts=self.counts, nested=nested, **_words(spelling))
+
+
+def _words(spelling: "Spelling") -> dict[str, Any]:
+    """The marks of cells as the words of `count_table`."""
+    marks = list(spelling.missing_marks)
+    return {"decimal": spelling.decimal, "thousands": spelling.thousands, "missing_marks": marks}
 
 
 def _ends(text: str | None) -> Any:

@@ -10,6 +10,7 @@ from utmost.laws.privacy import Unit
 from utmost.publish.counting import CountedTable
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.workloads import Axis, Domain, Strategy
+from utmost.publish.workloads.spelling import Spelling
 
 
 def _axes(domain: Domain) -> dict[str, Axis]:
@@ -24,7 +25,7 @@ def _in_all(unit: Unit) -> str | None:
     return str(unit.in_all // (high - low))
 
 
-def planned_table(table: Path, people: People, neighbours: str, strategy: Strategy) -> CountedTable:
+def planned_table(table: Path, people: People, neighbours: str, spelling: Spelling, strategy: Strategy) -> CountedTable:
     """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said."""
     if people.measures is not None:
         raise OutOfRange("a plan is for one table", came="several measures", where="--measures")
@@ -46,7 +47,7 @@ def planned_table(table: Path, people: People, neighbours: str, strategy: Strate
             if unit.amount is not None and people.values is None:
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
             neighbours = unit.neighbours
-        counted: CountedTable = people.counted(table, declared, neighbours, together=strategy.together)
+        counted: CountedTable = people.counted(table, declared, neighbours, spelling, together=strategy.together)
         return counted
     refuse("is for events: a counted table has its domain", People(domain=people.domain))
     if table.suffix.lower() != ".json":

@@ -37,7 +37,7 @@ def policy(
     *,
     level: options.AskedLevel,
     directed: Directed = False,
-    spelling: table_options.NumberSpelling,
+    spelling: table_options.DecimalSpelling,
     prior: options.Prior = "uniform",
     loss: Loss = "binary",
     out: Out = None,

@@ -128,7 +128,7 @@ def refine(
     second: Second,
     *,
     order: Order = "refinement",
-    spelling: table_options.NumberSpelling,
+    spelling: table_options.DecimalSpelling,
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:

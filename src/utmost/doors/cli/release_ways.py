@@ -24,6 +24,7 @@ from utmost.publish.tables.file_pieces import FilePieces
 
 if TYPE_CHECKING:
     from utmost.publish.counting import CountedTable
+    from utmost.publish.workloads.spelling import Spelling
 
 _NO_PLACE: dict[str, Any] = {
     name: None if name not in ("create", "independent") else False
@@ -39,7 +40,7 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         OutOfRange: for options that nobody would read, before anything is.
     """
     told.level.read(), told.answer.file  # refused before all else
-    source = told.spelling.of(table)
+    source = told.spelling.of(table, is_counted=told.people.are_given)
     told.promised.check()
     if told.measures.measure:
         return several(source, told)
@@ -79,7 +80,7 @@ def detailed(table: Path, told: ReleaseOptions) -> None:
     promised = replace(told.promised, protected=Protected(neighbours=told.promised.protected.neighbours))
     refuse("does not go with --group", replace(promised, protected=Protected()), told.once)
     refuse("does not go with --group; publish both tables in a ledger, in turn", told.memory)
-    counted = _counted(table, told.people, told.promised.neighbours)
+    counted = _counted(table, told.people, told.promised.neighbours, told.spelling.cells)
     if counted is None:
         remedy = "Count first, or here: --person, --at-most and --domain."
         raise OutOfRange("details are of a counted table", came=table.name, where="--group", remedy=remedy)
@@ -146,7 +147,7 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
     refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), replace(once, tables=None), unread)
     strategy = promised.strategy
     assert strategy is not None, "there is a plan"
-    counted = planned_table(table, told.people, promised.neighbours, strategy)
+    counted = planned_table(table, told.people, promised.neighbours, told.spelling.cells, strategy)
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
@@ -161,7 +162,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if told.people.are_events and not told.is_repeatable:  # before what may take a minute
         answer.check_free(table)
     _check_key(told)
-    counted = _counted(table, told.people, promised.neighbours)
+    counted = _counted(table, told.people, promised.neighbours, told.spelling.cells)
     if counted is None:
         promised.check_columns("columns", "sensitivity", "cells")
     if told.memory.ledger is not None:
@@ -232,7 +233,7 @@ def _check_key(told: ReleaseOptions) -> None:
         raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
 
 
-def _counted(table: Path, people: People, neighbours: str) -> "CountedTable | None":
+def _counted(table: Path, people: People, neighbours: str, spelling: "Spelling") -> "CountedTable | None":
     """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
     if people.measures is not None:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release each file."
@@ -245,7 +246,7 @@ def _counted(table: Path, people: People, neighbours: str) -> "CountedTable | No
             raise OutOfRange(required, came="no file", where="--domain", remedy=DOMAIN_REMEDY)
         from utmost.publish.statements.counted_files import read_domain
 
-        events: CountedTable = people.counted(table, read_domain(people.domain), neighbours)
+        events: CountedTable = people.counted(table, read_domain(people.domain), neighbours, spelling)
         return events
     refuse("needs --person, --count-column or --nested: a counted table has its domain", People(domain=people.domain))
     for option in options.told(people):

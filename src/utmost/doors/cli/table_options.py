@@ -13,6 +13,7 @@ from utmost.errors import OutOfRange
 
 if TYPE_CHECKING:
     from utmost.publish.statements.statement_files import Signer
+    from utmost.publish.workloads.spelling import Spelling as CellSpelling
 
 Format = Annotated[
     str | None,
@@ -46,32 +47,73 @@ class Spelling:
     encoding: Annotated[str | None, option("NAME", "The encoding of a text file, such as cp1252; else UTF-8.")] = None
 
     @property
-    def decimal(self) -> str | None:
-        """What stands before decimals: a point, in what is published."""
-        return None
+    def cells(self) -> "CellSpelling":
+        """The marks in its cells: a point before decimals and no other, in what is published."""
+        from utmost.publish.workloads.spelling import PLAIN
 
-    def of(self, table: Path) -> Path:
-        """The file, read as it is said."""
-        if self.separator is None and self.encoding is None and self.decimal is None:
-            return table
+        return PLAIN
+
+    def of(self, table: Path, *, is_counted: bool = False) -> Path:
+        """The file, read as it is said.
+
+        Args:
+            table: the file, or a folder.
+            is_counted: whether its rows are counted as events, of which text is read alike in every format.
+        """
         from utmost.publish.tables import files
         from utmost.publish.tables.text_files import TextFile
+        from utmost.publish.workloads.spelling import PLAIN
 
+        if self.separator is None and self.encoding is None and self.cells == PLAIN:
+            return table
         is_lines = not table.is_dir() and files.ending_of(table) in files.JSON_LINES
-        if table.is_dir() or not (is_lines or files.ending_of(table) in files.TEXT):
-            raise OutOfRange("--separator, --encoding and --decimal are for text", came=table.name)
-        if is_lines and self.decimal is not None:
-            raise OutOfRange("--decimal is for .csv and .tsv", came=table.name, remedy="JSON has numbers of its own.")
-        return TextFile.of(table, self.separator, self.encoding, self.decimal)
+        is_text = not table.is_dir() and (is_lines or files.ending_of(table) in files.TEXT)
+        if not is_text and not (self.separator is None and self.encoding is None):
+            raise OutOfRange("--separator and --encoding are for text files", came=table.name)
+        if (is_lines or not is_text) and self.cells != PLAIN and not is_counted:
+            required = (
+                "--decimal, --thousands and --missing-marks are for .csv and .tsv, and for events that are counted"
+            )
+            raise OutOfRange(required, came=table.name, remedy="This format has numbers of its own.")
+        return TextFile.of(table, self.separator, self.encoding, self.cells) if is_text else table
 
 
 @dataclass(frozen=True, slots=True)
-class NumberSpelling(Spelling):
-    """How a text file with numbers that nobody has released yet is spelled."""
+class DecimalSpelling(Spelling):
+    """How a text file with numbers that are public is spelled."""
 
     decimal: Annotated[
-        str | None, option("MARK", "What stands before decimals in a text file: a comma, say; else a point.")
+        str | None, option("MARK", "What stands before decimals in text: a comma, say; else a point.")
     ] = None
+
+    @property
+    def cells(self) -> "CellSpelling":
+        """The marks in its cells."""
+        from utmost.publish.workloads.spelling import Spelling
+
+        return Spelling.of(self.decimal)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSpelling(DecimalSpelling):
+    """How a text file with numbers that nobody has released yet is spelled."""
+
+    thousands: Annotated[
+        str | None,
+        option("MARK", "What stands between groups of three digits in text: , or . or ' or space; else nothing does."),
+    ] = None
+    missing_marks: Annotated[
+        list[str] | None,
+        option("MARKS", "What stands for a missing cell, such as NA,. beside the empty cell, nan and NaN."),
+    ] = None
+
+    @property
+    def cells(self) -> "CellSpelling":
+        """The marks in its cells."""
+        from utmost.doors.cli.people_options import split_names
+        from utmost.publish.workloads.spelling import Spelling
+
+        return Spelling.of(self.decimal, self.thousands, split_names(self.missing_marks or []))
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def trust(
     at: At = None,
     value: Value = None,
     sensitivity: Sensitivity = None,
-    spelling: table_options.NumberSpelling,
+    spelling: table_options.DecimalSpelling,
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -63,6 +63,7 @@ class UnknownKeys:
         level: options.AskedLevel,
         out: Path | None,
         *,
+        missing_marks: tuple[str, ...],
         as_json: bool,
         dry_run: bool,
     ) -> None:
@@ -97,6 +98,7 @@ class UnknownKeys:
                 at_most=people.at_most,
                 shares=shares,
                 key=people.key,
+                missing_marks=missing_marks,
                 progress=progress,
             )
         if dry_run:

@@ -17,7 +17,7 @@ from utmost.doors.documents.cost_files import is_file
 from utmost.errors import BadTable, NotALoss, NotAPrior, OutOfRange
 from utmost.laws.exact import Array, Level, as_array, to_floats
 from utmost.publish.tables import adapters
-from utmost.publish.tables.columns import integer_column
+from utmost.publish.tables.columns import SMALLER_UNIT, integer_column
 from utmost.publish.tables.small_tables import number_in, number_rows, small_table
 
 if TYPE_CHECKING:
@@ -187,9 +187,9 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
     def place(row: int) -> str:
         return adapter.place(table, row)
 
-    responses = integer_column(adapter.column(table, column), column, place, reals=False).tolist()
+    responses = integer_column(adapter.column(table, column), column, place, not_whole=SMALLER_UNIT).tolist()
     largest = (
-        integer_column(adapter.column(table, n), n, place, reals=False).tolist()
+        integer_column(adapter.column(table, n), n, place, not_whole=SMALLER_UNIT).tolist()
         if isinstance(n, str)
         else [n] * len(responses)
     )

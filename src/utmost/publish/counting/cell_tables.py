@@ -13,8 +13,10 @@ from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.tables.adapters import TableAdapter, adapter_of, no_column
 from utmost.publish.tables.axis_places import reader_of
-from utmost.publish.tables.columns import integer_column
+from utmost.publish.tables.columns import SMALLER_UNIT, integer_column, number_cells
+from utmost.publish.tables.event_batches import declared_spelling
 from utmost.publish.workloads import Domain
+from utmost.publish.workloads.spelling import Spelling
 
 
 @checked
@@ -25,6 +27,9 @@ def cells_table(
     unit: Unit,
     counts: str | None = None,
     nested: Mapping[str, Sequence[str]] | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing_marks: Sequence[str | int] = (),
 ) -> CountedTable:
     """The counts of a table that has a row for each cell of a declared domain.
 
@@ -38,6 +43,7 @@ def cells_table(
         nested: an axis of the domain and the columns that count its values: the first column counts the first value,
             each later one its value and all before it. ``{"outcome": ["admitted", "applicants"]}`` with
             ``outcome=["admitted", "rejected"]`` reads applicants >= admitted.
+        decimal, thousands, missing_marks: how text is spelled, as for `count_table`.
 
     Returns:
         The table; cells without a row hold 0.
@@ -65,8 +71,9 @@ def cells_table(
     for name in (*read, *columns):
         if name not in names:
             raise no_column(name, names)
-    numbers = [_integers(adapter, table, name) for name in columns]
-    places = _rows(adapter, table, declared, axis)
+    spelling = Spelling.of(decimal, thousands, missing_marks).beside(declared_spelling(table))
+    numbers = [_integers(adapter, table, name, spelling) for name in columns]
+    places = _rows(adapter, table, declared, axis, spelling)
     values = np.stack(numbers if axis is None else _differences(numbers, columns, adapter, table), axis=-1)
     cells = _laid(values, places, declared, axis)
     return CountedTable(declared, cells, unit, adapter.kind(table, names))
@@ -91,10 +98,13 @@ def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[i
     return place, list(columns)
 
 
-def _integers(adapter: TableAdapter, table: Any, name: str) -> NDArray[Any]:
-    return integer_column(adapter.column(table, name), name, lambda row: adapter.place(table, row), reals=False).astype(
-        object
-    )
+def _integers(adapter: TableAdapter, table: Any, name: str, spelling: Spelling) -> NDArray[Any]:
+    return integer_column(
+        number_cells(adapter.label(table, name), spelling),
+        name,
+        lambda row: adapter.place(table, row),
+        not_whole=SMALLER_UNIT,
+    ).astype(object)
 
 
 def _differences(
@@ -115,13 +125,15 @@ def _differences(
     return differences
 
 
-def _rows(adapter: TableAdapter, table: Any, domain: Domain, nested: int | None) -> NDArray[np.int64]:
+def _rows(
+    adapter: TableAdapter, table: Any, domain: Domain, nested: int | None, spelling: Spelling
+) -> NDArray[np.int64]:
     """For each row, its cell, over all axes but a nested one."""
     cells: Any = 0
     for place, axis in enumerate(domain.axes):
         if place == nested:
             continue
-        rows = reader_of(axis)({name: adapter.column(table, name) for name in axis.columns})
+        rows = reader_of(axis, spelling)({name: adapter.label(table, name) for name in axis.columns})
         if len(rows) and rows.min() < 0:
             raise BadTable(
                 "every row must lie in the domain",

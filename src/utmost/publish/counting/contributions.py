@@ -23,8 +23,10 @@ from utmost.publish.counting.counted_measures import AmountWords, Measure, Measu
 from utmost.publish.counting.counting_plan import Counting
 from utmost.publish.counting.declared_axes import declared_domain
 from utmost.publish.tables.bounding import Pairs, Progress, begins
+from utmost.publish.tables.event_batches import declared_spelling
 from utmost.publish.workloads import Domain, plain
 from utmost.publish.workloads.axes import Label
+from utmost.publish.workloads.spelling import Spelling, SpellingWords
 
 _FITS = 1 << 62
 
@@ -35,7 +37,7 @@ AT_MOST, PER_CELL, IN_ALL = "at_most", "per_cell", "in_all"
 """Which bound is to be chosen, as `count_table` calls it: the only axis of a table of contributions."""
 
 
-class BoundLists(AmountWords, total=False):
+class BoundLists(AmountWords, SpellingWords, total=False):
     """The words of amounts, and lists of bounds of which one is to be chosen: see `count_contributions`."""
 
     at_most: Sequence[int] | None
@@ -68,7 +70,7 @@ def count_contributions(
         per_cell: instead, bounds for a person's sum in a cell: of events, or of ``values`` in their own unit.
         in_all: or bounds for the sizes of all sums of a person, added up.
         values, step, each: of ``per_cell`` and ``in_all``, as for `count_table`.
-        neighbours, outside, progress: as for `count_table`.
+        decimal, thousands, missing_marks, neighbours, outside, progress: as for `count_table`.
 
     Returns:
         A table over one axis, called "at_most", "per_cell" or "in_all", whose labels are the bounds and "more", with
@@ -93,7 +95,9 @@ def count_contributions(
     [1, 1]
     """
     lists: dict[str, Any] = {name: words.get(name) for name in (AT_MOST, PER_CELL, IN_ALL)}
-    amounts: Any = {name: word for name, word in words.items() if name not in lists}
+    spelling = Spelling.of(words.get("decimal"), words.get("thousands"), words.get("missing_marks", ()))
+    spelling = spelling.beside(declared_spelling(events))
+    amounts: Any = {name: words.get(name) for name in AmountWords.__annotations__}
     stated = [name for name, bounds_of in lists.items() if bounds_of is not None]
     if len(stated) != 1:
         remedy = "Pass at_most=[1, 2, 5, 10], say; or per_cell=[10, 100] or in_all=[10, 100] to choose that."
@@ -108,7 +112,7 @@ def count_contributions(
     largest = listed[-1] if name != AT_MOST and listed else None
     measure = Measure.of(MeasureWords(**amounts, per_cell=largest), each_row=False)
     bounds = _bounds(listed, name, measure.amount)
-    plan = Counting.of(declared_domain(domain, by), by, None, person, (measure,))
+    plan = Counting.of(declared_domain(domain, by), by, None, person, (measure,), spelling)
     sized = _Sized(plan, 1, None, b"", bounds=bounds, of=name)
     flat, kind, account = counted_cells(events, sized, progress, read_outside(outside))
     labels: list[Label] = [_label(bound, measure.amount) for bound in bounds]

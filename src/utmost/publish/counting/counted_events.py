@@ -39,19 +39,20 @@ from utmost.publish.tables.bounding import Pairs, Progress, added_by_cell, least
 from utmost.publish.tables.cell_totals import CELL, cell_totals, gathered_totals, read_totals, totals_schema
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
-from utmost.publish.tables.event_batches import Batch, any_column, read_events
+from utmost.publish.tables.event_batches import Batch, any_column, declared_spelling, read_events
 from utmost.publish.tables.event_codes import check_type
 from utmost.publish.tables.persons_in_buckets import persons_of
 from utmost.publish.tables.rows_alone import RowsAlone, rows_of
 from utmost.publish.workloads import Axis, Domain
 from utmost.publish.workloads.axes import Label
 from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
+from utmost.publish.workloads.spelling import Spelling, SpellingWords
 from utmost.publish.workloads.whole_rows import WholeRows
 
 KEY_BYTES = 32
 
 
-class CountWords(SummedWords, total=False):
+class CountWords(SummedWords, SpellingWords, total=False):
     """The words that say how events are counted, see `count_table`."""
 
     person: str | None
@@ -134,6 +135,10 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
             only one of: a person with events in several is kept in the one with the least hash.
         together: an axis of two to five values: the cells of a person are kept row by row along it, all or none, of
             ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Strategy`.
+        decimal, thousands: what stands before decimals in text, "." or ",", and between groups of three digits, such as
+            ",", "." or " ": in amounts and on bins, in files and frames alike. None for a point, and for no mark.
+        missing_marks: texts and numbers that stand for a missing cell, such as ["NA", ".", -9], in every column but
+            where an axis lists them as values; beside the empty cell, nan and NaN, which always do.
         key: of the hashes: with the same key and events the same cells are kept. New random bytes when None. The proof
             needs neither a secret key nor a good hash; who knows the key can choose names whose cells are kept.
         neighbours: "add-remove" or "change-one", see `Unit`.
@@ -152,8 +157,8 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of it.
         BadTable: for an event without a person, persons or values of listed axes that are neither text nor integers,
-            values of bins that are no numbers, amounts that are no finite numbers, or without a step no integers, and
-            columns that are not there.
+            values of bins that are no numbers, amounts that are missing or no finite numbers, or without a step no
+            integers, and columns that are not there.
         OutOfRange: for bounds that leave nothing, and where nothing or two things say whose events these are.
         Unsupported: where a frame needs a package that is missing.
 
@@ -178,6 +183,8 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
     neighbours, progress = words.get("neighbours", "add-remove"), words.get("progress")
     outside = read_outside(words.get("outside"))
     summed: dict[str, Any] = {name: word for name, word in words.items() if name in SummedWords.__annotations__}
+    spelling = Spelling.of(words.get("decimal"), words.get("thousands"), words.get("missing_marks", ()))
+    spelling = spelling.beside(declared_spelling(events))
     named = read_measures(measures, MeasureWords(**summed), each_row=each_row)
     # A bound in all of every measure needs no bound of cells: who is in many has less in each.
     is_bounded = all(measure.in_all is not None for measure in named.values())
@@ -186,7 +193,7 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
         came = "each_row=" if each_row else "together="
         remedy = "Leave in_all= out: a row lies in one cell." if each_row else "Leave one of them out."
         raise OutOfRange("in_all is of persons with several events, cell by cell", came=came, remedy=remedy)
-    plan = Counting.of(declared_domain(domain, by), by, part, person, tuple(named.values()))
+    plan = Counting.of(declared_domain(domain, by), by, part, person, tuple(named.values()), spelling)
     rows = None if together is None else whole_rows(plan.named, together, most, is_vast=plan.is_vast)
     if rows is not None and any(measure.most_events is not None for measure in plan.measures):
         raise OutOfRange(
@@ -417,10 +424,15 @@ class Kept:
         """The column that says whose event it is; nothing where each row is a person."""
         return self.plan.person or ""
 
+    @property
+    def spelling(self) -> Spelling:
+        """The marks that are declared for the cells of all columns."""
+        return self.plan.spelling
+
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
         """For each event of a batch, its cell, -1 outside the domain, and its amount."""
         if not self._readers:
-            self._readers.extend(map(reader_of, self.plan.labelled))
+            self._readers.extend(reader_of(axis, self.spelling) for axis in self.plan.labelled)
         rows = len(next(iter(batch.values())))
         cells, inside = np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool)
         places = [read(batch) for read in self._readers]
@@ -458,7 +470,7 @@ class Kept:
         self, measure: Measure, batch: Batch, before: int, inside: NDArray[np.bool_]
     ) -> list[NDArray[Any] | None]:
         """For each event, its amount, None where each counts as one; for sums and counts together first the count."""
-        amounts = measure.amounts(batch, before)
+        amounts = measure.amounts(batch, before, self.spelling)
         if amounts is None:
             return [None]
         moved = measure.within(amounts)

@@ -16,6 +16,7 @@ from utmost.publish.tables.event_amounts import rounded_amounts
 from utmost.publish.tables.event_batches import Batch
 from utmost.publish.tables.event_codes import amounts_in
 from utmost.publish.workloads import Axis, Domain
+from utmost.publish.workloads.spelling import Spelling
 
 Bounds = Number | Sequence[Number]
 """What one person may add to one cell: at most so much from 0 on, or between two ends."""
@@ -388,7 +389,7 @@ class Measure:
             sums = sums.astype(np.int64 if self.bound < 1 << 62 else object)
         return Pairs(pairs.persons, pairs.cells, sums).where(sums != 0)
 
-    def amounts(self, batch: Batch, before: int) -> NDArray[Any] | None:
+    def amounts(self, batch: Batch, before: int, spelling: Spelling) -> NDArray[Any] | None:
         """The amounts of the events of a batch in steps, as they came; None where each event counts as one.
 
         Raises:
@@ -398,8 +399,8 @@ class Measure:
             return None
         if self.is_rounded:
             assert self.amount is not None, "a step is of amounts"
-            return rounded_amounts(batch[self.column], self.column, before, self.amount)
-        return amounts_in(batch[self.column], self.column, before)
+            return rounded_amounts(batch[self.column], self.column, before, self.amount, spelling)
+        return amounts_in(batch[self.column], self.column, before, spelling)
 
     def within(self, amounts: NDArray[Any]) -> NDArray[Any]:
         """Amounts of events, moved between the ends for each."""

@@ -8,6 +8,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, Measure
 from utmost.publish.counting.declared_axes import chosen_axes, part_axis
 from utmost.publish.workloads import Axis, Domain
+from utmost.publish.workloads.spelling import Spelling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,9 +19,18 @@ class Counting:
     measures: tuple[Measure, ...]
     axes: tuple[Axis, ...]
     part: Axis | None
+    spelling: Spelling
 
     @classmethod
-    def of(cls, domain: Domain, by: Any, part: Any, person: str | None, measures: tuple[Measure, ...]) -> "Counting":
+    def of(
+        cls,
+        domain: Domain,
+        by: Any,
+        part: Any,
+        person: str | None,
+        measures: tuple[Measure, ...],
+        spelling: Spelling,
+    ) -> "Counting":
         """The plan that the words of `count_table` say.
 
         Raises:
@@ -30,7 +40,7 @@ class Counting:
         axes = tuple(
             by_axis for by_axis in chosen_axes(domain, by) if axis is None or by_axis.levels[0] != axis.levels[0]
         )
-        counting = cls(person, measures, axes, axis)
+        counting = cls(person, measures, axes, axis, spelling)
         if person is not None and any(person == values.levels[0] for values in counting.valued):
             remedy = 'Pass measures={"persons": ut.count}: of each person 1 in a cell.'
             raise OutOfRange("how many distinct persons there are is a count", came=repr(person), remedy=remedy)

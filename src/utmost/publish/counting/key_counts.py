@@ -23,11 +23,12 @@ from utmost.publish.tables.bounding import Pairs, Progress, identified, marking_
 from utmost.publish.tables.cell_totals import TOTAL, totals_schema, wide_integers
 from utmost.publish.tables.columns import is_missing
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
-from utmost.publish.tables.event_batches import Batch, read_events
+from utmost.publish.tables.event_batches import Batch, declared_spelling, read_events
 from utmost.publish.tables.event_codes import distinct_cells
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.persons_in_buckets import persons_of
 from utmost.publish.workloads.axes import text_of
+from utmost.publish.workloads.spelling import Spelling
 
 _KEY = "key"
 _MOST_SHARES = 10**6
@@ -74,6 +75,7 @@ class KeyWords(TypedDict, total=False):
 
     shares: int | None
     key: bytes | None
+    missing_marks: Sequence[str | int]
 
 
 @checked
@@ -89,12 +91,13 @@ def count_keys(
     Args:
         events: one row an event, as for `count_table`.
         person: the column that says whose event it is: text or integers, in every row.
-        column: the keys, text or integers; events without one are left out.
+        column: the keys, text or integers; events without one are left out, and so are nan and NaN.
         at_most: how many keys one person is counted in, >= 1: ``keys=`` of `select_keys`.
         shares: how many shares each person divides evenly among the keys that are kept of them, a whole number for each
             and what is left over for none: ``shares=`` of `select_keys`. Many have few divisors left over: 60, 2520.
             Each key counts once when None.
         key: of the hashes; new random bytes when None.
+        missing_marks: texts that stand for a missing cell, see `count_table`.
         progress: called as ``progress(done, rows)`` after every batch.
 
     Raises:
@@ -115,7 +118,8 @@ def count_keys(
     if person == column:
         raise OutOfRange("persons and keys must be columns of their own", came="one column twice", where=repr(column))
     divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
-    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else bytes(key), divided)
+    spelling = Spelling.of(missing_marks=words.get("missing_marks", ())).beside(declared_spelling(events))
+    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else bytes(key), divided, spelling)
     if is_engine_frame(events):
         return _counted_by_engine(events, keys)
     counts: dict[str, int] = defaultdict(int)
@@ -145,11 +149,12 @@ class _Keys:
     most: int
     key: bytes
     shares: int | None
+    spelling: Spelling
     texts: dict[str, int] = field(default_factory=dict)
 
     def placed(self, batch: Batch, before: int) -> tuple[NDArray[np.int64], None]:
         """For each event, the number of its key; each counts once."""
-        return _codes(batch[self.column], self.column, self.texts), None
+        return _codes(batch[self.column], self.column, self.texts, self.spelling), None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
         """The keys that somebody keeps, with how many do, or with their shares."""
@@ -174,7 +179,7 @@ class _Keys:
         return arrow.record_batch({_KEY: arrow.array(list(counted_keys), arrow.string()), TOTAL: wide_integers(counts)})
 
 
-def _codes(column: Any, name: str, texts: dict[str, int]) -> Any:
+def _codes(column: Any, name: str, texts: dict[str, int], spelling: Spelling) -> Any:
     """The number of each event's key, -1 where there is none; new keys are added."""
     codes, cells = distinct_cells(column, name)
     numbers = []
@@ -186,6 +191,9 @@ def _codes(column: Any, name: str, texts: dict[str, int]) -> Any:
         if text is None:
             remedy = "Cast it to text or to integers first."
             raise BadTable("keys must be text or integers", came="others", where=f"column {name!r}", remedy=remedy)
+        if spelling.is_missing(text):
+            numbers.append(-1)
+            continue
         numbers.append(texts.setdefault(text, len(texts)))
     return np.array([*numbers, -1], dtype=np.int64)[codes]
 

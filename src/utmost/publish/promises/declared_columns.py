@@ -1,5 +1,6 @@
 """Which columns a promise names: every column of a table is released, declared public or dropped."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
@@ -53,10 +54,12 @@ def declared_columns(
             raise OutOfRange(f"column {name!r} must be in one list", came=" and ".join(lists))
     silent = [name for name in names if name not in (*chosen, *kept, *dropped)]
     if silent:
+        unnamed = next((name for name in silent if re.fullmatch(r"column \d+", name)), None)
+        hint = "" if unnamed is None else f" A column without a name is called by its place: {unnamed!r}."
         raise NotDeclared(
             "every column must be released, declared public or dropped",
             came=", ".join(map(repr, silent)),
-            remedy="Name it in drop to leave it out, or in public if no cell of it depends on any individual.",
+            remedy=f"Name it in drop= to leave it out, or in public= if no cell of it depends on any individual.{hint}",
         )
     return tuple(name for name in names if name in kept), tuple(name for name in names if name in dropped)
 

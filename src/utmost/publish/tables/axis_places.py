@@ -1,7 +1,7 @@
 """From a column to the place of each cell among the values of an axis: labels, bins, periods."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,16 +14,23 @@ from utmost.laws.exact import exact
 from utmost.publish.tables.cell_values import is_masked_array, kind_of
 from utmost.publish.tables.columns import is_missing
 from utmost.publish.tables.event_codes import DECLARE, MISSING, OUTSIDE, Places, by_cell, missing_place, refused_cell
+from utmost.publish.tables.odd_cells import TEXT_KIND, odd_number
 from utmost.publish.tables.time_cells import period_reader
 from utmost.publish.workloads import Axis, plain
 from utmost.publish.workloads.axes import label_text
+from utmost.publish.workloads.spelling import PLAIN, Spelling, missing_floats
 
 _INT64 = np.iinfo(np.int64)
 _MOST = 1 << 16
 
 
-def places_on(axis: Axis, name: str) -> Places:
-    """The reader of one axis's column: as `Axis.place` for each cell of a type that is read, from a table made once.
+def places_on(axis: Axis, name: str, general: Spelling = PLAIN) -> Places:
+    """The reader of one axis's column: the place of each cell of a type that is read, from a table made once.
+
+    Args:
+        axis: with the marks that are declared for its column.
+        name: of the column.
+        general: the marks that are declared for the whole table.
 
     Raises:
         OutOfRange: for a blank label, since a blank cell is a missing one.
@@ -32,8 +39,8 @@ def places_on(axis: Axis, name: str) -> Places:
             more than a period; where text that spells none is put to an ``other`` and refused without one.
 
     >>> from utmost.publish.workloads import bins, plain
-    >>> places_on(plain(["A", "B"]), "department")(["B", "C", None]).tolist()
-    [1, -1, -2]
+    >>> places_on(plain(["A", "B"]), "department")(["B", "C", None, "nan"]).tolist()
+    [1, -1, -2, -2]
     >>> places_on(bins(0, 1, width="0.1"), "share")(np.array([0.3, 0.7, 1.0])).tolist()
     [3, 7, -1]
     """
@@ -41,19 +48,59 @@ def places_on(axis: Axis, name: str) -> Places:
     if any(map(is_missing, labels)):
         remedy = "Say what a blank stands for in the data, or let a missing= on the axis take missing values in."
         raise OutOfRange("a label must not be blank: a blank cell is a missing one", where=name, remedy=remedy)
-    outside = OUTSIDE if axis.other is None else labels[label_text(axis.other)]
+    outside, spelling = OUTSIDE if axis.other is None else labels[label_text(axis.other)], axis.spelling.beside(general)
     if axis.clock is not None:
-        return period_reader(axis, name)
+        return period_reader(axis, name, spelling)
     if axis.edges is not None:
-        return _bin_reader(axis, outside, name)
+        return _bin_reader(axis, outside, name, spelling)
+    padded, floats, missing = _without_zeros(labels), _as_floats(labels), missing_place(axis)
 
     def place(cell: Any) -> int:
         text = axis.text(cell)
         if text is None and not is_missing(cell):
             raise refused_cell(cell, name)
-        return labels.get(text, outside)
+        if text is None or text in labels:
+            return labels.get(text, outside)
+        if spelling.is_missing(text):
+            return missing
+        alike = padded.get(text, ())
+        if len(alike) > 1:
+            raise _lost_zeros(name)
+        if not alike and text.strip() in floats:
+            raise refused_cell(float(text), name)
+        return labels[alike[0]] if alike else outside
 
     return _by_known_cell(axis, name, place)
+
+
+def _without_zeros(labels: Iterable[str | None]) -> dict[str, list[str]]:
+    """The labels that begin with zeros by the integer that is left of them where a frame has lost these: 1 of "01"."""
+    padded: dict[str, list[str]] = {}
+    for label in labels:
+        if label is not None and _PADDED.fullmatch(label):
+            padded.setdefault(str(int(label)), []).append(label)
+    return padded
+
+
+_PADDED = re.compile(r"0[0-9]{1,99}")
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,15})")
+
+
+def _as_floats(labels: Iterable[str | None]) -> frozenset[str]:
+    """The integers among the labels as text of floats, which is what is left of them beside a missing cell: "1.0"."""
+    return frozenset(f"{label}.0" for label in labels if label is not None and _WHOLE.fullmatch(label))
+
+
+def _lost_zeros(name: str) -> BadTable:
+    remedy = (
+        "Read the column as text, as pandas.read_csv(..., dtype=str) does, or list the values as the data have them."
+    )
+    return BadTable(
+        "an integer must be one value of the axis",
+        came="one that several values are, but for the zeros before them",
+        where=f"column {name!r}",
+        remedy=remedy,
+    )
 
 
 def _by_known_cell(axis: Axis, name: str, place: Callable[[Any], int]) -> Places:
@@ -72,18 +119,38 @@ def _by_known_cell(axis: Axis, name: str, place: Callable[[Any], int]) -> Places
     return lambda column: by_cell(column, axis, name, remembered)
 
 
-def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
+def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling) -> Places:
     assert axis.edges is not None, "only bins have edges"
-    bare, bins = replace(axis, other=None), len(axis.edges) - 1
+    bins, missing = len(axis.edges) - 1, missing_place(axis)
     finite, is_open = [edge for edge in axis.edges if isinstance(edge, Fraction)], axis.edges[0] == -np.inf
     thresholds: dict[str, NDArray[Any] | None] = {}
+    marks = missing_floats(spelling)
 
     def place(cell: Any) -> int:
-        if not _is_number(cell) and (axis.other is None or not isinstance(cell, str)):
-            came = "text that is no number" if isinstance(cell, str) else kind_of(cell)
+        number = cell
+        if isinstance(cell, str):
+            if cell.strip().lower().lstrip("+-") in _INFINITE:
+                return outside
+            number = spelling.cell(cell)
+            if number is None:
+                return missing
+            if isinstance(number, str):
+                if axis.other is not None:
+                    return outside
+                came, remedy = odd_number(number, spelling)
+                remedy = f"{remedy} {DECLARE}" if came == TEXT_KIND else remedy
+                raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=remedy)
+        elif not _is_number(cell):
+            came = kind_of(cell)
             raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=DECLARE)
-        number = bare.place(cell)
-        return outside if number is None else number
+        try:
+            exactly = exact(number, "cell")
+        except NotANumber:  # an infinity
+            return outside
+        if spelling.marks_number(exactly):
+            return missing
+        at = axis.bin_of(exactly, exactly)
+        return outside if at is None else at
 
     by_known_cell = _by_known_cell(axis, name, place)
 
@@ -102,24 +169,20 @@ def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
         if kind == "f":
             is_inside &= np.isfinite(numbers)
         places = np.where(is_inside, place_of, outside).astype(np.int64)
-        return np.where(np.isnan(numbers), missing_place(axis), places) if kind == "f" else places
+        if len(marks):
+            places = np.where(np.isin(numbers, marks), missing, places)
+        return np.where(np.isnan(numbers), missing, places) if kind == "f" else places
 
     return read
 
 
 def _is_number(cell: Any) -> bool:
-    """Whether a cell is a number by its type, or text that spells one; whatever the number is, infinite or not."""
-    if isinstance(cell, str):
-        try:
-            exact(cell, "cell")
-        except NotANumber:
-            return cell.strip().lower().lstrip("+-") in _NOT_FINITE
-        return True
+    """Whether a cell is a number by its type, infinite or not."""
     is_number = isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating)
     return is_number and not isinstance(cell, bool | np.timedelta64)
 
 
-_NOT_FINITE = ("nan", "inf", "infinity")
+_INFINITE = ("inf", "infinity")
 
 
 def _plain_numbers(column: Any) -> NDArray[Any] | None:
@@ -161,15 +224,15 @@ def _least_float(edge: Fraction) -> float:
     return nearest
 
 
-def reader_of(axis: Axis) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
+def reader_of(axis: Axis, general: Spelling = PLAIN) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
     """The reader of an axis from a batch of columns: as `places_on`, and of listed keys from all their columns."""
     if axis.rows is None:
-        place = places_on(axis, axis.levels[0])
+        place = places_on(axis, axis.levels[0], general)
         return lambda batch: place(batch[axis.levels[0]])
-    return _key_reader(axis)
+    return _key_reader(axis, axis.spelling.beside(general))
 
 
-def _key_reader(axis: Axis) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
+def _key_reader(axis: Axis, general: Spelling) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
     """Keys are known from the left: the place of the first values among the groups of their level, then the next one's.
 
     Whatever is not listed is outside; a key with a missing cell is missing, be the others listed or not.
@@ -181,7 +244,7 @@ def _key_reader(axis: Axis) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
     before = np.zeros(len(keys), dtype=np.int64)
     for place, name in enumerate(axis.columns):
         values = plain(dict.fromkeys(key[place] for key in keys))
-        readers.append(places_on(values, name))
+        readers.append(places_on(values, name, general))
         number = {label_text(label): at for at, label in enumerate(values.labels[0])}
         codes = before * values.size + np.array([number[label_text(key[place])] for key in keys], dtype=np.int64)
         known, before = np.unique(codes, return_inverse=True)

@@ -4,7 +4,6 @@ A refusal says what kind of thing stands in the cell and never what: cells and i
 messages end in logs. That there is a refusal depends on the data too, so it is for the curator alone.
 """
 
-import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -18,16 +17,20 @@ from utmost.errors import BadTable
 from utmost.laws.exact import objects
 from utmost.publish.tables.adapters import Column, check_column
 from utmost.publish.tables.cell_values import exactly, is_masked_array, kind_of
+from utmost.publish.tables.odd_cells import MISSING_KIND, POINTS_OF_THOUSANDS, odd_number
+from utmost.publish.tables.odd_cells import is_marked as is_marked_cell
+from utmost.publish.workloads.spelling import PLAIN, Spelling, missing_floats
 
 Place = Callable[[int], str]
 """How a user finds a row by its position: "row 4 (line 5)"."""
 
 _INT64 = np.iinfo(np.int64)
 _MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes no integer of more than 4 300
-_BEHIND_A_COMMA = re.compile(r"[+-]?\d{1,20},\d{1,20}", re.ASCII)
+_REALS = 'Real values need numbers="reals".'
+SMALLER_UNIT = "Give whole numbers, in a smaller unit where there is one, such as cents."
 
 
-def integer_column(column: Column, name: str, place: Place, *, reals: bool = True) -> NDArray[Any]:
+def integer_column(column: Column, name: str, place: Place, *, not_whole: str = _REALS) -> NDArray[Any]:
     """The cells of an integer column: int64 where they fit, else an object array of Python ints.
 
     A float or Decimal that is an integer is read as that number (a dataframe keeps counts so after a join).
@@ -36,7 +39,7 @@ def integer_column(column: Column, name: str, place: Place, *, reals: bool = Tru
         column: array or sequence, shape (rows,).
         name: the column's name, for the message.
         place: names a row, for the message.
-        reals: whether the caller has a ``numbers=`` that the message may name.
+        not_whole: what mends a number that is not whole, for the message.
 
     Raises:
         BadTable: at the first cell that is missing, NaN, infinite, fractional, text, boolean or anything else.
@@ -49,11 +52,11 @@ def integer_column(column: Column, name: str, place: Place, *, reals: bool = Tru
         return array.astype(np.int64)
     cells = list(column) if array is None else array.tolist()
     if not set(map(type, cells)) <= {int}:
-        cells = [_integer(cell, row, name, place, reals) for row, cell in enumerate(cells)]
+        cells = [_integer(cell, row, name, place, not_whole) for row, cell in enumerate(cells)]
     whole = _integers(cells)
     for row, cell in enumerate(cells) if whole.dtype == object else ():
         if cell.bit_length() > _MOST_WRITTEN:
-            raise _refusal(cell, row, name, place, "an integer of at most 4200 digits", reals)
+            raise _refusal(cell, row, name, place, "an integer of at most 4200 digits", not_whole)
     return whole
 
 
@@ -140,14 +143,14 @@ def _integers(cells: list[int]) -> NDArray[Any]:
     return np.array(cells, dtype=object)
 
 
-def _integer(cell: Any, row: int, name: str, place: Place, reals: bool) -> int:
+def _integer(cell: Any, row: int, name: str, place: Place, not_whole: str) -> int:
     if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_):
         return int(cell)
     if isinstance(cell, float | np.floating | Decimal | Fraction):
         number = exactly(cell)
         if number is not None and number.denominator == 1:
             return number.numerator
-    raise _refusal(cell, row, name, place, "an integer", reals)
+    raise _refusal(cell, row, name, place, "an integer", not_whole)
 
 
 def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
@@ -158,10 +161,16 @@ def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
     raise _refusal(cell, row, name, place, "a finite number")
 
 
-def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str, reals: bool = True) -> BadTable:
-    return BadTable(
-        f"the cell must be {wanted}", came=kind_of(cell), where=_where(row, name, place), remedy=_remedy(cell, reals)
-    )
+def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str, not_whole: str = _REALS) -> BadTable:
+    came, remedy = kind_of(cell), _remedy(cell, not_whole)
+    if isinstance(cell, str) and not is_missing(cell):
+        came, remedy = ("text", _CAST) if PLAIN.number(cell) is not None else odd_number(cell, PLAIN)
+        remedy = _FILL if came == MISSING_KIND else remedy
+    return BadTable(f"the cell must be {wanted}", came=came, where=_where(row, name, place), remedy=remedy)
+
+
+_CAST = "Make the column one of numbers."
+_FILL = "Fill it or drop the row: whether a value is missing is itself information about individuals."
 
 
 def _where(row: int, name: str, place: Place) -> str:
@@ -196,18 +205,60 @@ def is_hashable(cell: Any) -> bool:
     return True
 
 
-def _remedy(cell: Any, reals: bool) -> str:
+def _remedy(cell: Any, not_whole: str) -> str:
     if is_missing(cell):
-        return "Fill it or drop the row: whether a value is missing is itself information about individuals."
+        return _FILL
     if isinstance(cell, bool | np.bool_):
         return "Count the individuals for whom it is true, and release the count."
     if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
-        if not reals:
-            return "Give whole numbers, in a smaller unit where there is one, such as cents."
-        return 'Real values need numbers="reals", where that can be said; events are summed in whole units, as cents.'
-    if isinstance(cell, str) and _BEHIND_A_COMMA.fullmatch(cell.strip()):
-        return "Numbers with a comma before their decimals are read with --decimal , on the command line."
+        # A file of 1.234 for one thousand is the commonest reason for three decimals.
+        is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
+        return f"{not_whole} {POINTS_OF_THOUSANDS}" if is_grouped else not_whole
     return "Correct the cell."
+
+
+def number_cells(column: Any, spelling: Spelling) -> Any:
+    """The column with numbers in place of text that spells them, and None for missing cells; all others as they are.
+
+    Args:
+        column: an Arrow array, a NumPy array, or a sequence.
+        spelling: the marks that are declared.
+
+    >>> number_cells(["7", "1.234,5", "NA", 3], Spelling(",", ".", ("NA",)))
+    [7, Decimal('1234.5'), None, 3]
+    """
+    if hasattr(column, "dictionary_encode"):
+        import pyarrow.types as kinds
+
+        kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
+        is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind)
+        if is_number and not (spelling.missing_numbers and _has_marked(column, spelling)):
+            return column
+        column = column.to_pylist()
+    elif isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        is_marked = spelling.missing_numbers and not is_masked_array(column)
+        if not (is_marked and np.isin(column, missing_floats(spelling)).any()):
+            return column
+    if is_masked_array(column):
+        return column
+    cells = column.tolist() if isinstance(column, np.ndarray) else column
+    if not spelling.missing_numbers and not any(issubclass(kind, str) for kind in set(map(type, cells))):
+        return column
+    texts: dict[str, Any] = {}
+    read = []
+    for cell in cells:
+        if not isinstance(cell, str):
+            read.append(None if is_marked_cell(cell, spelling) else cell)
+            continue
+        if cell not in texts:
+            texts[cell] = spelling.cell(cell)
+        read.append(texts[cell])
+    return read
+
+
+def _has_marked(column: Any, spelling: Spelling) -> bool:
+    """Whether some number of an Arrow column is a missing mark."""
+    return any(is_marked_cell(cell, spelling) for cell in column.unique().to_pylist())
 
 
 def exact_column(column: NDArray[Any]) -> NDArray[Any]:

@@ -1,7 +1,6 @@
 """CSV files: read in passes that keep no row, written with every untouched cell as it was."""
 
 import csv
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -12,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable
-from utmost.laws.exact.numbers import spelled
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.tables import adapters
 from utmost.publish.tables.adapters import Column, distinct_names
@@ -21,11 +19,10 @@ from utmost.publish.tables.digits import Bytes, Places, digits, joined
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.formulas import without_formulas
 from utmost.publish.tables.text_files import TextFile
+from utmost.publish.workloads.spelling import PLAIN, Spelling
 
-_INTEGER = re.compile("[+-]?[0-9]{1,4000}")
 _LARGEST = np.iinfo(np.int64).max
-_LONGEST = 4000  # of the text of a number, and of its exponent
-_SWAPPED = str.maketrans(",.", ".,")
+_LONGEST_CELL = 1 << 24  # characters: a country's outline has some millions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +31,7 @@ class CsvTable:
 
     Attributes:
         path: the file; UTF-8, its first record the header, separated by tabs where its name ends in ``.tsv``.
-        header: the names of the file's columns.
+        header: the names of the file's columns; one without a name is called by its place, "column 1".
         rows: how many records follow the header.
         laid: released columns by name, each of length ``rows``.
         after: for each laid column that the file lacks, the column behind which it stands.
@@ -60,13 +57,12 @@ def read(path: Path | str) -> CsvTable:
     """Check the whole file and return it as a table; no cell stays in memory.
 
     Raises:
-        BadTable: for a file that is empty or no UTF-8 text, a column without a name or with another's, and a row
-            with more or fewer cells than the header.
+        BadTable: for a file that is empty or no UTF-8 text, a column with another's name, and a row with more or fewer
+            cells than the header.
     """
     path = TextFile.of(path if isinstance(path, Path) else Path(path))
     lines = records(path)
-    _, header = next(lines, (1, []))
-    _check_header(header, path)
+    header = _named_header(next(lines, (1, []))[1], path)
     try:
         rows = sum(block.rows for block in read_blocks(path, len(header), delimiter_of(path)))
         return CsvTable(path, tuple(header), rows, in_blocks=True)
@@ -173,7 +169,7 @@ class _CsvAdapter:
         at = table.header.index(name)
         if table.in_blocks and most is None:
             return _one_column([_integers_or_cells(block, at, table.path) for block in _blocks(table)])
-        return _one_column([numbers_of((record[at] for record in islice(_body(table), most)), decimal_of(table.path))])
+        return _one_column([numbers_of((record[at] for record in islice(_body(table), most)), spelling_of(table.path))])
 
     def label(self, table: CsvTable, name: str) -> Column:
         """The cells as the file spells them."""
@@ -220,16 +216,6 @@ def _changed(table: CsvTable, rows: int) -> BadTable:
     return BadTable("the file must not change while it is released", came=f"{rows} rows", where=str(table.path))
 
 
-def _number(text: str, decimal: str = ".") -> Any:
-    """The number that the text spells, exactly; None for an empty cell; the text itself where it is no number."""
-    stripped = text.strip()
-    if _INTEGER.fullmatch(stripped):
-        return int(stripped)
-    number = spelled(stripped.translate(_SWAPPED) if decimal == "," else stripped)
-    is_short = number is not None and len(stripped) <= 2 * _LONGEST and abs(number.adjusted()) <= _LONGEST
-    return number if is_short else stripped or None
-
-
 def _body(table: CsvTable) -> Iterator[list[str]]:
     """The records behind the header, of which there must still be as many as there were."""
     if table.in_blocks:
@@ -264,10 +250,11 @@ def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
 
 def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64] | list[Any]:
     """One column of a block: integers where every cell is a short one, else the cells one for one."""
+    spelling = spelling_of(path)
     values, odd = block.integers(at)
-    if not odd.size:
+    if not odd.size and not spelling.missing_numbers:
         return values
-    return numbers_of(block.texts(at), decimal_of(path))
+    return numbers_of(block.texts(at), spelling)
 
 
 def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
@@ -330,6 +317,8 @@ def _written(column: Column, delimiter: bytes) -> tuple[Bytes, Places, Places]:
 def records(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Each record with the number of the line on which it starts; blank lines count only where a row has one cell."""
     with path.open(encoding="utf-8-sig", newline="") as file:
+        # The limit is Python's own, of all readers: it is raised and never lowered.
+        csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
         reader = csv.reader(file, delimiter=delimiter_of(path), strict=True)
         start, width = 1, 0
         try:
@@ -345,6 +334,10 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
             where = f"{path}, after line {start}"
             raise BadTable("a CSV file must be UTF-8 text", came=came, where=where, remedy=remedy) from None
         except csv.Error as error:
+            if "field limit" in str(error):
+                required, came = f"a cell must have at most {_LONGEST_CELL} characters", "more"
+                remedy = "See whether a quote is not closed; or leave the column out."
+                raise BadTable(required, came=came, where=f"{path}, line {start}", remedy=remedy) from None
             raise BadTable("a CSV file must be well formed", came=str(error), where=f"{path}, line {start}") from None
 
 
@@ -363,31 +356,34 @@ def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path
     return rows
 
 
-def _check_header(header: list[str], path: Path) -> None:
+def _named_header(header: list[str], path: Path) -> list[str]:
+    """The names of the columns; one without a name, as R and pandas write of the rows' numbers, is called by its place.
+
+    >>> _named_header(["", "sex"], Path("t.csv"))
+    ['column 1', 'sex']
+    """
     if not header:
         raise BadTable("a CSV file must start with a header", came="an empty file", where=str(path))
-    for at, name in enumerate(header, 1):
-        if not name.strip():
-            raise BadTable("every column must have a name", came=f"none for column {at}", where=f"{path}, line 1")
-    distinct_names(header, f"{path}, line 1")
+    names = [name if name.strip() else f"column {at}" for at, name in enumerate(header, 1)]
+    return distinct_names(names, f"{path}, line 1")
 
 
 def _place(row: int, line: int) -> str:
     return f"row {row + 1} (line {line})"
 
 
-def numbers_of(texts: Iterable[str], decimal: str = ".") -> list[Any]:
-    """The number that each text spells, exactly; None for an empty one, and the text itself where it is no number.
+def numbers_of(texts: Iterable[str], spelling: Spelling = PLAIN) -> list[Any]:
+    """The number that each text spells, exactly; None for a missing one, and the text itself where it is no number.
 
-    >>> numbers_of(["7", "2.5", "2,5", ""]), numbers_of(["7", "2.5", "2,5"], decimal=",")
+    >>> numbers_of(["7", "2.5", "2,5", ""]), numbers_of(["7", "2.5", "2,5"], Spelling(","))
     ([7, Decimal('2.5'), '2,5', None], [7, '2.5', Decimal('2.5')])
     """
-    return [_number(text, decimal) for text in texts]
+    return list(map(spelling.cell, texts))
 
 
-def decimal_of(path: Path) -> str:
-    """What stands before the decimals of the numbers in a file."""
-    return path.decimal if isinstance(path, TextFile) else "."
+def spelling_of(path: Path) -> Spelling:
+    """The marks that are declared for the cells of a file."""
+    return path.spelling if isinstance(path, TextFile) else PLAIN
 
 
 def delimiter_of(path: Path) -> str:
@@ -414,7 +410,15 @@ class CsvPiece:
         at = self.table.header.index(name)
         if self.block is not None:
             return _integers_or_cells(self.block, at, self.table.path)
-        return numbers_of((row[at] for row in self.body), decimal_of(self.table.path))
+        return numbers_of((row[at] for row in self.body), spelling_of(self.table.path))
+
+    def amounts(self, name: str) -> Column:
+        """The integers of one column where every cell is a short one, else its cells as they stand in the file."""
+        if self.block is not None:
+            values, odd = self.block.integers(self.table.header.index(name))
+            if not odd.size:
+                return values
+        return self.texts(name)
 
     def texts(self, name: str) -> list[str]:
         """The cells of one column as they stand in the file."""

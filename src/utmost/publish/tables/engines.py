@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, Unsupported
 from utmost.provided import provided
 from utmost.publish.tables.extra import extra
+from utmost.publish.workloads.spelling import Spelling
 
 if TYPE_CHECKING:
     from utmost.publish.tables.bounding import Pairs
@@ -51,6 +52,10 @@ class EventReader(Protocol):
     @property
     def person(self) -> str:
         """The column that says whose event it is."""
+
+    @property
+    def spelling(self) -> Spelling:
+        """The marks that are declared for the cells of all columns."""
 
     def placed(self, batch: Mapping[str, Any], before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
         """For each event of a batch, its cell, -1 outside the domain, and its amount; None where each counts as one.

@@ -17,7 +17,8 @@ from utmost.errors import BadTable
 from utmost.laws.exact.arrays import largest_size
 from utmost.laws.privacy import Amount
 from utmost.publish.tables.cell_values import is_masked_array
-from utmost.publish.tables.columns import real_column
+from utmost.publish.tables.columns import number_cells, real_column
+from utmost.publish.workloads.spelling import PLAIN, Spelling
 
 _FITS = 1 << 62
 _EXACT = 1 << 53
@@ -25,7 +26,7 @@ _SURE = 2.0**-50
 """Of a quotient of floats, the part by which it may be off, and more: it is within 2^-51."""
 
 
-def rounded_amounts(column: Any, name: str, before: int, amount: Amount) -> NDArray[Any]:
+def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spelling: Spelling = PLAIN) -> NDArray[Any]:
     """The steps of a column of amounts: int64, or an object array of Python integers.
 
     Args:
@@ -33,11 +34,12 @@ def rounded_amounts(column: Any, name: str, before: int, amount: Amount) -> NDAr
         name: of the column, for the message.
         before: how many rows came before these.
         amount: says the step.
+        spelling: the marks that are declared for text.
 
     >>> rounded_amounts([0.125, 0.375, 2], "spent", 0, Amount("spent", "0.25")).tolist()
     [0, 2, 8]
     """
-    cells, step = _plain(column, amount.step)
+    cells, step = _plain(number_cells(column, spelling), amount.step)
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and not is_masked_array(cells):
         return _whole(cells, step)
     few = _distinct(cells)

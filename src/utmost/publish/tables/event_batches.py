@@ -16,11 +16,13 @@ from utmost.laws.exact.long_work import tell
 from utmost.publish.tables import dataframes, files
 from utmost.publish.tables.adapters import adapter_of, check_there
 from utmost.publish.tables.bounding import Progress
-from utmost.publish.tables.csv_table import CsvPieces, CsvTable
+from utmost.publish.tables.csv_table import CsvPieces, CsvTable, spelling_of
 from utmost.publish.tables.engines import engine_frame
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.hive_folders import FolderColumns
+from utmost.publish.tables.pandas_frames import cells_of_categories, is_categorical
 from utmost.publish.tables.parquet_pieces import ParquetPieces
+from utmost.publish.workloads.spelling import PLAIN, Spelling
 
 Batch = Mapping[str, Any]
 """Some of the events: by name a column of each, an Arrow array, a NumPy array or a list, all equally long."""
@@ -74,7 +76,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
     if isinstance(events, Path):
         if events.is_dir() or events.suffix.lower() in files.PARQUET:
             return _from_parquet(events, wanted)
-        events = files.read(events)
+        events = files.read(events, as_events=True)
     if isinstance(events, CsvTable):
         return _from_csv(events, wanted, values)
     if isinstance(events, list):
@@ -84,6 +86,12 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
     if isinstance(events, Mapping):
         return _from_columns(events, wanted)
     return _from_frame(events, wanted)
+
+
+def declared_spelling(events: Any) -> Spelling:
+    """The marks that are declared for the cells of a file of events; none for any other table."""
+    path = events.path if isinstance(events, CsvTable) else events
+    return spelling_of(path) if isinstance(path, Path) else PLAIN
 
 
 def any_column(names: Sequence[str]) -> list[str]:
@@ -133,6 +141,8 @@ def _packed(column: Any) -> Any:
 
 def _sliceable(column: Any) -> Any:
     """The column as an array or a list; a series of nullable integers as a list, since an array has floats for them."""
+    if is_categorical(column):
+        return cells_of_categories(column)
     if isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode"):
         return column
     listed = getattr(column, "to_list", None) or getattr(column, "tolist", None)
@@ -156,7 +166,7 @@ def _from_csv(events: CsvTable, wanted: Sequence[str], values: Sequence[str]) ->
 def _csv_batches(events: CsvTable, wanted: Sequence[str], values: Sequence[str], in_arrow: bool) -> Iterator[Batch]:
     for piece in CsvPieces(events).pieces():
         texts = piece.in_arrow if in_arrow else piece.texts
-        yield {name: piece.column(name) if name in values else texts(name) for name in wanted}
+        yield {name: piece.amounts(name) if name in values else texts(name) for name in wanted}
 
 
 def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
@@ -195,6 +205,8 @@ def _arrow_or_list(series: Any, nw: Any) -> Any:
                 return column if isinstance(column, arrow.ChunkedArray) else arrow.chunked_array([column])
         except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
             pass
+    if is_categorical(series.to_native()):
+        return cells_of_categories(series.to_native())
     gone = series.is_null().to_list()
     return [None if missing else cell for missing, cell in zip(gone, series.to_list(), strict=True)]
 

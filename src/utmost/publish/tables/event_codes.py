@@ -18,10 +18,11 @@ from utmost.errors import BadTable
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.tables.arrow_identifiers import arrow_identifiers
 from utmost.publish.tables.cell_values import is_masked_array, kind_of
-from utmost.publish.tables.columns import integer_column, is_hashable, is_missing
+from utmost.publish.tables.columns import integer_column, is_hashable, is_missing, number_cells
 from utmost.publish.tables.extra import extra
 from utmost.publish.workloads import Axis
 from utmost.publish.workloads.axes import text_of
+from utmost.publish.workloads.spelling import PLAIN, Spelling
 
 _CAST = "Cast it to text or to integers first."
 _FLOATS = "Libraries make floats of integers beside a missing cell: cast it to a nullable integer type, such as Int64, "
@@ -81,6 +82,8 @@ def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
         import pyarrow.types as kinds
 
         kind = kind.value_type if kinds.is_dictionary(kind) else kind
+        if kinds.is_nested(kind):
+            raise nested_cells(name)
         is_timed, is_truth = kinds.is_temporal(kind), kinds.is_boolean(kind)
         is_moment = kinds.is_date(kind) or kinds.is_timestamp(kind)
     else:
@@ -92,6 +95,16 @@ def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
             where=f"column {name!r}",
             remedy=DECLARE,
         )
+
+
+def nested_cells(name: str) -> BadTable:
+    """The refusal of a column of lists or records."""
+    return BadTable(
+        "each cell must hold one value",
+        came="nested cells (lists or records)",
+        where=f"column {name!r}",
+        remedy="Make columns of what is in them, or a row of each.",
+    )
 
 
 def _arrow_cells(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
@@ -124,17 +137,21 @@ class Persons:
 
     Attributes:
         name: of the column.
+        spelling: says which texts name nobody.
         texts: each person's text, by code.
     """
 
     name: str
+    spelling: Spelling = PLAIN
     texts: list[str] = field(default_factory=list)
     _codes: dict[str, int] = field(default_factory=dict)
 
     def codes(self, column: Any) -> NDArray[np.int64]:
         """The code of each event's person."""
         codes, cells = distinct_cells(column, self.name)
-        if len(codes) and codes.min() < 0:
+        is_there = not len(codes) or codes.min() >= 0
+        numbers = np.array([*map(self._code, cells), -1], dtype=np.int64)[codes] if is_there else codes
+        if len(numbers) and numbers.min() < 0:
             raise BadTable(
                 "every event must name its person",
                 came="an event without one",
@@ -142,7 +159,7 @@ class Persons:
                 remedy="Leave such events out, or give each a person of its own: as one person they would be cut to "
                 "what one person may change.",
             )
-        return np.array([self._code(cell) for cell in cells], dtype=np.int64)[codes] if len(codes) else codes
+        return numbers
 
     def _code(self, cell: Any) -> int:
         if is_missing(cell):  # a category that no event has
@@ -150,7 +167,7 @@ class Persons:
         text = cell if type(cell) is str else text_of(cell)
         if text is None:
             raise refused_cell(cell, self.name)
-        return self.add(text)
+        return -1 if self.spelling.is_missing(text) else self.add(text)
 
     def add(self, text: str) -> int:
         """The code of a person by the text."""
@@ -183,6 +200,8 @@ class TextsInArrow(Sequence[str]):
         return arrow_identifiers(some.cast(arrow.large_binary()), "person")
 
 
+_STEP = 'Say to what amounts are rounded: step="0.01".'
+
 Places = Callable[[Any], NDArray[np.int64]]
 """From a column to the place of each cell among the values of an axis; below 0 `OUTSIDE`, where it is none of them, and
 `MISSING`, where nothing stands."""
@@ -201,17 +220,19 @@ def missing_place(axis: Axis) -> int:
     return MISSING if not axis.extras else axis.size - 1
 
 
-def amounts_in(column: Any, name: str, before: int) -> NDArray[Any]:
+def amounts_in(column: Any, name: str, before: int, spelling: Spelling = PLAIN) -> NDArray[Any]:
     """The integers of a column of amounts: int64, or an object array of Python integers.
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
         name: of the column, for the message.
         before: how many rows came before these.
+        spelling: the marks that are declared for text.
     """
+    column = number_cells(column, spelling)
     if hasattr(column, "dictionary_encode"):
         import pyarrow
 
         whole = pyarrow.types.is_integer(column.type) and column.null_count == 0
         column = column.to_numpy(zero_copy_only=False) if whole else column.to_pylist()
-    return integer_column(column, name, lambda row: f"row {before + row + 1}", reals=False)
+    return integer_column(column, name, lambda row: f"row {before + row + 1}", not_whole=_STEP)

@@ -45,8 +45,13 @@ Watch = Callable[[Iterable[Piece], int], Iterator[Piece]]
 """Passes the pieces of a file through, which has so many rows, and shows how far they are."""
 
 
-def read(path: Path) -> Any:
+def read(path: Path, *, as_events: bool = False) -> Any:
     """The table in the file, or in the Parquet files of a directory, checked; text may be compressed: "counts.csv.gz".
+
+    Args:
+        path: of the file or the directory.
+        as_events: whether its columns are counted by, and none is published: then dates of Excel come as dates, and
+            nested cells of JSON lines are refused where a column of them is read.
 
     Raises:
         Unsupported: for an ending that no reader knows, and where a package is missing.
@@ -61,11 +66,11 @@ def read(path: Path) -> Any:
     if ending in FEATHER:
         return table_formats.read_feather(path)
     if ending in JSON_LINES:
-        return table_formats.read_json_lines(TextFile.of(path))
+        return table_formats.read_json_lines(TextFile.of(path), has_nested=as_events)
     if ending in EXCEL:
         from utmost.publish.tables import spreadsheets
 
-        return spreadsheets.read(path)
+        return spreadsheets.read(path, has_dates=as_events)
     if ending not in TEXT:
         wanted = ", ".join(FORMATS.values())
         remedy = "Convert it to CSV or Parquet."

@@ -168,10 +168,31 @@ def _cells(frame: Any, name: str) -> Any:
 
 def _read(cells: Any) -> Column:
     """An array where all cells are plain numbers, else a list whose missing cells are None."""
+    if is_categorical(cells):
+        return cells_of_categories(cells)
     missing = cells.isna()
     if not missing.any() and cells.dtype.kind in "iuf":
         return np.asarray(cells.to_numpy())
     return [None if gone else cell for cell, gone in zip(cells.tolist(), missing.tolist(), strict=True)]
+
+
+def is_categorical(column: Any) -> bool:
+    """Whether a column is a categorical series of pandas, or the array of one."""
+    return type(getattr(column, "dtype", None)).__name__ == "CategoricalDtype" and is_pandas_column(column)
+
+
+def is_pandas_column(column: Any) -> bool:
+    """Whether a column is pandas' own; pandas is not imported to ask."""
+    return type(column).__module__.partition(".")[0] == "pandas"
+
+
+def cells_of_categories(column: Any) -> list[Any]:
+    """The cells of a categorical column by their codes: beside a gap pandas lists integers, and the ends of intervals,
+    as floats.
+    """
+    array = getattr(column, "array", column)
+    categories = list(array.categories)
+    return [None if code < 0 else categories[code] for code in array.codes.tolist()]
 
 
 def _family(kind: Any) -> str:

@@ -22,6 +22,7 @@ from utmost.publish.tables.event_batches import Batch, Events
 from utmost.publish.tables.event_codes import Persons, TextsInArrow
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.set_aside import SetAside
+from utmost.publish.workloads.spelling import NOT_A_NUMBER, Spelling
 
 BUCKETS = 256
 _AS_THEY_ARE = 1 << 25
@@ -44,7 +45,7 @@ def persons_of(reader: EventReader, read: Events, progress: Progress | None = No
         buckets = PersonsInBuckets(reader, read.rows) if read.in_memory else PersonsInBuckets(reader)
         yield from buckets.counted(chain([first], batches))
         return
-    persons, tally, before = Persons(reader.person), Tally(), 0
+    persons, tally, before = Persons(reader.person, reader.spelling), Tally(), 0
     for batch in chain([] if first is None else [first], batches):
         who = persons.codes(batch[reader.person])
         cells, amounts = reader.placed(batch, before)
@@ -100,7 +101,7 @@ class PersonsInBuckets:
         """For each batch, the events inside the domain: whose they are, in which cell, how much they count."""
         arrow, before = extra("pyarrow", "tables"), 0
         for batch in batches:
-            persons = _checked_persons(batch[self.reader.person], self.reader.person)
+            persons = _checked_persons(batch[self.reader.person], self.reader.person, self.reader.spelling)
             cells, amounts = self.reader.placed(batch, before)
             rows = len(persons)
             before += rows
@@ -134,7 +135,7 @@ class PersonsInBuckets:
 
     def _pairs_on_the_way(self, tables: Iterator[Any]) -> tuple[Pairs, Sequence[str]]:
         """The same for a bucket with more events than memory may hold: of one person, say, who has most of them."""
-        persons, tally = Persons(self.reader.person), Tally()
+        persons, tally = Persons(self.reader.person, self.reader.spelling), Tally()
         for table in tables:
             who = persons.codes(table[_PERSON])
             tally.add(who, _cells_of(table), _amounts_of(table) if _AMOUNT in table.column_names else None)
@@ -205,19 +206,20 @@ def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
         yield arrow.concat_tables(waiting)
 
 
-def _checked_persons(column: Any, name: str) -> Any:
+def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
     """The persons of some events, as integers or text; for any other column what `Persons` says of it."""
-    arrow = extra("pyarrow", "tables")
+    arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if arrow.types.is_integer(column.type) and not column.null_count:
+    if arrow.types.is_integer(column.type) and not column.null_count and not spelling.missing_numbers:
         return column
     if is_text(column.type) and not column.null_count:
         column = _wide(column)
         whole = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
-        if not holds_blanks(whole):
+        marks = arrow.array([*NOT_A_NUMBER, *spelling.missing_marks], arrow.large_string())
+        if not holds_blanks(whole) and not compute.any(compute.is_in(whole, value_set=marks)).as_py():
             return whole
-    persons = Persons(name)
+    persons = Persons(name, spelling)
     codes = persons.codes(column)
     return arrow.array(persons.texts, arrow.string()).take(arrow.array(codes))
 

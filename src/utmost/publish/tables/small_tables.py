@@ -90,7 +90,7 @@ def small_table(path: Path, *, has_header: bool = False) -> SmallTable:
     file = file if has_header else _separated(file)
     rows = [(line, [cell.strip() for cell in record]) for line, record in csv_table.records(file)]
     cells = [cell for _, row in rows for cell in row]
-    decimal: str | None = csv_table.decimal_of(file)
+    decimal: str | None = csv_table.spelling_of(file).decimal or "."
     if csv_table.delimiter_of(file) != "," and decimal == "." and not any(map(_POINT.fullmatch, cells)):
         commas = [cell for cell in cells if _COMMA.fullmatch(cell)]
         is_plain = any(_THOUSANDS.fullmatch(cell) is None for cell in commas)
@@ -147,7 +147,7 @@ def _separated(path: Path) -> Path:
             text = _QUOTED.sub("", file.read())
         except UnicodeDecodeError:
             return path  # refused where its records are read, with the line
-    decimal = csv_table.decimal_of(path)
+    decimal = csv_table.spelling_of(path).decimal or "."
     found = [separator for separator in SEPARATORS if any(map(partial(_separates, separator), text.splitlines()))]
     if decimal == "," and len(found) > 1:
         found = [separator for separator in found if separator != decimal]

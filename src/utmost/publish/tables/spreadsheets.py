@@ -142,20 +142,70 @@ def _said(fact: Any) -> str:
     return str(fact)
 
 
-def read(path: Path) -> dict[str, list[Any]]:
+def read(path: Path, *, has_dates: bool = False) -> dict[str, list[Any]]:
     """The table of an Excel file: the sheets "Values" that `write` made, or the only sheet of another one.
 
+    Args:
+        path: of the file.
+        has_dates: whether dates and times come as such, and not as the text that other files have of them.
+
     Raises:
-        BadTable: for a file that is none, for several sheets of which none is called so, and for a bad header.
+        BadTable: for a file that is none, for several sheets of which none is called so, for a bad header, for merged
+            cells, and for formulas without a stored value.
         Unsupported: where openpyxl is not installed.
     """
+    where = str(path)
     with _opened(path, data_only=True) as book:
-        rows = list(_rows(book, str(path)))
-    header = ["" if name is None else str(name) for name in (rows[0] if rows else ())]
-    if not header or "" in header or len(set(header)) < len(header):
+        for title in _pages(book, where):
+            _check_unmerged(book, title, where)
+        rows = list(_rows(book, where, has_dates=has_dates))
+    if any(cell is None for row in rows for cell in row):
+        _check_worked_out(path)
+    header = [f"column {at}" if name is None else str(name) for at, name in enumerate(rows[0] if rows else (), 1)]
+    if not header or len(set(header)) < len(header):
         required = "the first row of a sheet must name each column, and no two alike"
-        raise BadTable(required, came="another first row", where=str(path))
+        raise BadTable(required, came="another first row", where=where, remedy=_HEADER)
     return {name: [row[at] for row in rows[1:]] for at, name in enumerate(header)}
+
+
+_HEADER = "The header must be the first row: delete titles and notes above it, and undo merged cells."
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]+[0-9]+(?::[A-Z]+[0-9]+)?)[\"']")
+_CHUNK, _OVERLAP = 1 << 20, 1 << 8
+
+
+def _check_unmerged(book: Any, title: str, where: str) -> None:
+    """Check that no cells of a sheet are merged, of which all but the first would be taken for empty ones."""
+    rest = b""
+    # A reader that keeps no row in memory passes over what says so, which stands behind the rows.
+    with book._archive.open(book[title]._worksheet_path) as content:
+        while read := content.read(_CHUNK):
+            merged = _MERGED.search(rest + read)
+            if merged is not None:
+                cells = merged[1].decode()
+                raise BadTable(
+                    "the cells of a table must not be merged",
+                    came="merged ones",
+                    where=f"{where}, sheet {title!r}, cells {cells}",
+                    remedy=f"Unmerge them in Excel, and write each cell's value into it. {_HEADER}",
+                )
+            rest = (rest + read)[-_OVERLAP:]
+
+
+def _check_worked_out(path: Path) -> None:
+    """Check that every formula has a stored value: one that a program wrote has none until Excel saves the file."""
+    where = str(path)
+    with _opened(path, data_only=True) as book, _opened(path, data_only=False) as written:
+        for title in _pages(book, where):
+            for values, cells in zip(book[title].iter_rows(values_only=True), written[title].iter_rows(), strict=False):
+                for value, cell in zip(values, cells, strict=False):
+                    if value is None and cell.data_type == "f":
+                        raise BadTable(
+                            "a formula must have a stored value",
+                            came="one without",
+                            where=f"{where}, sheet {title!r}, cell {cell.coordinate}",
+                            remedy="Open the file in Excel or LibreOffice and save it, which works its formulas out; "
+                            "or write values in their place.",
+                        )
 
 
 @contextmanager
@@ -226,13 +276,19 @@ def _check_size(file: BinaryIO, where: str) -> None:
         raise BadTable(f"a file of this size may hold {most} bytes of cells", came=size, where=where)
 
 
-def _rows(book: Any, where: str) -> Iterator[tuple[Any, ...]]:
-    """The rows of the table, each as long as the header; in a file of others empty ones at the end are none."""
+def _pages(book: Any, where: str) -> list[str]:
+    """The titles of the sheets that hold the table."""
     titles = book.sheetnames
     pages = [title for title in titles if title == VALUES or title.startswith(f"{VALUES} ")] or titles
     if VALUES not in pages and len(pages) > 1:
         remedy = f'Call the sheet "{VALUES}", or save it alone.'
         raise BadTable("an .xlsx file must have one sheet", came=f"{len(pages)} sheets", where=where, remedy=remedy)
+    return pages
+
+
+def _rows(book: Any, where: str, *, has_dates: bool) -> Iterator[tuple[Any, ...]]:
+    """The rows of the table, each as long as the header; in a file of others empty ones at the end are none."""
+    pages = _pages(book, where)
     width, blank = 0, 0
     for number, title in enumerate(pages):
         for at, row in enumerate(book[title].iter_rows(values_only=True)):
@@ -245,16 +301,19 @@ def _rows(book: Any, where: str) -> Iterator[tuple[Any, ...]]:
             yield from ((None,) * width for _ in range(blank))
             blank = 0
             if any(cell is not None for cell in row[width:]):
-                raise BadTable("a row must have a cell for each column", came="more", where=f"{where}, row {at + 1}")
-            yield tuple(_cell(cell) for cell in (*row, *(None,) * width)[:width])
+                place = f"{where}, row {at + 1}"
+                raise BadTable("a row must have a cell for each column", came="more", where=place, remedy=_HEADER)
+            yield tuple(_cell(cell, has_dates=has_dates) for cell in (*row, *(None,) * width)[:width])
 
 
 def _width(row: tuple[Any, ...]) -> int:
     return max((at + 1 for at, cell in enumerate(row) if cell is not None), default=0)
 
 
-def _cell(cell: Any) -> Any:
+def _cell(cell: Any, *, has_dates: bool) -> Any:
     """A cell as text files have it: a day without an hour is a date, and a float that is whole stays one."""
+    if isinstance(cell, datetime) and has_dates:
+        return cell.date() if cell.time() == datetime.min.time() else cell
     if isinstance(cell, datetime):
         return cell.date().isoformat() if cell.time() == datetime.min.time() else cell.isoformat(sep=" ")
     return cell if isinstance(cell, bool | int | float | str | Decimal | None) else str(cell)

@@ -19,29 +19,33 @@ from utmost.publish.tables.extra import extra
 _INFLATION, _INFLATED = 200, 1 << 30
 
 
-def read_json_lines(path: Path) -> dict[str, list[Any]]:
+def read_json_lines(path: Path, *, has_nested: bool = False) -> dict[str, list[Any]]:
     """A table of which each line is an object: its columns in the order in which they first come, None where one lacks.
 
     Numbers with a point are read exactly.
+
+    Args:
+        path: of the file.
+        has_nested: whether lists and objects are let in as cells, for a reader that refuses them where it needs them.
     """
     rows: list[dict[str, Any]] = []
     names: dict[str, None] = {}
     with path.open(encoding="utf-8-sig") as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
-                rows.append(_object(line, f"{path}, line {number}"))
+                rows.append(_object(line, f"{path}, line {number}", has_nested=has_nested))
                 names |= dict.fromkeys(rows[-1])
     if not rows:
         raise BadTable("JSON lines must hold an object each", came="an empty file", where=str(path))
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _object(line: str, where: str) -> dict[str, Any]:
+def _object(line: str, where: str, *, has_nested: bool) -> dict[str, Any]:
     try:
         pairs = _JSON.decode(line)
     except (ValueError, RecursionError):
         pairs = None
-    if not isinstance(pairs, _Pairs) or any(isinstance(cell, list) for _, cell in pairs):
+    if not isinstance(pairs, _Pairs) or (not has_nested and any(isinstance(cell, list) for _, cell in pairs)):
         raise BadTable("a line must be a JSON object of plain cells", came="something else", where=where)
     record = dict(pairs)
     if len(record) < len(pairs):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.errors import BadTable, OutOfRange
+from utmost.publish.workloads.spelling import PLAIN, Spelling
 
 GZ = ".gz"
 SEPARATORS = ",;\t|"
@@ -25,42 +26,36 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         inner: the file on the disk, or standard input.
         separator: what separates its cells; None where its ending says it.
         encoding: of its text; None for UTF-8.
-        decimal: what stands before the decimals of a number: a point, or a comma.
+        spelling: the marks that are declared for its cells.
         is_separated: whether the separator was said, and not found in the header.
     """
 
     inner: Path
     separator: str | None
     encoding: str | None
-    decimal: str
+    spelling: Spelling
     is_separated: bool
 
     @classmethod
     def of(
-        cls, path: Path, separator: str | None = None, encoding: str | None = None, decimal: str | None = None
+        cls, path: Path, separator: str | None = None, encoding: str | None = None, spelling: Spelling = PLAIN
     ) -> Path:
         """The file, with what is said of it, or found in its header; the path itself where there is nothing to say.
 
         Raises:
-            OutOfRange: for a separator that is none, an encoding that nobody knows, and another mark of decimals.
+            OutOfRange: for a separator that is none, and an encoding that nobody knows.
             BadTable: for a file that cannot be read so far as its header.
         """
         is_separated = separator is not None or (isinstance(path, cls) and path.is_separated)
         if isinstance(path, cls):
-            separator, encoding, decimal = (
-                separator or path.separator,
-                encoding or path.encoding,
-                decimal or path.decimal,
-            )
-            path = path.inner
+            separator, encoding = separator or path.separator, encoding or path.encoding
+            spelling, path = spelling.beside(path.spelling), path.inner
         file = cls(str(path))
         file.is_separated = is_separated
-        if decimal not in (None, ".", ","):
-            raise OutOfRange("decimals must stand behind a point or a comma", came=repr(decimal), where="decimal")
-        file.inner, file.encoding, file.decimal = path, read_encoding(encoding), decimal or "."
+        file.inner, file.encoding, file.spelling = path, read_encoding(encoding), spelling
         guess = _guessed(file.header_line()) if file.suffix.lower() in (".csv", ".txt", "") else None
         file.separator = guess if separator is None else read_separator(separator)
-        is_plain = path.suffix.lower() != GZ and file.encoding is None and file.decimal == "."
+        is_plain = path.suffix.lower() != GZ and file.encoding is None and file.spelling == PLAIN
         # Whoever reads the path alone finds what its header says: so what was said must be that, or go with the file.
         usual = {guess, file.separator} <= {None, "\t" if path.suffix.lower() == ".tsv" else ","}
         return path if is_plain and usual and not is_separated else file

@@ -15,16 +15,20 @@ from utmost.errors import BadTable
 from utmost.publish.tables.cell_values import is_masked_array, kind_of
 from utmost.publish.tables.columns import is_missing
 from utmost.publish.tables.event_codes import OUTSIDE, Places, by_cell, check_type, missing_place
+from utmost.publish.tables.odd_cells import MISSING_KIND, declare_mark, is_marked, looks_missing
 from utmost.publish.workloads import Axis
 from utmost.publish.workloads.axes import label_text
 from utmost.publish.workloads.clock import DAY
+from utmost.publish.workloads.spelling import PLAIN, Spelling
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_ISO = 'Write ISO text, as "2013-05-17" or "2013-05-17T09:30", or make it a date.'
+_ISO = 'Write ISO text, as "2013-05-17" or "2013-05-17T09:30"; or declare how text is spelled, pattern="%d.%m.%Y".'
+_NUMBERS = "Whole numbers are read as 2013 on an axis of years, 201305 of months, 20130517 of days; others need their "
+_NUMBERS += 'spelling, pattern="%d%m%Y", or to be made dates.'
 _ZONED = 'Declare the zone whose dates are meant: periods(..., zone="Europe/Paris"), or "UTC".'
 
 
-def period_reader(axis: Axis, name: str) -> Places:
+def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> Places:
     """The reader of a column on an axis of periods, see `places_on`.
 
     >>> from utmost.publish.workloads import periods
@@ -41,13 +45,13 @@ def period_reader(axis: Axis, name: str) -> Places:
     outside = OUTSIDE if axis.other is None else [*map(label_text, axis.labels[0])].index(label_text(axis.other))
 
     def place(cell: Any) -> int:
-        if is_missing(cell) or (isinstance(cell, np.datetime64) and np.isnat(cell)):
+        if is_missing(cell) or (isinstance(cell, np.datetime64) and np.isnat(cell)) or is_marked(cell, spelling):
             return missing_place(axis)
         span = clock.span(cell)
         if span is None:
             if isinstance(cell, str) and axis.other is not None:
                 return outside
-            raise _refused(cell, name)
+            raise _refused(cell, name, axis, spelling)
         at = axis.bin_of(span[0], span[1] - 1)
         # It touches the periods but lies in none: a year where months are wanted.
         if at is None and edges[0] < span[1] and span[0] < edges[-1]:
@@ -132,10 +136,17 @@ def _times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, 
     return seconds, 1, gone
 
 
-def _refused(cell: Any, name: str) -> BadTable:
+def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
     came, remedy = kind_of(cell), _ISO
+    assert axis.clock is not None, "the axis is one of periods"
     if isinstance(cell, str):
         came = "text that says no time, or a zone where the axis has none"
+        if axis.clock.pattern is not None:
+            came, remedy = "text that is spelled otherwise", "Correct the cell, or the pattern that is declared."
+        if looks_missing(cell):
+            came, remedy = MISSING_KIND, declare_mark(spelling)
+    elif isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool | np.timedelta64):
+        came, remedy = "a number", _NUMBERS
     elif getattr(cell, "tzinfo", None) is not None:
         came, remedy = "a time that says its zone", _ZONED
     return BadTable("the cells of periods must be dates or times", came=came, where=f"column {name!r}", remedy=remedy)

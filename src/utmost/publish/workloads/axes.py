@@ -21,6 +21,7 @@ from utmost.laws.exact import Number, checked, exact, frozen
 from utmost.laws.exact.kinds import rebuilding
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.clock import Clock, read_time, time_at
+from utmost.publish.workloads.spelling import PLAIN, Spelling
 from utmost.publish.workloads.tents import (
     CLASS_MARK,
     DIFFERENCE,
@@ -57,6 +58,7 @@ class Axis(Shown):
         clock: of periods, how times are read; None elsewhere.
         truth: whether truth values were declared, so that those of the data are read; their labels are text.
         rows: of listed keys, the value of each column in each row, the coarsest column first; None elsewhere.
+        spelling: the marks in the cells of its column, where they are declared.
     """
 
     levels: tuple[str, ...]
@@ -69,10 +71,11 @@ class Axis(Shown):
     clock: Clock | None = field(default=None, repr=False)
     truth: bool = field(default=False, repr=False)
     rows: tuple[tuple[Label, ...], ...] | None = field(default=None, repr=False)
+    spelling: Spelling = field(default=PLAIN, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         ordered = self.edges, self.other, self.whole, self.missing, self.clock
-        return _rebuilt, (self.levels, self.labels, self.starts, *ordered, self.truth, self.rows)
+        return _rebuilt, (self.levels, self.labels, self.starts, *ordered, self.truth, self.rows, self.spelling)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -173,8 +176,9 @@ class Axis(Shown):
         >>> plain(["A", "B"]).place("B"), plain(range(5)).place(7)
         (1, None)
         """
-        if value is None and self.missing is not None:
-            return self.size - 1
+        is_marked = isinstance(value, str) and self.text(value) not in self._places and self.spelling.is_missing(value)
+        if value is None or is_marked:
+            return self.size - 1 if self.extras else None
         place = self._bin(value) if self.edges is not None else self._places.get(self.text(value))
         return self._places[text_of(self.other)] if place is None and self.other is not None else place
 
@@ -207,7 +211,7 @@ class Axis(Shown):
             span = self.clock.span(value)
             return None if span is None else self.bin_of(span[0], span[1] - 1)
         try:
-            number = exact(value, "value")
+            number = exact(self.spelling.number(value) if isinstance(value, str) else value, "value")
         except NotANumber:
             return None
         return self.bin_of(number, number)
@@ -263,16 +267,23 @@ def _is_interval(value: Any) -> bool:
 
 
 @checked
-def plain(labels: Iterable[Any], *, other: Label | None = None, missing: Label | None = None) -> Axis:
+def plain(
+    labels: Iterable[Any],
+    *,
+    other: Label | None = None,
+    missing: Label | None = None,
+    missing_marks: Sequence[Label] = (),
+) -> Axis:
     """An axis of listed values, in the order of the list.
 
     Args:
         labels: the values, distinct as text: text, integers or truth values; intervals of pandas.cut are their text.
         other: a label beside them that takes in whatever else the data hold; None, and that is dropped.
         missing: a label for missing cells, the last one; None, and they go to ``other``, or are dropped.
+        missing_marks: texts that stand for a missing cell, such as ["NA", "."], beside the empty cell, nan and NaN.
 
     Raises:
-        OutOfRange: for an empty list, and a value that comes twice.
+        OutOfRange: for an empty list, a value that comes twice, and a missing mark that is a value.
         WrongKind: for a value of another type.
 
     >>> plain(["A", "B"], other="other", missing="not stated").labels
@@ -285,12 +296,27 @@ def plain(labels: Iterable[Any], *, other: Label | None = None, missing: Label |
             required = "the values of an axis must be text, integers or truth values"
             raise WrongKind(required, came=type(label).__name__, where="labels", remedy=remedy)
     shown, starts = beside([listed], [range(len(listed))], other, missing)
-    return Axis(("",), shown, starts, None, other, None, missing, truth=any(map(_is_truth, listed)))
+    spelling = _list_spelling(missing_marks, listed)
+    return Axis(("",), shown, starts, None, other, None, missing, truth=any(map(_is_truth, listed)), spelling=spelling)
+
+
+def _list_spelling(missing_marks: Sequence[Label], labels: Iterable[Label]) -> Spelling:
+    """The missing marks of an axis that lists its values, none of them a value."""
+    spelling = Spelling.of(missing_marks=missing_marks)
+    if {label_text(label) for label in labels} & set(spelling.missing_marks):
+        remedy = "Leave it out of the list, or out of missing_marks."
+        raise OutOfRange("a missing mark must not be a value of the axis", came="one", remedy=remedy)
+    return spelling
 
 
 @checked
 def hierarchy(
-    branches: Mapping[Label, Any], *, names: Sequence[str], other: Label | None = None, missing: Label | None = None
+    branches: Mapping[Label, Any],
+    *,
+    names: Sequence[str],
+    other: Label | None = None,
+    missing: Label | None = None,
+    missing_marks: Sequence[Label] = (),
 ) -> Axis:
     """An axis of values in groups, and groups in larger groups.
 
@@ -300,6 +326,7 @@ def hierarchy(
         other: a label that takes in whatever else the data hold, a branch of its own at each level.
         missing: a label for missing cells, the last branch at each level; None, and they go to ``other``, or are
             dropped.
+        missing_marks: texts that stand for a missing cell, see `plain`.
 
     Raises:
         OutOfRange: for branches that are not as deep as there are names, an empty one, and labels that come twice at
@@ -319,7 +346,8 @@ def hierarchy(
     if any(_is_truth(label) for level in labels for label in level):
         raise OutOfRange("the values of a tree must be text or integers", came="a truth value")
     shown, runs = beside(labels[::-1], starts[::-1], other, missing)
-    return Axis(tuple(reversed(names)), shown, runs, None, other, None, missing)
+    spelling = _list_spelling(missing_marks, shown[0])
+    return Axis(tuple(reversed(names)), shown, runs, None, other, None, missing, spelling=spelling)
 
 
 def beside(

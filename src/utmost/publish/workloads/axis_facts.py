@@ -21,6 +21,7 @@ _TRUTH: dict[Label, Label] = {"false": False, "true": True}
 def axis_facts(axis: Axis) -> Any:
     """A list of the values, or a mapping that says how the axis was made."""
     extras = {name: label for name in ("other", "missing") if (label := getattr(axis, name)) is not None}
+    extras |= axis.spelling.facts()
     if axis.edges is not None:
         return {**_ordered_facts(axis), **_end_facts(axis), **extras}
     declared = [_TRUTH.get(label, label) if axis.truth else label for label in axis.labels[0][: axis.declared]]
@@ -39,7 +40,8 @@ def _ordered_facts(axis: Axis) -> dict[str, Any]:
     assert axis.edges is not None, "only bins have edges"
     finite = [edge for edge in axis.edges if isinstance(edge, Fraction)]
     if axis.clock is not None:
-        zone = {} if axis.clock.zone is None else {"zone": axis.clock.zone}
+        told = {"zone": axis.clock.zone, "pattern": axis.clock.pattern}
+        zone = {name: text for name, text in told.items() if text is not None}
         longer = [name.rpartition("/")[2].replace("-", " ") for name in axis.levels[1:]]
         ends = [shown_time(int(edge)) for edge in (finite[0], finite[-1])]
         return {"periods": ends, "every": str(axis.clock.period), **zone, "groups": longer}
@@ -121,7 +123,7 @@ def axis_of_facts(name: str, facts: Any) -> Any:
             where=where,
             remedy=f"Write {months} for six months, or {ages} for ages.",
         )
-    beside = {*_WORDS[kind], "other", "missing"}
+    beside = {*_WORDS[kind], "other", "missing", "missing_marks"}
     strange = [word for word in facts if word not in beside | {kind}]
     if strange:
         required = f'beside "{kind}" stand only {", ".join(sorted(beside))}'
@@ -153,7 +155,7 @@ _WORDS: dict[str, set[str]] = {
     "values": set(),
     "tree": {"names"},
     "listed": {"names"},
-    "bins": {"width", "fanout", "groups", "below", "above"},
-    "edges": {"whole", "groups", "below", "above"},
-    "periods": {"every", "zone", "groups", "below", "above"},
+    "bins": {"width", "fanout", "groups", "below", "above", "decimal", "thousands"},
+    "edges": {"whole", "groups", "below", "above", "decimal", "thousands"},
+    "periods": {"every", "zone", "groups", "below", "above", "pattern"},
 }

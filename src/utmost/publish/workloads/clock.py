@@ -12,6 +12,7 @@ says more than one period of an axis is refused, since it lies in none.
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact.numbers import first_integer
+from utmost.publish.workloads.time_patterns import time_pattern
 
 DAY = 86_400
 UNITS = ("hour", "day", "week", "month", "quarter", "year")
@@ -31,9 +33,18 @@ LEAST_SECONDS = {**_SECONDS, "month": 28 * DAY, "quarter": 90 * DAY, "year": 365
 _MONDAY = 4 * DAY  # 1970-01-05
 _YEAR = r"(?P<year>\d{4})"
 _SPELLED = tuple(
-    re.compile(_YEAR + rest, re.ASCII)
-    for rest in ("", r"-(?P<month>\d\d)", r"-Q(?P<quarter>[1-4])", r"-W(?P<week>\d\d)")
+    re.compile(form, re.ASCII)
+    for form in (
+        _YEAR,
+        _YEAR + r"[-/](?P<month>\d\d)",
+        _YEAR + r"[- ]?[Mm](?P<month>\d\d?)",
+        _YEAR + r"[- /]?[Qq](?P<quarter>[1-4])",
+        r"[Qq](?P<quarter>[1-4])[- /]?" + _YEAR,
+        _YEAR + r"-?W(?P<week>\d\d)",
+    )
 )
+_WHOLE = re.compile(r"\d{4,8}(?:\.0*)?", re.ASCII)
+_YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d\d?)\2(\d\d?)(?:[T ]+(\d\d?)(:.+)?)?", re.ASCII)
 _HOUR = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d", re.ASCII)
 
 Span = tuple[int, int]
@@ -124,17 +135,20 @@ class Clock:
     Attributes:
         period: of the finest level.
         zone: the name of its time zone, as "Europe/Paris"; None, and times that say a zone are refused.
+        pattern: how text says a time; None for ISO text and the like.
     """
 
     period: Period
     zone: str | None = None
+    pattern: str | None = None
 
     def span(self, cell: Any) -> Span | None:
         """The seconds that a cell says, on this clock; None where it says no time, or says a zone that is none here.
 
         Args:
             cell: a date or time of Python, NumPy or pandas, a period of pandas, or ISO text: "2013", "2013-05",
-                "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09:30", with "Z" or "+02:00" where there is a zone.
+                "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09:30", with "Z" or "+02:00" where there is a zone;
+                "2013Q2", "2013M05", "2013/5/17 9:30"; whole numbers of four, six and eight digits, see `_counted_time`.
 
         >>> Clock(Period("day"), "Europe/Paris").span("2013-07-01T23:30Z")  # 1:30 on July 2nd
         (1372728600, 1372728601)
@@ -142,7 +156,9 @@ class Clock:
         if isinstance(cell, np.datetime64):
             cell = _of_numpy(cell)
         if isinstance(cell, str):
-            cell = _spelled_time(cell.strip())
+            cell = self._spelled(cell.strip())
+        elif isinstance(cell, int | float | Decimal | np.integer | np.floating):
+            cell = self._numbered(cell)
         if isinstance(cell, tuple):
             return cell
         if isinstance(cell, datetime):
@@ -152,6 +168,29 @@ class Clock:
         if type(cell).__name__ == "Period" and hasattr(cell, "start_time"):
             return _whole_seconds(cell.start_time), _whole_seconds(cell.end_time) + 1
         return None
+
+    def _spelled(self, text: str) -> Any:
+        if self.pattern is not None:
+            return time_pattern(self.pattern).span(text)
+        if _WHOLE.fullmatch(text):
+            return self._numbered(Decimal(text))
+        return _spelled_time(text)
+
+    def _numbered(self, cell: Any) -> Any:
+        """The span of a whole number: 2013 is a year, 201305 a month where such are counted, 20130517 a day.
+
+        Whole numbers come with a point where a library had missing cells beside them.
+        """
+        if isinstance(cell, bool | np.timedelta64) or cell != cell or abs(cell) >= 10**9 or cell != int(cell):
+            return None
+        if self.pattern is not None:
+            return time_pattern(self.pattern).span_of_integer(int(cell))
+        digits = str(int(cell))
+        if len(digits) == 6:
+            digits = f"{digits[:4]}-{digits[4:]}" if self.period.unit in _MONTHS else ""
+        elif len(digits) == 8:
+            digits = f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"
+        return _spelled_time(digits) if len(digits) in (4, 7, 10) else None
 
     def _second(self, time: datetime) -> Span | None:
         if time.tzinfo is not None:
@@ -244,6 +283,10 @@ def time_at(second: int) -> datetime:
 
 def _spelled_time(text: str) -> Any:
     """The span that a text says, or the date or time; None where it says none."""
+    ordered = _YEAR_FIRST.fullmatch(text)
+    if ordered is not None:  # a year before a month and a day says which is which, whatever stands between them
+        year, _, month, day, hour, rest = ordered.groups()
+        text = f"{year}-{month:0>2}-{day:0>2}" + (f"T{hour:0>2}{rest or ''}" if hour else "")
     for form in _SPELLED:
         spelled = form.fullmatch(text)
         if spelled is not None:

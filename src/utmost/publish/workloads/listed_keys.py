@@ -11,13 +11,20 @@ from typing import Any
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import checked, wrong_kind
 from utmost.publish.workloads.axes import Axis, Label, hierarchy, label_text, plain
+from utmost.publish.workloads.spelling import Spelling
 
 BETWEEN = " / "
 """Between the values of a key where it is one text."""
 
 
 @checked
-def listed(rows: Any, *, names: Sequence[str] | None = None, other: Label | None = None) -> Axis:
+def listed(
+    rows: Any,
+    *,
+    names: Sequence[str] | None = None,
+    other: Label | None = None,
+    missing_marks: Sequence[Label] = (),
+) -> Axis:
     """An axis of listed keys of several columns.
 
     Args:
@@ -25,6 +32,7 @@ def listed(rows: Any, *, names: Sequence[str] | None = None, other: Label | None
         names: the columns, the coarsest first, as they are grouped: ["project", "country", "page"]; of a dict or a
             frame all its columns in their order if left out.
         other: a value, in each column, for the keys that are not listed; None, and they are dropped.
+        missing_marks: texts that stand for a missing cell, see `plain`.
 
     Returns:
         An axis with a level for each column: of ["project", "page"] the level ``page`` has a group for each key, and
@@ -53,10 +61,11 @@ def listed(rows: Any, *, names: Sequence[str] | None = None, other: Label | None
             raise OutOfRange("the keys must be distinct", came="one twice", where="rows")
         branch[tuple(map(label_text, key))] = key
     if len(columns) == 1:
-        return plain([key[0] for key in tree.values()], other=other).named(columns[0])
+        return plain([key[0] for key in tree.values()], other=other, missing_marks=missing_marks).named(columns[0])
     axis = hierarchy(_named(tree, len(columns)), names=columns, other=other)
+    spelling = Spelling.of(missing_marks=missing_marks)
     ordered = [*_leaves(tree, len(columns)), *([] if other is None else [(other,) * len(columns)])]
-    return Axis(axis.levels, axis.labels, axis.starts, None, other, rows=tuple(ordered))
+    return Axis(axis.levels, axis.labels, axis.starts, None, other, rows=tuple(ordered), spelling=spelling)
 
 
 def _read(rows: Any, names: Sequence[str] | None) -> tuple[list[str], list[tuple[Label, ...]]]:

@@ -11,6 +11,7 @@ from utmost.laws.exact import Number, checked, exact, exact_integer
 from utmost.laws.exact.numbers import written_number
 from utmost.publish.workloads.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text
 from utmost.publish.workloads.clock import Clock
+from utmost.publish.workloads.spelling import Spelling
 
 Edges = Sequence[Number | None]
 Grouped = Mapping[Any, Iterable[Any]]
@@ -39,6 +40,9 @@ def bins(
     fanout: int = 2,
     groups: Groups | None = None,
     whole: bool | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing_marks: Sequence[Label] = (),
     **labels: Unpack[OutsideWords],
 ) -> Axis:
     """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, ...; or
@@ -58,6 +62,10 @@ def bins(
         whole: of listed bins, whether the labels are those of whole numbers, "0 to 4" and "65+"; else they are
             "[0, 5)" and "[65, inf)". If left out, they are where all edges are whole. A value between two whole numbers
             counts with the lower one, as completed years do.
+        decimal, thousands: what stands before decimals in the text of a number, and between groups of three digits:
+            ``decimal=","``, ``thousands="."``.
+        missing_marks: texts and numbers that stand for a missing cell, such as ["NA", "."] or [-9], beside the empty
+            cell, nan and NaN.
         below, above: labels of a bin for all below the lowest edge, and of one for all from the highest on.
         other: a label for what lies outside, one more bin at the end, and then there are no runs; None, and it is
             dropped.
@@ -78,10 +86,11 @@ def bins(
     ('0-4', '5-9')
     """
     ends: dict[str, Any] = {name: labels.get(name) for name in OutsideWords.__annotations__}
+    spelling = Spelling.of(decimal, thousands, missing_marks)
     if isinstance(low, Sequence) and not isinstance(low, str):
         if high is not None or (width, fanout) != (1, 2):
             raise OutOfRange("listed edges are all that there is to say of bins", remedy="Leave out high= and width=.")
-        return _listed(low, groups or {}, whole, ends)
+        return _listed(low, groups or {}, whole, ends, spelling)
     if whole is not None:
         raise OutOfRange("whole= is of bins whose edges are listed", remedy="Pass a list of edges.")
     bottom, top = (exact(0), exact(low, "low")) if high is None else (exact(low, "low"), exact(high, "high"))
@@ -99,12 +108,12 @@ def bins(
     if groups is not None:
         if fanout != 2:
             raise OutOfRange("groups= stand in place of runs", came=f"fanout={fanout}", remedy="Leave one of them out.")
-        return _listed(edges, groups, None, ends)
+        return _listed(edges, groups, None, ends, spelling)
     runs = [1]
     while ends["other"] is None and runs[-1] * fanout < count and count % (runs[-1] * fanout) == 0:
         runs.append(runs[-1] * fanout)
     levels = [("" if run == 1 else f"/{run}", edges[::run]) for run in runs]
-    return ordered_axis([(name, among, bin_label) for name, among in levels], ends)
+    return ordered_axis([(name, among, bin_label) for name, among in levels], ends, spelling)
 
 
 LabelOf = Callable[[Edge, Edge], Label]
@@ -114,14 +123,16 @@ Levels = Sequence[tuple[str, Sequence[Edge], LabelOf]]
 """For each level, the finest first: its name, its edges, and how a group between two of them is called."""
 
 
-def ordered_axis(levels: Levels, ends: Ends, *, whole: bool | None = None, clock: Clock | None = None) -> Axis:
+def ordered_axis(
+    levels: Levels, ends: Ends, spelling: Spelling, *, whole: bool | None = None, clock: Clock | None = None
+) -> Axis:
     """An axis in the order of its edges.
 
     Args:
         levels: each among the edges of the one before, from the first to the last.
         ends: the labels "below", "above", "other" and "missing", None where there is no such group; each is one at
             every level.
-        whole, clock: of the axis.
+        spelling, whole, clock: of the axis.
     """
     labels, starts = list[tuple[Label, ...]](), list[list[int]]()
     finest = _with_ends(levels[0][1], ends)
@@ -133,7 +144,8 @@ def ordered_axis(levels: Levels, ends: Ends, *, whole: bool | None = None, clock
         )
         starts.append([place_of[edge] for edge in outer[:-1]])
     shown, runs = beside(labels, starts, ends["other"], ends["missing"])
-    return Axis(tuple(name for name, _, _ in levels), shown, runs, finest, ends["other"], whole, ends["missing"], clock)
+    names, outside = tuple(name for name, _, _ in levels), (ends["other"], whole, ends["missing"])
+    return Axis(names, shown, runs, finest, *outside, clock, spelling=spelling)
 
 
 def _with_ends(edges: Sequence[Edge], ends: Ends) -> tuple[Edge, ...]:
@@ -148,7 +160,7 @@ def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Ends) -> Lab
     return ends["above"] if high == inf and low == finest[-2] else None
 
 
-def _listed(edges: Edges, groups: Groups, whole: bool | None, ends: Ends) -> Axis:
+def _listed(edges: Edges, groups: Groups, whole: bool | None, ends: Ends, spelling: Spelling) -> Axis:
     """Bins between listed edges, and their groups."""
     finest = _edges(edges, "bins")
     finite = [edge for edge in finest if isinstance(edge, Fraction)]
@@ -166,7 +178,7 @@ def _listed(edges: Edges, groups: Groups, whole: bool | None, ends: Ends) -> Axi
             required = "the edges of groups must be edges of the level below, from the first to the last"
             raise OutOfRange(required, came="others", where=repr(name))
         levels.append((name, among, label_of))
-    return ordered_axis(levels, ends, whole=is_whole)
+    return ordered_axis(levels, ends, spelling, whole=is_whole)
 
 
 def _labels(level: tuple[str, Sequence[Edge], LabelOf], finest: Sequence[Edge], ends: Ends) -> list[Label]:

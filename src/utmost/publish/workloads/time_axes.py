@@ -7,9 +7,11 @@ from typing import Any, Unpack
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import checked
-from utmost.publish.workloads.axes import MOST_VALUES, Axis, Edge
+from utmost.publish.workloads.axes import MOST_VALUES, Axis, Edge, Label
 from utmost.publish.workloads.clock import Clock, Period, read_time, shown_time, zone_named
 from utmost.publish.workloads.ordered_axes import LabelOf, OutsideWords, ordered_axis
+from utmost.publish.workloads.spelling import Spelling
+from utmost.publish.workloads.time_patterns import time_pattern
 
 Time = str | date
 """A date or time without a zone, or the ISO text of one, of a month, a quarter, a week or a year."""
@@ -26,13 +28,16 @@ def periods(
     every: str,
     zone: str | None = None,
     groups: Sequence[str] | None = None,
+    pattern: str | None = None,
+    missing_marks: Sequence[Label] = (),
     **labels: Unpack[OutsideWords],
 ) -> Axis:
     """An axis of time: periods of one kind from ``start`` to ``stop``, and longer ones in which they nest.
 
     A period holds its first instant and not its last. Times are what a wall clock shows: a day has 24 hours, one that
     the clock shows twice is one hour, and one that it skips is empty. Events may say when they were by dates, times of
-    Python, NumPy, pandas, Polars, Arrow, DuckDB or Spark, or by ISO text; one that says more than a period, such as a
+    Python, NumPy, pandas, Polars, Arrow, DuckDB or Spark, by ISO text and text like "2013/05/17", "2013Q2", "2013M05",
+    or by whole numbers: 2013 on years, 201305 on months, 20130517 on days. One that says more than a period, such as a
     date on an axis of hours, is refused.
 
     Args:
@@ -46,6 +51,9 @@ def periods(
         groups: longer periods as levels, the shortest first, such as ["week"]; each begins and ends with periods of the
             level before, and none is cut off at the ends. When None, those of day, month, quarter and year that nest.
             The level of months of the axis ``date`` is called ``date/month``.
+        pattern: how text says a date or time, where it is not ISO text or the like: "%d.%m.%Y", "%m/%d/%y %H:%M",
+            "%b %d %Y", "Q%q %Y". Text is then read by the pattern alone.
+        missing_marks: texts that stand for a missing cell, such as ["NA", "."], beside the empty cell, nan and NaN.
         below, above: labels of a period for all before the first one, and of one for all after the last.
         other: a label for times outside; None, and they are dropped.
         missing: a label for missing cells; None, and they go to ``other``, or are dropped.
@@ -60,7 +68,9 @@ def periods(
     >>> days.levels, [days.groups(level) for level in range(4)]
     (('date', 'date/month', 'date/quarter', 'date/year'), [730, 24, 8, 2])
     """
-    clock = Clock(Period.named(every), zone)
+    clock = Clock(Period.named(every), zone, pattern)
+    if pattern is not None:
+        time_pattern(pattern)
     if zone is not None:
         zone_named(zone)
     first, last = read_time(start, "start"), read_time(stop, "stop")
@@ -82,7 +92,12 @@ def periods(
                 required = f"every {period} must begin where a {levels[-1][2]} begins, and be longer"
                 raise OutOfRange(required, came=repr(name), where="groups", remedy=_REMEDY)
         levels.append((f"/{period}".replace(" ", "-"), edges, period))
-    return ordered_axis([_level(name, edges, period) for name, edges, period in levels], ends, clock=clock)
+    return ordered_axis(
+        [_level(name, edges, period) for name, edges, period in levels],
+        ends,
+        Spelling.of(missing_marks=missing_marks),
+        clock=clock,
+    )
 
 
 _REMEDY = "Weeks nest in neither months nor years; several periods nest where the longer is a multiple."

@@ -1,0 +1,161 @@
+"""Dates and times as a declared pattern spells them: "%d.%m.%Y" and the like, the same on every machine.
+
+A pattern says how long a time is, too: "%m/%Y" says months, "%d.%m.%Y" days, "%H" hours. Names of months are those of
+English; `time.strptime` would take those of the machine's language.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from utmost.errors import OutOfRange
+
+_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august"]
+_MONTHS += ["september", "october", "november", "december"]
+_SHORT = [name[:3] for name in _MONTHS]
+_DIRECTIVES = {
+    "Y": ("year", r"\d{4}", 4),
+    "y": ("short_year", r"\d\d", 2),
+    "m": ("month", r"\d\d?", 2),
+    "d": ("day", r"\d\d?", 2),
+    "j": ("day_of_year", r"\d{1,3}", 3),
+    "q": ("quarter", r"[1-4]", 1),
+    "b": ("short_month", "|".join(_SHORT), 0),
+    "B": ("long_month", "|".join(_MONTHS), 0),
+    "H": ("hour", r"\d\d?", 2),
+    "I": ("hour_of_12", r"\d\d?", 2),
+    "p": ("half", r"[ap]\.?m\.?", 0),
+    "M": ("minute", r"\d\d?", 2),
+    "S": ("second", r"\d\d?", 2),
+    "f": ("fraction", r"\d{1,9}", 0),
+}
+_DAY, _HOUR = 86_400, 3600
+_REMEDY = 'Write "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y" or "Q%q %Y", say.'
+
+
+@dataclass(frozen=True, slots=True)
+class TimePattern:
+    """A pattern, read.
+
+    Attributes:
+        form: the regular expression of the texts that it spells.
+        digits: of a pattern of digits alone, how many; None of any other.
+    """
+
+    form: re.Pattern[str]
+    digits: int | None
+
+    def span(self, text: str) -> tuple[int, int] | None:
+        """The seconds from 1970 on that a text says; None where it is spelled otherwise.
+
+        >>> time_pattern("%d.%m.%Y").span("2.1.1970"), time_pattern("%d.%m.%Y").span("1970-01-02")
+        ((86400, 172800), None)
+        """
+        match = self.form.fullmatch(text.strip())
+        if match is None:
+            return None
+        parts = {name: part.lower() for name, part in match.groupdict().items()}
+        try:
+            return _span(parts)
+        except ValueError:  # a 31st of February
+            return None
+
+    def span_of_integer(self, number: int) -> tuple[int, int] | None:
+        """The same of an integer, which has lost the zeros before it: 7052013 by "%d%m%Y"."""
+        return None if self.digits is None or number < 0 else self.span(str(number).zfill(self.digits))
+
+
+@lru_cache(maxsize=64)
+def time_pattern(text: str) -> TimePattern:
+    """The pattern that a text says.
+
+    Raises:
+        OutOfRange: for a directive that is not known, one that comes twice, and a pattern without a year.
+    """
+    pieces, names, width = list[str](), list[str](), 0
+    parts = re.findall(r"%.|[^%]|%", text, re.DOTALL) if isinstance(text, str) else []
+    is_numeric = [part[0] == "%" and _DIRECTIVES.get(part[1:], ("", "", 0))[2] > 0 for part in parts]
+    for at, part in enumerate(parts):
+        if part == "%%" or part[0] != "%":
+            pieces.append(r"\s+" if part.isspace() else re.escape(part[-1]))
+            continue
+        if part[1:] not in _DIRECTIVES:
+            known = ", ".join(f"%{name}" for name in _DIRECTIVES)
+            raise OutOfRange(f"a pattern is made of {known}", came=repr(part), where="pattern", remedy=_REMEDY)
+        name, form, digits = _DIRECTIVES[part[1:]]
+        # Beside other digits only a fixed number of them can be told apart.
+        is_fixed = any(is_numeric[beside] for beside in (at - 1, at + 1) if 0 <= beside < len(parts))
+        pieces.append(f"(?P<{name}>{f'[0-9]{{{digits}}}' if is_fixed and digits > 1 else form})")
+        names.append(name)
+        width += digits
+    _check_parts(names, text)
+    is_digits = bool(parts) and all(is_numeric)
+    return TimePattern(re.compile("".join(pieces), re.IGNORECASE | re.ASCII), width if is_digits else None)
+
+
+def _check_parts(names: list[str], text: str) -> None:
+    """Check that the parts of a time follow one upon the other, from a year on, each once."""
+    had = {_KIND.get(name, name) for name in names}
+    needs = {"month": "year", "quarter": "year", "day_of_year": "year", "day": "month", "hour": "day"}
+    needs |= {"minute": "hour", "second": "minute", "fraction": "second"}
+    has_day = "day" in had or "day_of_year" in had
+    is_whole = all(needs[part] in had or (part == "hour" and has_day) for part in had if part in needs)
+    is_clock = ("half" in had) == ("hour_of_12" in names)
+    if len(had) < len(names) or "year" not in had or not is_whole or not is_clock or {"quarter", "month"} <= had:
+        required = "a pattern must say a year once, and what is said within it: months before days, days before hours"
+        raise OutOfRange(required, came=repr(text), where="pattern", remedy=_REMEDY)
+
+
+_KIND = {"short_year": "year", "short_month": "month", "long_month": "month", "hour_of_12": "hour"}
+
+
+def _span(parts: dict[str, str]) -> tuple[int, int]:
+    number: Callable[[str], int] = lambda name: int(parts[name])  # noqa: E731
+    # Two digits are 1969 to 2068, as POSIX and Python have it.
+    year = number("year") if "year" in parts else (number("short_year") - 69) % 100 + 1969
+    if "quarter" in parts:
+        return _months(year, 3 * number("quarter") - 2, 3)
+    if "day_of_year" in parts:
+        first = date(year, 1, 1).toordinal() + number("day_of_year") - 1
+        if date.fromordinal(first).year != year:
+            raise ValueError
+        start = (first - _EPOCH) * _DAY
+    else:
+        if not {"month", "short_month", "long_month"} & set(parts):
+            return _months(year, 1, 12)
+        month = number("month") if "month" in parts else _month_named(parts)
+        if "day" not in parts:
+            return _months(year, month, 1)
+        start = _start(date(year, month, number("day")))
+    if not {"hour", "hour_of_12"} & set(parts):
+        return start, start + _DAY
+    hour = number("hour") if "hour" in parts else _of_24(number("hour_of_12"), parts["half"])
+    minute, second = (number(name) if name in parts else 0 for name in ("minute", "second"))
+    if hour > 23 or minute > 59 or second > 59:
+        raise ValueError
+    start += hour * _HOUR + minute * 60 + second
+    return start, start + (1 if "minute" in parts else _HOUR)
+
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def _month_named(parts: dict[str, str]) -> int:
+    return _SHORT.index((parts.get("short_month") or parts["long_month"])[:3]) + 1
+
+
+def _of_24(hour: int, half: str) -> int:
+    if not 1 <= hour <= 12:
+        raise ValueError
+    return hour % 12 + 12 * half.startswith("p")
+
+
+def _start(day: date) -> int:
+    return (day.toordinal() - _EPOCH) * _DAY
+
+
+def _months(year: int, month: int, count: int) -> tuple[int, int]:
+    years, later = divmod(month - 1 + count, 12)
+    return _start(date(year, month, 1)), _start(date(year + years, later + 1, 1))

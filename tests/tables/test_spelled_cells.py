@@ -1,0 +1,339 @@
+"""Cells as offices and programs write them: declared marks, patterns of dates, gaps in categories, odd workbooks."""
+
+import re
+from datetime import date, datetime
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+import utmost as ut
+from utmost.errors import BadTable, OutOfRange, WrongKind
+from utmost.publish.tables import files
+from utmost.publish.tables.odd_cells import odd_number
+from utmost.publish.workloads import bins, hierarchy, listed, periods, plain
+from utmost.publish.workloads.clock import shown_time
+from utmost.publish.workloads.spelling import Spelling
+from utmost.publish.workloads.time_patterns import time_pattern
+
+AXES = {
+    "a list": plain(["A", "B"], missing_marks=["NA", -9]),
+    "a tree": hierarchy({"N": ["A"], "S": ["B"]}, names=["part", "kind"], missing_marks=["."]),
+    "keys": listed([("A", "x"), ("B", "y")], names=["kind", "item"], missing_marks=["."]),
+    "bins": bins(0, 10, decimal=",", thousands=".", missing_marks=["NA"]),
+    "edges": bins([0, 10, None], thousands="space"),
+    "periods": periods("2013", "2014", every="month", pattern="%d.%m.%Y", missing_marks=["NA"]),
+}
+
+
+@pytest.mark.parametrize("kind", AXES)
+def test_a_domain_file_keeps_what_is_declared(kind):
+    domain = (
+        ut.Domain(x=AXES[kind]) if kind not in ("a tree", "keys") else ut.Domain({AXES[kind].levels[0]: AXES[kind]})
+    )
+    again = ut.Domain.of_facts(domain.facts())
+    assert (again.axes[0].spelling, again.axes[0].clock) == (domain.axes[0].spelling, domain.axes[0].clock)
+    assert again.same_as(domain)
+    assert domain.axes[0].spelling != Spelling()
+
+
+def test_what_declares_nothing_adds_no_word_to_a_domain():
+    facts = ut.Domain(x=bins([0, 10, None]), y=["A"], z=periods("2013", "2014", every="month")).facts()
+    assert facts["y"] == ["A"]
+    assert not {"decimal", "thousands", "missing_marks", "pattern"} & (set(facts["x"]) | set(facts["z"]))
+
+
+@pytest.mark.parametrize(
+    ("declared", "error"),
+    [
+        ({"decimal": ";"}, OutOfRange),
+        ({"thousands": "x"}, OutOfRange),
+        ({"thousands": "."}, OutOfRange),
+        ({"thousands": ",", "decimal": ","}, OutOfRange),
+        ({"missing_marks": "NA"}, WrongKind),
+        ({"missing_marks": [""]}, OutOfRange),
+        ({"missing_marks": [True]}, OutOfRange),
+    ],
+)
+def test_marks_that_are_none_are_refused(declared, error):
+    with pytest.raises(error):
+        Spelling.of(**declared)
+    with pytest.raises((error, WrongKind)):
+        ut.count_table({"x": [1]}, each_row=True, domain={"x": [1]}, **declared)
+
+
+def test_a_missing_mark_is_no_value_of_its_own_axis():
+    with pytest.raises(OutOfRange, match="must not be a value"):
+        plain(["NA", "A"], missing_marks=["NA"])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "low", "high"),
+    [
+        ("%d.%m.%Y", "7.5.2013", "2013-05-07", "2013-05-08"),
+        ("%m/%d/%y %H:%M", "8/6/20 18:57", "2020-08-06T18:57:00", "2020-08-06T18:57:01"),
+        ("%b %d %Y", "Jan 1 2000", "2000-01-01", "2000-01-02"),
+        ("%B %Y", "march 2013", "2013-03-01", "2013-04-01"),
+        ("%m/%Y", "12/2013", "2013-12-01", "2014-01-01"),
+        ("Q%q%Y", "Q42010", "2010-10-01", "2011-01-01"),
+        ("%Y", "2013", "2013-01-01", "2014-01-01"),
+        ("%y%m%d", "690228", "1969-02-28", "1969-03-01"),
+        ("%Y-%j", "2013-60", "2013-03-01", "2013-03-02"),
+        ("%d/%m/%Y %I%p", "17/05/2013 12am", "2013-05-17", "2013-05-17T01:00:00"),
+        ("%d/%m/%Y %H:%M:%S.%f", "17/05/2013 01:02:03.456", "2013-05-17T01:02:03", "2013-05-17T01:02:04"),
+        ("100%% %Y", "100% 2013", "2013-01-01", "2014-01-01"),
+    ],
+)
+def test_a_pattern_says_when_and_how_long(pattern, text, low, high):
+    assert tuple(map(shown_time, time_pattern(pattern).span(text))) == (low, high)
+    if "%q" not in pattern:  # Python's own reader is the second opinion
+        assert datetime.strptime(text, pattern).isoformat(timespec="seconds").startswith(low)
+
+
+@pytest.mark.parametrize(
+    "text", ["31.02.2013", "2013-05-17", "17.05.13", "17.05.2013 ", "x17.05.2013", "17.13.2013", ""]
+)
+def test_what_a_pattern_does_not_spell_is_no_time(text):
+    assert (time_pattern("%d.%m.%Y").span(text) is None) == (text.strip() != "17.05.2013")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["", "%d.%m", "%Y-%d", "%Y %Y", "%Y %y", "%Q", "%", "%Y %H", "%Y-%m-%d %I", "%q %m %Y"]
+)
+def test_patterns_that_leave_something_open_are_refused(pattern):
+    with pytest.raises(OutOfRange):
+        periods("2013", "2014", every="year", pattern=pattern)
+
+
+def test_an_integer_has_lost_the_zeros_of_its_day():
+    days = periods("2013-05-07", "2013-05-09", every="day", pattern="%d%m%Y")
+    for cells in (["07052013", "08052013"], [7052013, 8052013]):
+        assert ut.count_table({"x": cells}, each_row=True, domain=ut.Domain(x=days)).cells.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, dict])
+@pytest.mark.parametrize("gap", [[], [np.nan]])
+def test_groups_of_cut_are_counted_beside_a_gap(table, gap):
+    """pandas lists such intervals as floats once a cell is missing."""
+    cut = pd.cut(pd.Series([1, 5, 12, *gap]), [0, 5, 10, 20])
+    counted = ut.count_table(table({"x": cut}), each_row=True, domain=ut.Domain(x=list(cut.cat.categories)))
+    assert counted.cells.tolist() == [2, 0, 1]
+    released = ut.release_table(
+        pd.DataFrame({"x": cut, "n": 1}), columns="n", public="x", sensitivity=1, cells=1, epsilon=1
+    )
+    assert str(files.columns(released.table)["x"][0]) == "(0, 5]"
+
+
+def saved(book, folder):
+    book.save(folder / "t.xlsx")
+    return folder / "t.xlsx"
+
+
+SHEETS = {
+    "a formula": (lambda sheet: sheet.append(["m", "=1+2"]), "cell B3: a formula must have a stored value"),
+    "merged cells": (lambda sheet: sheet.merge_cells("A2:B2"), "cells A2:B2: the cells of a table must not be merged"),
+    "a merged header": (lambda sheet: sheet.merge_cells("A1:B1"), "cells A1:B1"),
+    "a title": (lambda sheet: sheet.insert_rows(1) or sheet.__setitem__("A1", "Title"), "header must be the first row"),
+    "two names alike": (lambda sheet: sheet.__setitem__("B1", "p"), "header must be the first row"),
+}
+
+
+@pytest.mark.parametrize("kind", SHEETS)
+def test_odd_sheets_are_refused_by_their_cell(kind, tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["p", "x"], ["n", 4]):
+        book.active.append(row)
+    spoil, said = SHEETS[kind]
+    spoil(book.active)
+    with pytest.raises(BadTable, match=re.escape(said)):
+        files.read(saved(book, tmp_path))
+
+
+def test_a_merged_cell_is_found_wherever_a_piece_of_the_file_ends(tmp_path, monkeypatch):
+    book = openpyxl.Workbook()
+    for row in (["p", "x"], ["n", 4]):
+        book.active.append(row)
+    book.active.merge_cells("A2:B2")
+    for chunk in range(20, 60):
+        monkeypatch.setattr("utmost.publish.tables.spreadsheets._CHUNK", chunk)
+        with pytest.raises(BadTable, match="A2:B2"):
+            files.read(saved(book, tmp_path))
+
+
+def test_dates_of_a_workbook_are_dates_where_they_are_counted_and_text_where_they_are_published(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["day", "n"], [datetime(2013, 1, 2), 1], [datetime(2013, 1, 2, 9, 30), 2]):
+        book.active.append(row)
+    path = saved(book, tmp_path)
+    assert files.read(path)["day"] == ["2013-01-02", "2013-01-02 09:30:00"]
+    assert files.read(path, as_events=True)["day"] == [date(2013, 1, 2), datetime(2013, 1, 2, 9, 30)]
+
+
+UNNAMED = {
+    "csv": '"","s"\n"1","m"\n"2","f"\n',
+    "tsv": "\ts\n1\tm\n2\tf\n",
+    "two": '"","s",""\n"1","m",""\n"2","f",""\n',
+}
+
+
+@pytest.mark.parametrize("kind", UNNAMED)
+def test_a_column_without_a_name_stops_no_count_and_is_dropped_by_its_place(run, kind, tmp_path):
+    path = tmp_path / ("t.tsv" if kind == "tsv" else "t.csv")
+    path.write_text(UNNAMED[kind])
+    assert ut.count_table(path, each_row=True, domain={"s": ["m", "f"]}).cells.tolist() == [1, 1]
+    asked = [
+        "release",
+        path,
+        "--columns",
+        "column 1",
+        "--public",
+        "s",
+        "--sensitivity",
+        1,
+        "--cells",
+        1,
+        "--epsilon",
+        1,
+    ]
+    if kind == "two":
+        code, _, err = run(*asked)
+        assert (code, "got 'column 3'. Name it in --drop" in err) == (2, True)
+        asked += ["--drop", "column 3"]
+    code = run(*asked, "--out", tmp_path / f"o{path.suffix}")[0]
+    assert code == 0
+    assert run("verify", tmp_path / f"o{path.suffix}")[0] == 0
+
+
+def test_a_column_without_a_name_stops_no_count_of_a_workbook(tmp_path):
+    book = openpyxl.Workbook()
+    for row in ([None, "s"], [1, "m"], [2, "f"]):
+        book.active.append(row)
+    assert ut.count_table(saved(book, tmp_path), each_row=True, domain={"s": ["m", "f"]}).cells.tolist() == [1, 1]
+
+
+def test_nested_cells_stop_no_count_by_another_column(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"s": "m", "tags": [1, 2]}\n{"s": "f", "tags": {"a": 1}}\n')
+    assert ut.count_table(tmp_path / "t.jsonl", each_row=True, domain={"s": ["m", "f"]}).cells.tolist() == [1, 1]
+    with pytest.raises(BadTable, match="plain cells"):
+        files.read(tmp_path / "t.jsonl")
+
+
+ODD = {
+    "1,234": "a comma before three digits",
+    "1,234,567": "commas between thousands",
+    "1.234,50": "points between thousands",
+    "1'234.50": "apostrophes between thousands",
+    "1\u2019234": "apostrophes between thousands",
+    "1 234,50": "blanks between thousands",
+    "1\u00a0234": "blanks between thousands",
+    "12,5": "a comma before its decimals",
+    "EUR 12.50": "a currency or a unit",
+    "12.50 €": "a currency or a unit",
+    "(500.00)": "in parentheses",
+    "500.00-": "its sign behind it",
+    "\u2212500": "a minus sign that is none of the keyboard's",
+    "12%": "a per cent sign",
+    "NA": "often marks a missing cell",
+    "..": "often marks a missing cell",
+    "about 7 or so": "text that is no number",
+    "Köln": "text that is no number",
+}
+
+
+@pytest.mark.parametrize("cell", ODD)
+def test_odd_numbers_are_named_by_their_kind_and_never_quoted(run, cell, tmp_path):
+    came, remedy = odd_number(cell, Spelling())
+    assert ODD[cell] in came
+    assert cell not in remedy or "missing" in came
+    (tmp_path / "t.tsv").write_text(f"r\tn\nNord\t{cell}\n", encoding="utf-8")
+    asked = ["release", tmp_path / "t.tsv", "--columns", "n", "--public", "r", "--sensitivity", 1, "--cells", 1]
+    code, out, err = run(*asked, "--epsilon", 1)
+    assert (code, out) == (1, "")
+    assert ODD[cell] in err
+    assert cell not in err or "missing" in came
+
+
+MENDED = ["1,234", "1,234,567", "1.234,50", "1'234", "1 234", "12,5"]
+
+
+@pytest.mark.parametrize("cell", MENDED)
+def test_the_remedy_of_a_message_mends_it(run, cell, tmp_path):
+    """The options are taken from the message, added, and the table is released."""
+    table = tmp_path / "t.tsv"
+    table.write_text(f"r\tn\nNord\t{cell}\n", encoding="utf-8")
+    asked = ["release", table, "--columns", "n", "--public", "r", "--sensitivity", 1, "--cells", 1, "--epsilon", 1]
+    asked += ["--numbers", "reals"]
+    err = run(*asked)[2]
+    options = re.findall(r"(--thousands|--decimal) (,|\.|\w+)", err)
+    for option, value in options[:1] if cell == "1,234" else options:
+        asked += [option, value]
+    assert run(*asked, "--out", tmp_path / "o.csv")[0] == 0, err
+
+
+def test_three_decimals_may_be_thousands(run, tmp_path):
+    (tmp_path / "t.csv").write_text("r;n\nNord;1.234\n")
+    asked = ["release", tmp_path / "t.csv", "--columns", "n", "--public", "r", "--sensitivity", 1, "--cells", 1]
+    err = run(*asked, "--epsilon", 1)[2]
+    assert "--thousands . and --decimal ," in err
+    assert run(*asked, "--epsilon", 1, "--thousands", ".", "--decimal", ",", "--out", tmp_path / "o.csv")[0] == 0
+
+
+def test_a_step_is_named_where_amounts_have_decimals(run, tmp_path):
+    (tmp_path / "t.csv").write_text("p,paid\n1,12.50\n")
+    (tmp_path / "d.json").write_text('{"p2": ["x"]}')
+    asked = ["count", tmp_path / "t.csv", "--person", "p", "--at-most", 1, "--values", "paid", "--per-cell", 100]
+    (tmp_path / "d.json").write_text("{}")
+    assert "--step 0.01" in run(*asked, "--domain", tmp_path / "d.json")[2]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet", "t.xlsx"])
+def test_options_and_arguments_say_the_same_of_every_format(run, name, tmp_path):
+    cells = {"p": ["a", "b", "c"], "x": ["1.500", "5,5", "NA"]}
+    path = tmp_path / name
+    frame = pd.DataFrame(cells)
+    {
+        "t.csv": lambda: frame.to_csv(path, index=False, sep=";"),
+        "t.jsonl": lambda: frame.to_json(path, orient="records", lines=True),
+        "t.parquet": lambda: frame.to_parquet(path),
+        "t.xlsx": lambda: frame.to_excel(path, index=False),
+    }[name]()
+    domain = {"x": {"edges": [0, 10, None], "missing": "none"}}
+    words = {"decimal": ",", "thousands": ".", "missing_marks": ["NA"]}
+    assert ut.count_table(path, person="p", at_most=1, domain=domain, **words).cells.tolist() == [1, 1, 1]
+    (tmp_path / "d.json").write_text('{"x": {"edges": [0, 10, null], "missing": "none"}}')
+    asked = ["count", path, "--person", "p", "--at-most", 1, "--domain", tmp_path / "d.json", "--out", "-"]
+    code, out, err = run(*asked, "--decimal", ",", "--thousands", ".", "--missing-marks", "NA,.")
+    assert (code, [line.split(",")[-1] for line in out.split()[-3:]]) == (0, ["1", "1", "1"]), err
+
+
+def test_bounds_and_tables_of_cells_are_read_alike():
+    events = {"p": ["a", "a", "b"], "x": ["5,5", "NA", "1.500"], "paid": ["1,5", "2", "1.000"]}
+    words = {"decimal": ",", "thousands": ".", "missing_marks": ["NA"]}
+    domain = ut.Domain(x=bins([0, 10, None], missing="none"))
+    bounds = ut.count_contributions(
+        events, person="p", domain=domain, per_cell=[10, 2000], values="paid", step="0.5", **words
+    )
+    assert bounds.cells.tolist() == [1, 1, 0]
+    cells = {"x": ["5,5", "1.500", "NA"], "n": ["1.000", "2", "3"]}
+    table = ut.publish.counting.cells_table(cells, domain, unit=ut.Unit(1, 1), counts="n", **words)
+    assert table.cells.tolist() == [1000, 2, 3]
+
+
+def test_labels_of_a_table_of_cells_keep_their_zeros(tmp_path):
+    (tmp_path / "t.csv").write_text("r,n\n01,5\n02,6\n")
+    domain = ut.Domain(r=["01", "02"])
+    for table in (files.read(tmp_path / "t.csv"), {"r": [1, 2], "n": [5, 6]}):
+        counted = ut.publish.counting.cells_table(table, domain, unit=ut.Unit(1, 1), counts="n")
+        assert counted.cells.tolist() == [5, 6]
+
+
+def test_keys_that_are_missing_are_never_named(run, tmp_path):
+    events = {"p": ["a", "b", "c", "d"], "k": ["x", "nan", "NA", None]}
+    counts = ut.publish.counting.count_keys(events, person="p", column="k", at_most=1, missing_marks=["NA"])
+    assert counts == {"x": 1}
+    table = tmp_path / "t.csv"
+    table.write_text("p,k\n" + "".join(f"{who},{'NA' if who % 2 else 'x'}\n" for who in range(400)))
+    asked = ["count", table, "--person", "p", "--unknown-keys", "k", "--at-most", 1, "--epsilon", 1, "--delta", "1e-6"]
+    assert '"NA"' in run(*asked)[1]
+    assert '"NA"' not in run(*asked, "--missing-marks", "NA")[1]
