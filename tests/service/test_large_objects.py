@@ -36,7 +36,7 @@ ROWS, LABELS, PROPOSALS, TOKENS, ORDERS = 30_000, 2_000, 40, 100, 20
 """A fifth of what users have met."""
 ROLES = ("recipient", "curator", "approver", "auditor", "admin")
 SECONDS, BYTES, SILENCE, LONGEST = 1.5, 20 << 20, 1.5, 2 << 20
-"""What one GET may take of the processor and of memory in the server; how long /health may say nothing; an answer be."""
+"""What one GET may take of the processor and of memory in the server, how long /health is silent, an answer."""
 
 
 @pytest.fixture(scope="module")

@@ -111,3 +111,18 @@ def test_the_command_line_refuses_it_and_names_what_works(tmp_path, kind):
 def test_numbers_are_no_formulas():
     assert not is_computed(b"a,b\n-1.5,-2e5\n-7,(x)\n-1,-2\n")
     assert not is_computed(b"a|b\n-1.5|hello!\n-1e-7|(x)\n")
+
+
+def test_the_quick_look_passes_nothing_that_the_whole_rule_finds():
+    """Over cells of all signs that the rule knows, each beside each, at the beginning of a file and within."""
+    from itertools import product
+
+    from utmost.publish.tables.formulas import _FORMULA
+
+    signs = [b"=", b"-", b"+", b"@", b"(", b"!", b"|", b"[", b",", b"\n", b'"', b" ", b"'", b"5", b"a",
+             "\uff1d".encode(), "\uff0b".encode(), "\ufeff".encode(), "\u200b".encode(), "\u3000".encode(),
+             "\xa0".encode(), b"\x00"]  # fmt: skip
+    for size in (1, 2, 3, 4):
+        for parts in product(signs, repeat=size):
+            text = b"".join(parts)
+            assert is_computed(text) == (_FORMULA.search(text) is not None), text

@@ -166,7 +166,7 @@ def _unit(left: dict[str, Any], of_strategy: dict[str, Any]) -> dict[str, Any]:
         facts = holder if inner is None else holder.get(inner)
         if not isinstance(facts, Mapping):
             continue
-        rest = {}
+        rest: dict[str, Any] = {}
         for name, fact in facts.items():
             is_unit = name in _UNIT and fact is not None and unit.get(name, fact) == fact
             (unit if is_unit else rest)[name] = fact

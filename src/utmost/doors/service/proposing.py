@@ -266,7 +266,7 @@ class Proposals:
 
         proposal, decided = self._desk.records.read(decision)
         if decided != proposal and state == APPROVED:  # before the write, for which others wait; terms never change
-            self._check_approvable(proposal, self._desk.records.read(lambda shelf: shelf.get(_TERMS, name)) or {})
+            self._check_approvable(*self.one(token, name))
 
         def work(shelf: Shelf) -> Proposal:
             proposal, decided = decision(shelf)

@@ -13,7 +13,8 @@ from utmost.errors import BadTable
 _SKIPPED = rb"(?:[\x00-\x20\x7f\x27]|\xc2\xa0|\xe2\x80[\x80-\x8f]|\xe3\x80\x80|\xef\xbb\xbf)*"
 _SIGN = rb"(?:[+\-@]|\xef\xbc[\x8b\x8d\xa0])"
 _EQUALS = rb"(?:=|\xef\xbc\x9d)"
-_NO_NUMBER = rb"(?![0-9.]+(?:[eE][+\-]?[0-9]+)?(?:[,;|\t\r\n]|\Z))"
+_NUMBER = rb"[0-9.]+(?:[eE][+\-]?[0-9]+)?(?:[,;|\t\r\n]|\Z)"
+_NO_NUMBER = rb"(?!" + _NUMBER + rb")"
 # A label such as "-5 to 0", "+65" or "-" is no formula: it calls nothing, and refers to nothing outside. One with a
 # comma in it stands in quotes. Where a spreadsheet separates cells by another sign, the text behind it is a cell.
 _FORMULA = re.compile(
@@ -24,6 +25,10 @@ _FORMULA = re.compile(
 )  # fmt: skip
 # Without one of these there is none, and a table of numbers is not searched.
 _MARKS = (b"=", b"(", b"!", b"[", b"|", b"\xef\xbc\x9d")
+# Where one might begin: five times as fast to look for as the whole, in a long table whose labels have brackets.
+_MAYBE = re.compile(
+    rb"[=+\-@\xef](?<![^\x00-\x20,;|'\"\x7f\xa0\x80-\x8f\xbf].)(?!(?<=[,;|\t\r\n][+\-])" + _NUMBER + rb")", re.DOTALL
+)
 
 
 def is_computed(text: bytes) -> bool:
@@ -34,7 +39,8 @@ def is_computed(text: bytes) -> bool:
     >>> [is_computed(cell) for cell in (b"-5 to 0", b"+65", b"-", b"a = b", b"@home", b"1,-2.5", b"(none)")]
     [False, False, False, False, False, False, False]
     """
-    return any(mark in text for mark in _MARKS) and _FORMULA.search(text) is not None
+    is_likely = any(mark in text for mark in _MARKS) and _MAYBE.search(text) is not None
+    return is_likely and _FORMULA.search(text) is not None
 
 
 def check_not_computed(text: str) -> None:
