@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CHECKOUT_ONLY = (".github/", ".gitignore", "proofs/")
 NEEDED = ("utmost/py.typed", "utmost/__init__.pyi")
 MAN = "data/share/man/man1/utmost.1"
-LICENCES = ("licenses/LICENSE", "licenses/src/utmost/doors/service/static/htmx.LICENSE.txt")
+LICENCES = ("licenses/LICENSE", "licenses/src/utmost/interfaces/service/static/htmx.LICENSE.txt")
 
 
 def tracked() -> set[str]:
@@ -41,7 +41,7 @@ def wheel_faults(path: Path) -> list[str]:
     found += [f"beside the package in the wheel: {name}" for name in sorted(strangers)]
     found += [f"missing in the wheel: {name}" for name in NEEDED if name not in names]
     found += [f"missing in the wheel: {name}" for name in (*LICENCES, MAN) if name not in beside]
-    found += [] if "utmost = utmost.doors.cli.main:main" in entry else ["the wheel has no command utmost"]
+    found += [] if "utmost = utmost.interfaces.cli.main:main" in entry else ["the wheel has no command utmost"]
     return found + metadata_faults(metadata)
 
 

@@ -104,8 +104,8 @@ def excel() -> None:
 
 def postgres() -> None:
     """The driver is found: a server that is not there is an error of ours, which says so."""
-    from utmost import Ledger
     from utmost.errors import UtmostError
+    from utmost.ledger import Ledger
 
     said = ""
     try:
@@ -117,7 +117,7 @@ def postgres() -> None:
 
 def server() -> None:
     """The service is importable, and says how it is started."""
-    from utmost.doors import service
+    from utmost import service
 
     assert all(getattr(service, name) for name in service.__all__)
     assert "--help" in command("serve", "--help")

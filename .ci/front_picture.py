@@ -7,9 +7,9 @@ import csv
 import sys
 from pathlib import Path
 
-from utmost.doors.figures.canvas import BLUE, INK, PALE, bare, page, write
-from utmost.doors.testing import seeded_gradual_release
-from utmost.laws.noise import Geometric
+from utmost.interfaces.figures.canvas import BLUE, INK, PALE, bare, page, write
+from utmost.noise import Geometric
+from utmost.testing import seeded_gradual_release
 
 ROOT = Path(__file__).resolve().parents[1]
 LEVELS = (("1/4", PALE, 9, "first published, at epsilon = 1/4"), ("1", BLUE, 4, "sharpened later, to epsilon = 1"))

@@ -67,7 +67,7 @@ def ledger() -> None:
 def main() -> int:
     """Keep them, unless this version has."""
     sys.path.insert(0, str(ROOT / "src"))
-    from utmost.doors.cli.main import main as command
+    from utmost.interfaces.cli.main import main as command
     from utmost.version import __version__
 
     folder = KEPT / __version__

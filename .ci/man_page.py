@@ -19,7 +19,7 @@ LINE = re.compile(r"\s*\n\s*")
 
 def page() -> str:
     """The manual page in the macros of man(7)."""
-    from utmost.doors.cli.main import COMMANDS, app, command_named
+    from utmost.interfaces.cli.main import COMMANDS, app, command_named
     from utmost.version import __version__
 
     lines = [f'.TH UTMOST 1 "" "utmost {__version__}" "User Commands"', ".SH NAME"]

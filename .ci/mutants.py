@@ -1,6 +1,6 @@
 """Mutation testing of a room: small faults in its code, each run against the tests that reach the line.
 
-    python .ci/mutants.py src/utmost/laws/sampling tests/sampling --count 200 --seed 1
+    python .ci/mutants.py src/utmost/core/sampling tests/sampling --count 200 --seed 1
 
 Faults are drawn from all that the operators below can make: a comparison, a sum, a product, a shift, a mask, a
 conjunction or a condition turned around, an integer off by one, a truth negated, a call or a result left out.

@@ -16,12 +16,12 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from utmost.doors.service import Grant, Service, served
-from utmost.doors.service.first_start import DEMO, publish_demo
-from utmost.doors.service.page_rendering import static_files
-from utmost.doors.service.settings import Settings
-from utmost.doors.testing import seeded_ledger
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.access.first_start import DEMO, publish_demo
+from utmost.interfaces.service.pages.page_rendering import static_files
+from utmost.interfaces.service.settings import Settings
+from utmost.service import Grant, Service, served
+from utmost.testing import seeded_ledger
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 SCHEMES = ("light", "dark")

@@ -60,7 +60,7 @@ def only_known(function: Any, **arguments: Any) -> dict[str, Any]:
 
 def column_to_file(folder: Path, alpha: str) -> object:
     """A table's column, from its file through `release_table` to a file."""
-    files = found("utmost.publish.tables.files", "utmost.adapters.files")
+    files = found("utmost.tables.files.files", "utmost.adapters.files")
     released = ut.release_table(
         files.read(folder / "cases.csv"),
         columns="cases",

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from utmost.publish.workloads import Domain
+from utmost.workloads import Domain
 
 HERE = Path(__file__).parent
 TABLE = HERE / "berkeley_admissions.csv"

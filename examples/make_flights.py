@@ -17,7 +17,7 @@ from zipfile import ZipFile
 
 import airportsdata
 
-from utmost.publish.workloads import Domain, bins, hierarchy
+from utmost.workloads import Domain, bins, hierarchy
 
 HERE = Path(__file__).parent
 TARGET = HERE / "flights.csv"

@@ -10,8 +10,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from utmost.publish.releases import plan_release, statement
 from utmost.publish.statements import codec, statement_files
+from utmost.releases import plan_release, statement
 
 HERE = Path(__file__).parent
 TABLE = HERE / "released_admissions.csv"

@@ -2,7 +2,7 @@
 
     A proposal holds a promise, in one object; whoever publishes brings one, too. Any persons send any requests, in any
     order, at the same time: each is one transaction, of the function [serve], which looks before it changes anything and
-    otherwise leaves all as it is. The code is doors/service/approvals.py and terms.py; that it makes these comparisons,
+    otherwise leaves all as it is. The code is interfaces/service/approvals.py and terms.py; that it makes these comparisons,
     and tells persons apart, is tested and not proved. *)
 From mathcomp Require Import all_ssreflect.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

@@ -1,6 +1,6 @@
 (** The mixture that the code draws a bridge from is the conditional law of the chain.
 
-    The table in the docstring of `Bridge`, src/utmost/laws/gradual/steps.py, says how a response between two others is
+    The table in the docstring of `Bridge`, src/utmost/core/gradual/steps.py, says how a response between two others is
     drawn. Here its law is computed case by case and compared with the law that Release.v asks for. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.

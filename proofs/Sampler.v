@@ -2,7 +2,7 @@
 
     The thresholds 0 = T_0 <= T_1 <= ... <= T_k <= T_(k+1) = 1 cut [0, 1); index j is to have the chance T_(j+1) - T_j.
     A threshold is known through intervals of integers, and a uniform U through its first bits. `Thresholds.decide` of
-    src/utmost/laws/sampling/categorical.py takes further bits until an index is certain; here is that loop, with every
+    src/utmost/core/sampling/categorical.py takes further bits until an index is certain; here is that loop, with every
     interval that it may be given, and its law: the chance that j was returned after t rounds never passes
     T_(j+1) - T_j, and comes as near to it as one wishes. Then the two stages of `Categorical`.
 

@@ -64,7 +64,7 @@ DEPENDENCIES = [
     "tests/cli/test_doctor_command.py",
     "tests/cli/test_noisy_libraries.py",
 ]
-"""What `pytest --dependencies` runs, since a version of a library has broken it or may: solver, numba, pictures, stores,
+"""What `pytest --dependencies` runs, since versions of libraries break it: solver, numba, pictures, stores,
 tables and engines, the service and its workers, and every command once."""
 
 # A busy machine is no failure of a theorem, and ten cases of each keep the suite quick: of the faults drawn for it
@@ -241,7 +241,7 @@ def pytest_make_parametrize_id(val):
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run a command in this process: (exit code, standard output, standard error but for `_MEANWHILE`)."""
-    from parts import main
+    from utmost.interfaces.cli.main import main
 
     monkeypatch.setenv("COLUMNS", "140")
 

@@ -15,7 +15,7 @@ from itertools import count
 SYSTEM = "system"
 """In the place of a seed: the operating system's own bits."""
 
-_BITS = "utmost.laws.sampling.random_bits"
+_BITS = "utmost.core.sampling.random_bits"
 _CALLERS = 5  # frames up to which the package may stand: it asks, or `secrets` does for it
 _real, _home = os.urandom, os.getpid()
 _numbers = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 import utmost
-from parts import main
+from utmost.interfaces.cli.main import main
 
 SOURCES = Path(utmost.__file__).parents[1]
 PLAIN = {"PYTHONPATH": str(SOURCES), "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}

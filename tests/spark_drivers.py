@@ -55,7 +55,7 @@ def cluster(folder):
 
 
 def ledger_of(folder):
-    from utmost.publish.ledger import Ledger
+    from utmost.ledger import Ledger
 
     return Ledger.open(str(folder / "there.db"), create=True, key=KEY, witness=False)
 
@@ -80,11 +80,11 @@ def lose_executors(spark, folder):
 
 def everything(spark, folder):
     """Through all doors: counted, its keys, published, relaxed, viewed, kept; and what is refused, by its error."""
+    from utmost.counting import count_keys, count_table
     from utmost.errors import UtmostError
-    from utmost.publish.counting import count_keys, count_table
-    from utmost.publish.ledger import ResponseFolder
-    from utmost.publish.releases import release_table
-    from utmost.publish.workloads import Domain, plain
+    from utmost.ledger import ResponseFolder
+    from utmost.releases import release_table
+    from utmost.workloads import Domain, plain
 
     domain, frame = Domain(visits=plain(list(range(97)))), on(spark, wards())
     found = answers(spark, folder)
@@ -131,7 +131,8 @@ def die(what, when):
     """Work of a driver that is killed: "during" a stage, "before" or "after" a commit, or before a folder is named."""
 
     def work(spark, folder):
-        from utmost.publish.ledger import ResponseFolder, response_folder, sqlite_store
+        from utmost.ledger import ResponseFolder
+        from utmost.publish.ledger import response_folder, sqlite_store
 
         losses = Losses(folder, os.getpid())
         frame = losses.frame(on(spark, wards()))

@@ -1,8 +1,8 @@
 """Draws to compare between processes; here, so that a spawned worker can import them."""
 
-from parts import SYSTEM
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling import sample
+from utmost.core.sampling.random_bits import SYSTEM
+from utmost.noise import Geometric
+from utmost.sampling import sample
 
 WIDE = Geometric(epsilon="1e-15")
 """Two draws of this noise are equal once in 10^15 times."""

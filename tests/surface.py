@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 
 import utmost
-from utmost.design import local
+from utmost import local, releases
+from utmost.core.noise import costs
 from utmost.design.spaces import losses, priors
 from utmost.errors import UtmostError
-from utmost.laws.noise import costs
-from utmost.publish import releases
-from utmost.publish.promises import Noise
+from utmost.promises import Noise
 
 
 class TooLong(BaseException):
@@ -124,7 +123,7 @@ def nouns() -> dict[str, Any]:
     consumer = utmost.Consumer(prior, loss)
     bits = local.BitResponse("3/4", "1/4")
     loose = local.BitResponse("9/10", "1/10")
-    vertices = utmost.design.geometry.vertices(ptype)
+    vertices = utmost.geometry.vertices(ptype)
     workload = utmost.release_workload(np.arange(8).reshape(2, 4), MEASURES, epsilon=1)
     return {
         "workload": workload,
@@ -149,17 +148,17 @@ def nouns() -> dict[str, Any]:
         "loss rule": losses.absolute,
         "bloom": local.Bloom(8, 2, 1, bytes(32)),
         "pair": local.ThresholdedPair(local.ThresholdedLaplace(bits), local.ThresholdedLaplace(loose)),
-        "hyper": utmost.design.leakage.hyper(channel, prior),
+        "hyper": utmost.leakage.hyper(channel, prior),
         "optimum": utmost.optimal_mechanism(ptype, consumer),
-        "kernels": utmost.design.geometry.kernels(ptype),
+        "kernels": utmost.geometry.kernels(ptype),
         "permanent": local.PermanentResponses([True, False]),
-        "surd": utmost.laws.exact.Surd.sqrt(2),
+        "surd": utmost.exact.Surd.sqrt(2),
         "gradual": utmost.GradualRelease([1, 2], sensitivity=1),
-        "query": utmost.design.optima.CountQuery(2, 2, [1]),
-        "trust": utmost.publish.releases.TrustRelease([1, 2], 1, levels={"a": 1, "b": 2}),
+        "query": utmost.optima.CountQuery(2, 2, [1]),
+        "trust": utmost.releases.TrustRelease([1, 2], 1, levels={"a": 1, "b": 2}),
         "earth": utmost.design.geometry.refining.earth_move(prior, better=channel, worse=channel),
         "matrix": utmost.channels.GeometricMatrix(3, half),
-        "utility": utmost.design.geometry.UtilitySet(ptype, channel),
+        "utility": utmost.geometry.UtilitySet(ptype, channel),
         "utmost_loss": losses.absolute,
         "unit": utmost.Unit(1, 1),
         "table": {"n": [1, 2, 3]},
@@ -353,7 +352,7 @@ MADE |= {"Found", "Tally", "Bridge", "Relaxing", "Tightening", "Constraint", "Ut
 # adapters of `doors`, which a test cannot call; and the names that are no longer in the list of their room.
 ROOMS = {
     name: getattr(wing, name)
-    for wing in (utmost.laws, utmost.design, utmost.publish)
+    for wing in (utmost.core, utmost.design, utmost.publish)
     for name in wing.__all__
     if name not in ("exact", "programs") and hasattr(getattr(wing, name), "__all__")
 }
@@ -363,7 +362,7 @@ UNLISTED = [
         (Path(__file__).parents[1] / "docs/decisions/0046-names.csv").read_text("utf-8").splitlines()
     )
     if row["what"] == "room"
-    and not row["old"].startswith(("utmost.doors", "utmost.laws.exact", "utmost.laws.programs"))
+    and not row["old"].startswith(("utmost.interfaces", "utmost.core.exact", "utmost.core.programs"))
 ]
 
 

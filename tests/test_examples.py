@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from parts import COUNTED_FORM
-from utmost.publish.statements import read_release
-from utmost.publish.workloads import Domain
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.statements import read_release
+from utmost.workloads import Domain
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 DATA = sorted(path for path in EXAMPLES.iterdir() if path.suffix in (".csv", ".gz"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import utmost
 from utmost.provided import provided
-from utmost.publish.tables import engines
+from utmost.tables.engines import engines
 
 ROOT = Path(__file__).parents[1]
 api = runpy.run_path(str(ROOT / ".ci/api.py"))

@@ -48,7 +48,7 @@ def test_the_help_of_the_command_line_imports_nothing_heavy():
 
 
 def test_a_release_of_a_dict_needs_no_extra():
-    plans = "utmost.publish.workloads.workload_strategy", "utmost.publish.counting.counted"
+    plans = "utmost.publish.workloads.planning.strategy", "utmost.publish.counting.counted"
     code = f"""if True:
         import sys
         for name in {HEAVY}:
@@ -77,7 +77,7 @@ def test_every_public_name_is_there_without_any_extra():
                 getattr(module, name)
         bits = utmost.PrivacyType(utmost.spaces.hamming(3), alpha="1/2")
         type_ = utmost.PrivacyType(utmost.spaces.counts(2), alpha="1/2")
-        shapes = utmost.design.geometry
+        shapes = utmost.geometry
         print(utmost.capacity(bits).value, len(shapes.vertices(type_)), len(shapes.kernels(type_)))
         from utmost.doors.papers.contents import PAPERS
         from utmost.doors.cli.main import COMMANDS, command_named
@@ -106,7 +106,7 @@ def test_a_core_install_can_be_looked_at_whole():
                     walk(value)
     walk(utmost)
     assert hasattr(utmost, "connect") and connect is utmost.connect
-    assert not hasattr(utmost.doors.service, "client")
+    assert not hasattr(utmost.service, "client")
     try:
         connect("https://example.org", token="x")
     except utmost.errors.Unsupported as error:
@@ -138,7 +138,7 @@ def test_the_command_line_needs_no_extra(tmp_path):
             except SystemExit as ended:
                 assert not ended.code, arguments
             if arguments[0] == "release":
-                assert "utmost.publish.workloads.workload_strategy" not in sys.modules, "a table is no plan"
+                assert "utmost.publish.workloads.planning.strategy" not in sys.modules, "a table is no plan"
     """
     assert python("-c", code, cwd=tmp_path).stdout.startswith("n,n_margin\n1,0\n2,0\n")
     assert (tmp_path / "out.csv").read_text() == "n,n_margin\n1,0\n2,0\n"
@@ -148,7 +148,7 @@ def test_a_release_of_a_row_loads_few_modules(tmp_path):
     """Beyond what numpy, flint, cryptography and click load themselves, which is 290 with the standard library's."""
     (tmp_path / "t.csv").write_text("n\n5\n", encoding="utf-8")
     words = ["release", "t.csv", "--columns", "n", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
-    unread = "numpy.ma", "zipfile", "utmost.publish.workloads.domain", "utmost.publish.tables.dataframes"
+    unread = "numpy.ma", "zipfile", "utmost.tables.axes.domain", "utmost.tables.frames.dataframes"
     code = f"""if True:
         import sys
         from utmost.doors.cli.main import main

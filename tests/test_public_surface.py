@@ -43,7 +43,7 @@ def public_modules():
 def test_every_module_shows_its_own_names_and_nothing_that_it_imports():
     """`ut.noise.<TAB>` showed RoomNames and TYPE_CHECKING, `ut.errors` Any, `ut.losses` Fraction."""
     modules = public_modules()
-    assert {"utmost.errors", "utmost.laws.noise", "utmost.design.spaces.losses", "utmost.doors"} <= set(modules)
+    assert {"utmost.errors", "utmost.core.noise", "utmost.design.spaces.losses", "utmost.interfaces"} <= set(modules)
     for name, module in modules.items():
         shown = dir(module)
         assert shown == sorted(set(shown)), name
@@ -94,9 +94,7 @@ def test_the_stub_is_the_one_table_of_names():
 
 
 def test_rooms_are_rooms_and_not_hidden_by_functions():
-    python(
-        "-c", "import utmost.publish.releases as r, utmost.laws.gradual as g, utmost; assert r.__path__ and g.__path__"
-    )
+    python("-c", "import utmost.releases as r, utmost.gradual as g, utmost; assert r.__path__ and g.__path__")
 
 
 def test_an_unknown_name_is_refused_as_python_does():
@@ -128,7 +126,7 @@ def test_importing_loads_no_optional_package_and_no_room_that_a_release_does_not
     code = (
         "import sys, utmost; print(*(m for m in ('scipy', 'pandas', 'polars', 'pyarrow', 'narwhals',"
         " 'numba', 'matplotlib', 'click', 'hypothesis',"
-        " 'utmost.design.optima', 'utmost.design.geometry', 'utmost.doors') if m in sys.modules))"
+        " 'utmost.design.optima', 'utmost.design.geometry', 'utmost.interfaces') if m in sys.modules))"
     )
     assert python("-c", code).stdout.split() == []
 
@@ -137,7 +135,7 @@ def test_every_type_that_a_public_function_returns_can_be_imported_by_a_public_p
     """Whoever annotates a result finds its class in the list of a room or, where no page makes one, in its file."""
     rooms = [utmost] + [
         getattr(wing, name)
-        for wing in (utmost.laws, utmost.design, utmost.publish, utmost.doors)
+        for wing in (utmost.core, utmost.design, utmost.publish, utmost.interfaces)
         for name in wing.__all__
     ]
     public = [getattr(room, name) for room in rooms for name in getattr(room, "__all__", ())]

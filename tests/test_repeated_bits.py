@@ -9,19 +9,19 @@ import pytest
 
 import repeated_bits
 import utmost as ut
-from parts import entropy
+from utmost.core.sampling.random_bits import entropy
 
 TESTS = Path(__file__).parent
 DRAWN = """
 import utmost as ut
 from utmost.laws.noise import Geometric
 def test_one():
-    print("drawn", ut.laws.sampling.sample(Geometric(epsilon="1e-12"), 3).tolist())
+    print("drawn", ut.sampling.sample(Geometric(epsilon="1e-12"), 3).tolist())
 """
 
 
 def some():
-    return ut.laws.sampling.sample(ut.laws.noise.Geometric(epsilon="1e-12"), 4).tolist()
+    return ut.sampling.sample(ut.noise.Geometric(epsilon="1e-12"), 4).tolist()
 
 
 def test_equal_names_give_equal_draws_and_others_do_not():

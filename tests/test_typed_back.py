@@ -3,10 +3,11 @@
 import pytest
 
 import utmost as ut
-from utmost import losses, noise, spaces
+from utmost import noise, spaces
+from utmost.design.spaces import losses
 from utmost.errors import NotAMetric
-from utmost.laws.privacy import Amount
-from utmost.publish.releases import DetailRule
+from utmost.privacy import Amount
+from utmost.releases import DetailRule
 
 TYPED = [
     "level(epsilon=1)",
@@ -46,7 +47,7 @@ NAMES = {
     "losses": losses,
     "Amount": Amount,
     "DetailRule": DetailRule,
-    "PrivacyType": ut.design.types.PrivacyType,
+    "PrivacyType": ut.types.PrivacyType,
 }
 
 

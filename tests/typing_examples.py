@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import utmost as ut
-from utmost.design.optima import Optimum
-from utmost.doors.interop import register_frames
-from utmost.doors.interop.frame_verbs import FrameVerbs
+from utmost.counting import CountedTable
 from utmost.errors import BudgetExceeded, UtmostError
-from utmost.laws.exact import Level
-from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Budget, Release
-from utmost.publish.promises import Promise
+from utmost.exact import Level
+from utmost.interfaces.interop.frame_verbs import FrameVerbs
+from utmost.interop import register_frames
+from utmost.ledger import Budget, Release
+from utmost.optima import Optimum
+from utmost.promises import Promise
 from utmost.publish.releases.table import ReleasedOnce
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}

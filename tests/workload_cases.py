@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from utmost.publish.workloads import Domain, Workload, bins, hierarchy
+from utmost.workloads import Domain, Workload, bins, hierarchy
 
 BERKELEY = Domain(department=list("ABCDEF"), sex=["men", "women"], outcome=["admitted", "rejected"])
 GEOGRAPHY = Domain(

@@ -17,10 +17,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from utmost.design.capacities import capacity
-from utmost.design.spaces import counts, discrete, grid, hamming
-from utmost.design.types import PrivacyType
-from utmost.laws.programs import LinearProgram, solve
+from utmost.capacities import capacity
+from utmost.programs import LinearProgram, solve
+from utmost.spaces import counts, discrete, grid, hamming
+from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 SIDES, LINES = (2, 3, 4, 5, 6, 10, 20, 40, 60), (10, 20, 40, 200, 1_000)

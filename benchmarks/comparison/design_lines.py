@@ -6,11 +6,12 @@ import numpy as np
 from comparison.lines import OURS, Line, is_installed, script, timed
 
 import utmost as ut
-from utmost.design.optima import optimal_mechanism
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.consumer_program import user_program
-from utmost.design.spaces import Consumer, counts, grid, losses, priors
-from utmost.laws.programs import solve
+from utmost.design.spaces import losses, priors
+from utmost.optima import optimal_mechanism
+from utmost.programs import solve
+from utmost.spaces import Consumer, counts, grid
 
 HIGHS, QIF = "HiGHS, floats, no proof", "qif"
 NEAR = 1e-6

@@ -24,10 +24,11 @@ from comparison.lines import OURS, Line, is_installed
 
 import utmost as ut
 from utmost.design.optima.consumer_program import user_program
-from utmost.design.spaces import Consumer, grid, losses
-from utmost.laws.programs import solve
-from utmost.laws.sampling import sample
-from utmost.publish.workloads import Strategy, bins
+from utmost.design.spaces import losses
+from utmost.programs import solve
+from utmost.sampling import sample
+from utmost.spaces import Consumer, grid
+from utmost.workloads import Strategy, bins
 
 LEAST, MOST = 0.03, 2_000
 """Seconds that a contender is timed for at least, and how often it is called for that at most."""
@@ -205,10 +206,10 @@ def doors(folder: Path) -> Iterator[Ratio]:
         return
     from fastapi import FastAPI
 
-    from utmost.doors.service import Grant, Service
-    from utmost.doors.service.app import application
-    from utmost.doors.service.settings import Settings
-    from utmost.doors.service.terms import Terms
+    from utmost.interfaces.service.app import application
+    from utmost.interfaces.service.settings import Settings
+    from utmost.interfaces.service.terms import Terms
+    from utmost.service import Grant, Service
 
     ledger = ut.Ledger.open(folder / "served.db", create=True)
     service = Service(ledger)

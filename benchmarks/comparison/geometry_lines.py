@@ -10,9 +10,9 @@ from typing import Any
 
 from comparison.lines import OURS, Line, is_installed, script, timed
 
-from utmost.design.geometry import vertices
 from utmost.design.geometry.vertex_search import vertex_blocks
-from utmost.design.types import PrivacyType
+from utmost.geometry import vertices
+from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 NAMES = {"lrs": "lrs", "cdd": "cddlib", "ppl": "Parma Polyhedra Library"}

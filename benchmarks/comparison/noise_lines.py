@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from comparison.lines import Line, is_installed, script
 
-from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace
-from utmost.laws.sampling import sample
-from utmost.publish.releases import GradualRelease, bridge, relax, tighten
+from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace
+from utmost.releases import GradualRelease, bridge, relax, tighten
+from utmost.sampling import sample
 
 LAW = Geometric(epsilon=1)
 FEW = 10_000

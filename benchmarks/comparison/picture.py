@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from utmost.doors.figures.canvas import BLUE, GOLD, INK, PALE, RED, bare, page, write
+from utmost.interfaces.figures.canvas import BLUE, GOLD, INK, PALE, RED, bare, page, write
 
 
 def furthest(line: dict[str, Any]) -> list[tuple[str, float]]:

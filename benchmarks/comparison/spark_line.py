@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from comparison.lines import OURS, Line, is_installed
 
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling import Identifiers
+from utmost.exact import level
+from utmost.noise import Geometric
+from utmost.privacy import Unit
 from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases import ItemResponder
+from utmost.releases import ItemResponder
+from utmost.sampling import Identifiers
 
 IDENTITY = "Spark, identity map"
 

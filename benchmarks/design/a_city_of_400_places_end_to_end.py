@@ -26,8 +26,8 @@ import numpy as np
 from scipy.stats import chi2, norm
 
 import utmost as ut
-from utmost.doors.documents import designs
-from utmost.doors.documents.answers import saved_mechanism
+from utmost.interfaces.documents import designs
+from utmost.interfaces.documents.answers import saved_mechanism
 from utmost.publish.statements import codec
 
 TOWNS = Path(__file__).parents[2] / "examples" / "towns.csv"

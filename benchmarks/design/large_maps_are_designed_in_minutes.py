@@ -25,9 +25,10 @@ import numpy as np
 
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.tree_pricing import prepare
-from utmost.design.spaces import Consumer, Space, grid, losses
-from utmost.design.types import PrivacyType
-from utmost.doors.documents.consumer_files import prior_file
+from utmost.design.spaces import losses
+from utmost.interfaces.documents.consumer_files import prior_file
+from utmost.spaces import Consumer, Space, grid
+from utmost.types import PrivacyType
 
 LIMIT = float(os.environ.get("UTMOST_SECONDS", "600"))  # of processor
 CASES = (

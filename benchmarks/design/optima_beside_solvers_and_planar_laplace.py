@@ -6,7 +6,7 @@ Cases as in large_maps_are_designed_in_minutes.py; loss: distance; epsilon 1 per
 its simplex method, interior point (without crossover) and first-order method PDLP, one thread and 45 s by the clock
 each, up to 64 places; of these none ended in 20 to 40 s by the clock on a busy machine, 1.5 to 5 s of processor, and
 larger ones were not tried. What a solver has when it ends is made private (constants are mixed in, as
-`utmost.design.optima.repair` does), and the loss is that of the repaired channel, so that a point that breaks privacy
+`utmost.optima.repair` does), and the loss is that of the repaired channel, so that a point that breaks privacy
 wins nothing.
 
 qif, where it is installed, solves a program of its own forming; it is stopped after a minute by the clock.
@@ -27,11 +27,12 @@ from multiprocessing import get_context
 import numpy as np
 from large_maps_are_designed_in_minutes import SPACES, beliefs
 
+from utmost.core.programs.highs import _loaded
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.consumer_program import user_program
-from utmost.design.spaces import Consumer, losses
-from utmost.design.types import PrivacyType
-from utmost.laws.programs.highs import _loaded
+from utmost.design.spaces import losses
+from utmost.spaces import Consumer
+from utmost.types import PrivacyType
 
 CASES = (
     "grid,36,france grid,36,dirichlet random,36,uniform road,36,sparse grid,64,uniform random,64,dirichlet "

@@ -11,8 +11,9 @@ import numpy as np
 
 import utmost as ut
 from utmost.design.optima.consumer_program import user_program
-from utmost.design.spaces import Consumer, losses
-from utmost.laws.programs import solve
+from utmost.design.spaces import losses
+from utmost.programs import solve
+from utmost.spaces import Consumer
 
 
 def problem(n, seed, uniform):

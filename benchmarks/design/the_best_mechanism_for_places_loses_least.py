@@ -16,7 +16,7 @@ import numpy as np
 
 import utmost as ut
 from utmost.design.optima.column_generation import certificate_of_rays
-from utmost.doors.documents.consumer_files import prior_file
+from utmost.interfaces.documents.consumer_files import prior_file
 
 SIDE = 10
 
@@ -37,7 +37,7 @@ def main():
         for name, channel in (("planar noise", planar), ("exponential mechanism", exponential)):
             remapped, as_it_is = (
                 ut.expected_loss(channel, consumer),
-                ut.design.optima.face_value_loss(channel, consumer),
+                ut.optima.face_value_loss(channel, consumer),
             )
             print(f"{name:>24}, remapped {remapped:.3f}, as it is {as_it_is:.3f}", flush=True)
     manhattan = ut.spaces.grid(SIDE, SIDE, metric="manhattan")

@@ -102,7 +102,7 @@ def exact_vertex_of_40_counts():
     """The user's program of 41 secrets, 1 681 variables, carried on to its rational vertex."""
     import utmost as ut
     from utmost.design.optima.consumer_program import user_program
-    from utmost.laws.programs import solve_exactly
+    from utmost.programs import solve_exactly
 
     weights = np.rint(np.random.default_rng(40).dirichlet(np.ones(41)) * 10**6).astype(int)
     consumer = ut.Consumer(ut.priors.from_counts(weights), ut.losses.absolute)
@@ -117,7 +117,7 @@ def exact_vertex_of_40_counts():
 def refinement_of_60_secrets():
     """A channel, and the same one followed by noise: the exact remap between them."""
     import utmost as ut
-    from utmost.laws.exact import matrix_product
+    from utmost.exact import matrix_product
 
     fine = ut.channels.geometric_channel(60, alpha="2/3")
     coarse = ut.channels.Channel(matrix_product(fine.matrix, ut.channels.geometric_channel(60, alpha="1/2").matrix))
@@ -129,7 +129,7 @@ def refinement_of_60_secrets():
 def exact_product_of_200_secrets():
     """The matrix product of two geometric channels in rationals."""
     import utmost as ut
-    from utmost.laws.exact import matrix_product
+    from utmost.exact import matrix_product
 
     one, two = (
         ut.channels.geometric_channel(200, alpha="2/3").matrix,

@@ -15,12 +15,12 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
 import utmost as ut
+from utmost.core.exact.linear_algebra import solve_sparse, table_product
+from utmost.core.noise.quadrature import integer_sum
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.consumer_program import user_program
-from utmost.laws.exact import Interval
-from utmost.laws.exact.linear_algebra import solve_sparse, table_product
-from utmost.laws.noise.quadrature import integer_sum
-from utmost.laws.programs import solve, solve_exactly
+from utmost.exact import Interval
+from utmost.programs import solve, solve_exactly
 
 
 def main():

@@ -17,8 +17,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from utmost.design.channels import Channel
-from utmost.design.geometry import refines
+from utmost.channels import Channel
+from utmost.geometry import refines
 
 LIMIT = 60
 WAYS = {

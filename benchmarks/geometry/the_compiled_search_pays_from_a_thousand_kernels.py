@@ -25,9 +25,9 @@ SPACES = {
 
 
 def main():
-    list(walk_kernels(ut.design.geometry.vertices(ut.PrivacyType(ut.spaces.counts(3), alpha="1/2"))))
+    list(walk_kernels(ut.geometry.vertices(ut.PrivacyType(ut.spaces.counts(3), alpha="1/2"))))
     for name, space in SPACES.items():
-        listed = ut.design.geometry.vertices(ut.PrivacyType(space, alpha="1/2"))
+        listed = ut.geometry.vertices(ut.PrivacyType(space, alpha="1/2"))
         start = time.process_time()
         walked = np.concatenate([block.supports for block in walk_kernels(listed)])
         middle = time.process_time()

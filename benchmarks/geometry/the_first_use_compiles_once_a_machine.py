@@ -33,7 +33,7 @@ def inside(name, numba):
     if numba == "none":
         sys.modules["numba"] = None
     import utmost as ut
-    from utmost.design.geometry import kernels
+    from utmost.geometry import kernels
 
     start, call = CALLS[name]
     of = eval(start)

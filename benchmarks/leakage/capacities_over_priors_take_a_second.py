@@ -12,8 +12,8 @@ import time
 
 import numpy as np
 
-from utmost.design.channels import Channel
-from utmost.design.leakage import bayes_vulnerability, shannon_entropy
+from utmost.channels import Channel
+from utmost.leakage import bayes_vulnerability, shannon_entropy
 
 
 def main():

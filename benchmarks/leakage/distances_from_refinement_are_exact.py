@@ -14,8 +14,8 @@ from functools import partial
 
 import numpy as np
 
-from utmost.design.geometry import additive_capacity_at, kantorovich_distance, refinement_distance
-from utmost.design.spaces import counts, cycle, discrete
+from utmost.geometry import additive_capacity_at, kantorovich_distance, refinement_distance
+from utmost.spaces import counts, cycle, discrete
 
 A = [["1/10", "2/5", "1/10", "2/5"], ["1/5", "1/5", "3/10", "3/10"], ["1/2", "1/10", "1/10", "3/10"]]
 B = [["1/5", "11/50", "29/50"], ["1/5", "2/5", "2/5"], ["7/20", "2/5", "1/4"]]

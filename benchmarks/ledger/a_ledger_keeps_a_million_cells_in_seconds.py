@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from utmost.publish.ledger import Ledger
-from utmost.publish.releases import GradualRelease
+from utmost.ledger import Ledger
 from utmost.publish.releases.item_commitment import value_sums
+from utmost.releases import GradualRelease
 
 UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}
 

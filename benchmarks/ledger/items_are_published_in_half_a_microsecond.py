@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 import utmost as ut
-from utmost.laws.sampling import Identifiers
 from utmost.publish.releases.item_commitment import committed_rows
+from utmost.sampling import Identifiers
 
 PROMISE = {"columns": "x", "sensitivity": 1, "cells": 1, "epsilon": 1, "id_column": "id"}
 

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from postgres import fresh_database
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 CLIENTS, RELEASES, ROWS = 16, 20, 100
 KEY = bytes(range(32))

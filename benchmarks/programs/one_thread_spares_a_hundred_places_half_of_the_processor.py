@@ -11,9 +11,11 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from utmost.design.optima import column_generation, optimal_mechanism
-from utmost.design.spaces import Consumer, grid, losses
-from utmost.design.types import PrivacyType
+from utmost.design.optima import column_generation
+from utmost.design.spaces import losses
+from utmost.optima import optimal_mechanism
+from utmost.spaces import Consumer, grid
+from utmost.types import PrivacyType
 
 
 def seconds():

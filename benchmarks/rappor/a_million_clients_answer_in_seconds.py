@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from utmost.design.local import BitResponse, Bloom, PermanentResponses, Tally, decode
+from utmost.local import BitResponse, Bloom, PermanentResponses, Tally, decode
 
 NAMES = Path(__file__).parents[2] / "examples" / "first_names.csv"
 

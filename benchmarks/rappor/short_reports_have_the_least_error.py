@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from utmost.design.local import CategoryCounts, best_report, report_categories, short_report
+from utmost.local import CategoryCounts, best_report, report_categories, short_report
 
 EPSILON = 1
 

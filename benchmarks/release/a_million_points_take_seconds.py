@@ -12,9 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.laws.exact import level
-from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
-from utmost.publish.releases import PlanarRelease
+from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
+from utmost.exact import level
+from utmost.releases import PlanarRelease
 
 
 def seconds(work):

@@ -26,9 +26,8 @@ SILENT: dict[str, Any] = {
     "stderr": subprocess.DEVNULL,
     "env": AS_INSTALLED,
 }
-COUNTED = (
-    "from utmost.doors.cli.main import main\ntry:\n    main({!r})\nfinally:\n    print(len(sys.modules), file=seen)\n"
-)
+START = "from utmost.interfaces.cli.main import main\n"
+COUNTED = START + "try:\n    main({!r})\nfinally:\n    print(len(sys.modules), file=seen)\n"
 
 
 def seconds(*words: str) -> float:

@@ -9,7 +9,7 @@ the universe; the number of names of nobody is drawn, so that each line is of on
 import time
 
 from utmost.publish.promises.vast_domains import Tuples
-from utmost.publish.releases import Texts, name_cells
+from utmost.releases import Texts, name_cells
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

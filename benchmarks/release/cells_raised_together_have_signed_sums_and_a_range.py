@@ -11,11 +11,11 @@ import time
 
 import numpy as np
 
-from utmost import Unit
-from utmost.laws.exact import level
-from utmost.laws.noise.norm_staircase import NormStaircase
-from utmost.publish.releases import release_together
-from utmost.publish.workloads import ways_together
+from utmost.core.noise.norm_staircase import NormStaircase
+from utmost.exact import level
+from utmost.privacy import Unit
+from utmost.releases import release_together
+from utmost.workloads import ways_together
 
 LEVELS = ("1/10", 1, 3)
 

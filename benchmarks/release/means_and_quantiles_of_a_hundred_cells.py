@@ -9,11 +9,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost import Domain, Unit, release_workload
-from utmost.laws.noise import ratio_bars
+from utmost.core.noise import ratio_bars
+from utmost.privacy import Unit
 from utmost.publish.releases.quantiles import quantile_bar
-from utmost.publish.workloads import Strategy, bins
-from utmost.publish.workloads.forms import selected
+from utmost.publish.workloads.measuring.forms import selected
+from utmost.releases import release_workload
+from utmost.workloads import Domain, Strategy, bins
 
 
 def timed(work):

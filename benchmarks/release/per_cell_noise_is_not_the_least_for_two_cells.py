@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.laws.noise import Geometric
+from utmost.noise import Geometric
 
 REACH = 400
 

@@ -9,8 +9,8 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from utmost.laws.noise import Geometric
-from utmost.publish.releases import add_noise
+from utmost.noise import Geometric
+from utmost.releases import add_noise
 
 
 def peak_bytes() -> int:

@@ -6,7 +6,7 @@ Run: PYTHONPATH=src python benchmarks/sampling/a_million_answers_are_drawn_in_a_
 import numpy as np
 from timing import Contender, compared, shown
 
-from utmost.design.channels import geometric_channel
+from utmost.channels import geometric_channel
 
 N = 1_000_000
 

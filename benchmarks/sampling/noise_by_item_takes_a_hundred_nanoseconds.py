@@ -8,14 +8,14 @@ from time import process_time
 
 import numpy as np
 
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling import Identifiers
-from utmost.laws.sampling.item_words import item_tags
+from utmost.core.sampling.item_words import item_tags
+from utmost.exact import level
+from utmost.noise import Geometric
+from utmost.privacy import Unit
 from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases import ItemResponder
 from utmost.publish.releases.item_commitment import CommitmentKey
+from utmost.releases import ItemResponder
+from utmost.sampling import Identifiers
 
 SECRET = bytes(range(32))
 LATTICE = lattice_of("integers", Unit(sensitivity=1, cells=1, neighbours="add-remove"))

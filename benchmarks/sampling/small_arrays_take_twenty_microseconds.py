@@ -8,8 +8,9 @@ import time
 
 import numpy as np
 
-from utmost.laws.noise import Geometric, Laplace
-from utmost.laws.sampling import draw, sample
+from utmost.core.sampling import draw
+from utmost.noise import Geometric, Laplace
+from utmost.sampling import sample
 
 
 def microseconds(work, times=2000):

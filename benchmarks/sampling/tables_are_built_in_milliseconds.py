@@ -5,9 +5,9 @@ Run: PYTHONPATH=src python benchmarks/sampling/tables_are_built_in_milliseconds.
 
 from timing import Contender, compared, shown
 
-from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw
-from utmost.laws.sampling.draw import ManyStaircase
-from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, ArrayDraws, ManyTwoSided
+from utmost.core.sampling.draw import ManyStaircase
+from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ArrayDraws, ManyTwoSided
+from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw
 
 
 def build(law: IntegerLaw, plan: ArrayDraws) -> object:

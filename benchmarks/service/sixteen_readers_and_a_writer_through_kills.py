@@ -28,7 +28,7 @@ import httpx
 
 from postgres import fresh_database
 from service.test_serve import free_port, served
-from utmost import Ledger
+from utmost.ledger import Ledger
 
 READERS, ROWS = 16, 100
 TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "independent": True}

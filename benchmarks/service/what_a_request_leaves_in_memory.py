@@ -17,10 +17,10 @@ from pathlib import Path
 
 import httpx
 
-from utmost import Ledger
-from utmost.doors.service import Grant, Service
-from utmost.doors.service.app import application
-from utmost.doors.service.settings import Settings
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.ledger import Ledger
+from utmost.service import Grant, Service
 
 ROUNDS, TABLE = 5, {"n": list(range(100))}
 TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "independent": True}

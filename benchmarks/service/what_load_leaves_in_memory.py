@@ -23,9 +23,9 @@ from pathlib import Path
 import httpx
 
 from postgres import fresh_database
-from utmost import Ledger
-from utmost.doors.service import Grant, Service, served
-from utmost.doors.service.settings import Settings
+from utmost.interfaces.service.settings import Settings
+from utmost.ledger import Ledger
+from utmost.service import Grant, Service, served
 
 ROWS, EVERY = 100, 8
 TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "independent": True}

@@ -15,9 +15,9 @@ from time import process_time
 import numpy as np
 import pyarrow as pa
 
-from utmost.laws.sampling import Identifiers
-from utmost.laws.sampling.item_words import BlockCipher, derived_secret, item_tags
-from utmost.publish.tables.bounding import Tally, least_in_runs
+from utmost.core.sampling.item_words import BlockCipher, derived_secret, item_tags
+from utmost.publish.counting.bounding import Tally, least_in_runs
+from utmost.sampling import Identifiers
 
 SECRET, KEPT, EACH, BLOCK = bytes(32), 10, 14, 16
 SOURCE = r"""

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from utmost.publish.counting import count_table
-from utmost.publish.workloads import Domain
+from utmost.counting import count_table
+from utmost.workloads import Domain
 
 DOMAIN = Domain(page=list(range(400)), country=["A", "B", "C"])
 SAY = {"person": "user", "domain": DOMAIN, "at_most": 10, "key": b"k" * 32}

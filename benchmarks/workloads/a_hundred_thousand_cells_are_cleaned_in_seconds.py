@@ -12,9 +12,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from utmost import Domain, Unit, release_workload
-from utmost.publish.workloads import Strategy
-from utmost.publish.workloads import clean as module
+from utmost.privacy import Unit
+from utmost.publish.workloads.reconstruction import clean as module
+from utmost.releases import release_workload
+from utmost.workloads import Domain, Strategy
 
 least_whole_flow = module.least_whole_flow
 

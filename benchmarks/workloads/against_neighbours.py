@@ -207,8 +207,9 @@ def alone(name, file):
 
 def ours(people, columns, axes, bound, repeats):
     """By name of the strategy: noisy cells, seconds of counting and of releasing."""
-    from utmost import Domain, Workload, count_table, release_workload, strategy
-    from utmost.publish.workloads import Strategy
+    from utmost.counting import count_table
+    from utmost.releases import release_workload
+    from utmost.workloads import Domain, Strategy, Workload, strategy
 
     domain = Domain({name: list(labels) for name, labels in axes.items()})
     started = time.process_time()

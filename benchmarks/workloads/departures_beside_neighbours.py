@@ -143,7 +143,7 @@ def ours_means(columns, bound):
     words = {"values": "miles", "each": (0, 3000), "most_events": bound}
     counted = ut.count_table(miles, person="aircraft", domain={"age": AGES}, at_most=1, **words)
     plan = ut.workloads.Strategy(counted.domain, counted.unit, {"age miles": 1})
-    both = ut.publish.releases.SumsAndCounts(ut.release_workload(counted, plan, epsilon="4/5"))
+    both = ut.releases.SumsAndCounts(ut.release_workload(counted, plan, epsilon="4/5"))
     table = both["age"]
     return dict(zip(AGES, table["miles"] / table["count"], strict=True))
 

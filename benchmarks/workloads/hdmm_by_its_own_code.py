@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import integer_rows_beside_hdmm as ours
 
-from utmost.publish.workloads import Domain, Workload, bins
-from utmost.publish.workloads.product_search import product_rows
+from utmost.publish.workloads.planning.product_search import product_rows
+from utmost.workloads import Domain, Workload, bins
 
 STARTS, DRAWS = 5, 1000
 

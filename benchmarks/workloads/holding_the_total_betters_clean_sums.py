@@ -15,9 +15,10 @@ import csv
 import numpy as np
 from against_neighbours import EXAMPLES, berkeley, flights, wanted
 
-from utmost import Domain, Workload, count_table, release_workload, strategy
-from utmost.laws.programs import LinearProgram, solve
-from utmost.publish.workloads import Strategy
+from utmost.counting import count_table
+from utmost.programs import LinearProgram, solve
+from utmost.releases import release_workload
+from utmost.workloads import Domain, Strategy, Workload, strategy
 
 try:
     import mbi

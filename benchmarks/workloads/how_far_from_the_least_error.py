@@ -9,8 +9,8 @@ bound is computed again from its certificate.
 import sys
 from collections.abc import Callable
 
-from utmost import Unit
-from utmost.publish.workloads import Domain, Workload, bins, bounds_of, check_lower_bounds, hierarchy, strategy
+from utmost.privacy import Unit
+from utmost.workloads import Domain, Workload, bins, bounds_of, check_lower_bounds, hierarchy, strategy
 
 LEVELS = ("1/10", 1, 3)
 ONE = Unit(1, 1)

@@ -18,12 +18,12 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import minimize
 
-from utmost import Unit
-from utmost.laws.exact import level
-from utmost.publish.workloads import Domain, Workload, bins, strategy
-from utmost.publish.workloads.product_reconstruction import ProductReconstruction
-from utmost.publish.workloads.product_search import product_rows
-from utmost.publish.workloads.reconstruction import precision_weights
+from utmost.exact import level
+from utmost.privacy import Unit
+from utmost.publish.workloads.planning.product_search import product_rows
+from utmost.publish.workloads.reconstruction.least_squares import precision_weights
+from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
+from utmost.workloads import Domain, Workload, bins, strategy
 
 LEVELS = (0.1, 1, 3)
 DRAWS = 8

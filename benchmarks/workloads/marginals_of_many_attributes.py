@@ -20,12 +20,12 @@ import time
 import numpy as np
 
 import utmost as ut
-from utmost import Unit
-from utmost.publish.releases import release_workload
-from utmost.publish.workloads import Domain, Workload, bounds_of, check_lower_bounds, marginals, strategy
-from utmost.publish.workloads.marginal_bounds import wanted_spaces
-from utmost.publish.workloads.marginal_search import _cube_roots
-from utmost.publish.workloads.marginal_spaces import MarginalErrors
+from utmost.privacy import Unit
+from utmost.publish.workloads.bounds.marginal_bounds import wanted_spaces
+from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors
+from utmost.publish.workloads.planning.marginal_search import _cube_roots
+from utmost.releases import release_workload
+from utmost.workloads import Domain, Workload, bounds_of, check_lower_bounds, marginals, strategy
 
 ADULT = {
     "age": 85,

@@ -21,8 +21,8 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import linprog
 
-from utmost import Unit
-from utmost.publish.workloads import Domain, Workload, bounds_of, strategy
+from utmost.privacy import Unit
+from utmost.workloads import Domain, Workload, bounds_of, strategy
 
 LEVEL = "1/1000"
 CLOSE, ROUNDS = 0.02, 40

@@ -6,8 +6,8 @@ Run: PYTHONPATH=src python benchmarks/workloads/planning_a_hundred_thousand_cell
 from itertools import combinations
 from time import process_time
 
-from utmost import Unit
-from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
+from utmost.privacy import Unit
+from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 
 
 def marginals(domain, most=3):

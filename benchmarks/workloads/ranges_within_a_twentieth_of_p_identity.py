@@ -16,8 +16,8 @@ import time
 import numpy as np
 from scipy.optimize import minimize
 
-from utmost import Unit
-from utmost.publish.workloads import Domain, Workload, bins, strategy
+from utmost.privacy import Unit
+from utmost.workloads import Domain, Workload, bins, strategy
 
 
 def gram(n):

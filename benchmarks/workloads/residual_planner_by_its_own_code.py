@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from marginals_of_many_attributes import ADULT, dimension
 
-from utmost import Unit
-from utmost.publish.workloads import Domain, Workload, marginals, strategy
-from utmost.publish.workloads.marginal_bounds import wanted_spaces
+from utmost.privacy import Unit
+from utmost.publish.workloads.bounds.marginal_bounds import wanted_spaces
+from utmost.workloads import Domain, Workload, marginals, strategy
 
 THEIRS = """
 import itertools, sys

@@ -14,9 +14,9 @@ from fractions import Fraction
 from itertools import product
 from math import gcd
 
-from utmost import Unit
-from utmost.publish.workloads import certified_rows
-from utmost.publish.workloads.signed_search import signed_rows
+from utmost.privacy import Unit
+from utmost.publish.workloads.planning.signed_search import signed_rows
+from utmost.workloads import certified_rows
 
 LEVELS = ("1/10", "1", "3")
 CASES = ((2, 3, "1/50"), (3, 1, "1/100"), (3, 2, "1/100"))

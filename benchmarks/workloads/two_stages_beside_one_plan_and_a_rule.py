@@ -21,10 +21,10 @@ import numpy as np
 from against_neighbours import flights, true_cells
 from holding_the_total_betters_clean_sums import errors
 
-from utmost import Domain, Unit, count_table, release_workload
-from utmost.publish.counting import CountedTable
-from utmost.publish.releases import release_detailed
-from utmost.publish.workloads import Strategy, bins
+from utmost.counting import CountedTable, count_table
+from utmost.privacy import Unit
+from utmost.releases import release_detailed, release_workload
+from utmost.workloads import Domain, Strategy, bins
 
 
 def crowded():

@@ -6,8 +6,8 @@ Run: PYTHONPATH=src python benchmarks/workloads/what_one_individual_is_charged.p
 from fractions import Fraction
 from itertools import product
 
-from utmost import Unit
-from utmost.publish.workloads import Domain, Workload, bounds_of, certified_shares, check_lower_bounds, strategy
+from utmost.privacy import Unit
+from utmost.workloads import Domain, Workload, bounds_of, certified_shares, check_lower_bounds, strategy
 
 LEVELS = ("1/10", 1, 3)
 COUNTS = Unit(1, 1, "change-one", nonnegative=True)

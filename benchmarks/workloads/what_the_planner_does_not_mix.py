@@ -14,9 +14,9 @@ import sys
 import numpy as np
 from scipy.optimize import minimize
 
-from utmost import Unit
-from utmost.publish.workloads import Domain, Workload, bins, strategy
-from utmost.publish.workloads.product_search import product_rows
+from utmost.privacy import Unit
+from utmost.publish.workloads.planning.product_search import product_rows
+from utmost.workloads import Domain, Workload, bins, strategy
 
 EPSILON = 0.1
 PARTS = (0, 0.02, 0.1, 0.35, 0.65, 0.9, 0.98, 1)

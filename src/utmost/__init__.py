@@ -1,48 +1,175 @@
 """Provably optimal differential privacy: the least noise a level allows, drawn exactly, with the evidence."""
 
-from pathlib import Path
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from utmost.provided import RoomNames, register
+from utmost.provided import register
+from utmost.version import __version__ as __version__
 
-__all__: list[str]
+if TYPE_CHECKING:
+    from utmost import channels as channels
+    from utmost import noise as noise
+    from utmost import spaces as spaces
+    from utmost import workloads as workloads
+    from utmost.core.exact.levels import level as level
+    from utmost.core.noise.optimal import optimal_noise as optimal_noise
+    from utmost.core.privacy.unit import Unit as Unit
+    from utmost.core.sampling.draw import sample as sample
+    from utmost.design.capacities.capacity_of import capacity as capacity
+    from utmost.design.geometry.refining import refines as refines
+    from utmost.design.geometry.universal_optima import universal_mechanism as universal_mechanism
+    from utmost.design.optima.optimum import optimal_mechanism as optimal_mechanism
+    from utmost.design.optima.reading import expected_loss as expected_loss
+    from utmost.design.spaces import losses as losses
+    from utmost.design.spaces import priors as priors
+    from utmost.design.spaces.consumer import Consumer as Consumer
+    from utmost.design.types.privacy_type import PrivacyType as PrivacyType
+    from utmost.interfaces.documents.saved_designs import read_design as read_design
+    from utmost.interfaces.service.client import connect as connect
+    from utmost.publish.counting.contributions import count_contributions as count_contributions
+    from utmost.publish.counting.counted_events import count_table as count_table
+    from utmost.publish.counting.counted_measures import count as count
+    from utmost.publish.counting.counted_measures import distinct as distinct
+    from utmost.publish.counting.counted_measures import sum as sum
+    from utmost.publish.ledger.ledger import Ledger as Ledger
+    from utmost.publish.ledger.process_release import release as release
+    from utmost.publish.promises.accuracy import epsilon_for as epsilon_for
+    from utmost.publish.promises.promise import Promise as Promise
+    from utmost.publish.releases.gradual_release import GradualRelease as GradualRelease
+    from utmost.publish.releases.noised_workloads import release_workload as release_workload
+    from utmost.publish.releases.planar import PlanarRelease as PlanarRelease
+    from utmost.publish.releases.table import release_table as release_table
+    from utmost.publish.statements.promise_files import read_promise as read_promise
+    from utmost.publish.statements.published_files import read_release as read_release
+    from utmost.publish.statements.statement_check import check_statement as check_statement
+    from utmost.publish.statements.workload_files import read_workload as read_workload
+    from utmost.publish.workloads.planning.choose_strategy import strategy as strategy
+    from utmost.publish.workloads.workload import Workload as Workload
+    from utmost.tables.axes.domain import Domain as Domain
 
+_HOMES = {
+    "Consumer": "utmost.design.spaces.consumer:Consumer",
+    "Domain": "utmost.tables.axes.domain:Domain",
+    "GradualRelease": "utmost.publish.releases.gradual_release:GradualRelease",
+    "Ledger": "utmost.publish.ledger.ledger:Ledger",
+    "PlanarRelease": "utmost.publish.releases.planar:PlanarRelease",
+    "PrivacyType": "utmost.design.types.privacy_type:PrivacyType",
+    "Promise": "utmost.publish.promises.promise:Promise",
+    "Unit": "utmost.core.privacy.unit:Unit",
+    "Workload": "utmost.publish.workloads.workload:Workload",
+    "capacity": "utmost.design.capacities.capacity_of:capacity",
+    "channels": "utmost.channels",
+    "check_statement": "utmost.publish.statements.statement_check:check_statement",
+    "connect": "utmost.interfaces.service.client:connect",
+    "count": "utmost.publish.counting.counted_measures:count",
+    "count_contributions": "utmost.publish.counting.contributions:count_contributions",
+    "count_table": "utmost.publish.counting.counted_events:count_table",
+    "distinct": "utmost.publish.counting.counted_measures:distinct",
+    "epsilon_for": "utmost.publish.promises.accuracy:epsilon_for",
+    "expected_loss": "utmost.design.optima.reading:expected_loss",
+    "level": "utmost.core.exact.levels:level",
+    "losses": "utmost.design.spaces.losses",
+    "noise": "utmost.noise",
+    "optimal_mechanism": "utmost.design.optima.optimum:optimal_mechanism",
+    "optimal_noise": "utmost.core.noise.optimal:optimal_noise",
+    "priors": "utmost.design.spaces.priors",
+    "read_design": "utmost.interfaces.documents.saved_designs:read_design",
+    "read_promise": "utmost.publish.statements.promise_files:read_promise",
+    "read_release": "utmost.publish.statements.published_files:read_release",
+    "read_workload": "utmost.publish.statements.workload_files:read_workload",
+    "refines": "utmost.design.geometry.refining:refines",
+    "release": "utmost.publish.ledger.process_release:release",
+    "release_table": "utmost.publish.releases.table:release_table",
+    "release_workload": "utmost.publish.releases.noised_workloads:release_workload",
+    "sample": "utmost.core.sampling.draw:sample",
+    "spaces": "utmost.spaces",
+    "strategy": "utmost.publish.workloads.planning.choose_strategy:strategy",
+    "sum": "utmost.publish.counting.counted_measures:sum",
+    "universal_mechanism": "utmost.design.geometry.universal_optima:universal_mechanism",
+    "workloads": "utmost.workloads",
+}
+"""Where each public name is defined; its module is loaded when the name is first asked for."""
+
+_MODULES = (
+    "capacities",
+    "channels",
+    "counting",
+    "errors",
+    "exact",
+    "geometry",
+    "gradual",
+    "interop",
+    "leakage",
+    "ledger",
+    "local",
+    "noise",
+    "optima",
+    "privacy",
+    "programs",
+    "promises",
+    "releases",
+    "sampling",
+    "service",
+    "spaces",
+    "statements",
+    "testing",
+    "types",
+    "workloads",
+)
+
+__all__ = sorted([*_HOMES, *_MODULES, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]
+
+_EXTRAS = {"connect": "server", "interop": "all", "service": "server"}
 
 register(
     {
         "answering": "utmost.design.local.checked_mechanisms:read_mechanism",
-        "check_answers": "utmost.doors.documents.answer_words:check_answers",
-        "card": "utmost.doors.figures.cards:card",
+        "check_answers": "utmost.interfaces.documents.answer_words:check_answers",
+        "card": "utmost.interfaces.figures.cards:card",
         "checked_columns": "utmost.publish.releases.table:checked_columns",
         "checked_pieces": "utmost.publish.releases.streamed:checked_pieces",
         "checked_sums": "utmost.publish.releases.noised_workloads:checked_sums",
-        "command": "utmost.doors.cli.main:command_named",
+        "command": "utmost.interfaces.cli.main:command_named",
         "counted_form": "utmost.publish.statements.counted_files:COUNTED_FORM",
-        "dataframes": "utmost.publish.tables.dataframes",
+        "dataframes": "utmost.tables.frames.dataframes",
         "drawing": "utmost.design.channels.channel_draws:Drawing",
-        "duckdb_rows": "utmost.publish.tables.duckdb_engine:DuckRelation",
+        "duckdb_rows": "utmost.tables.engines.duckdb_engine:DuckRelation",
         "engine_ledger": "utmost.publish.ledger.engine_ledger",
         "engine_release": "utmost.publish.releases.engine_release",
-        "engines": "utmost.publish.tables.engines",
+        "engines": "utmost.tables.engines.engines",
         "json_file": "utmost.publish.statements.codec:read_json",
-        "lake_relation": "utmost.publish.tables.duckdb_engine:lake_relation",
+        "lake_relation": "utmost.tables.engines.duckdb_engine:lake_relation",
         "measured_sums": "utmost.publish.releases.workload_release:WorkloadRelease",
-        "packages": "utmost.doors.interop",
-        "plot": "utmost.doors.figures.plots:plot",
-        "polars_rows": "utmost.publish.tables.polars_engine:LazyPolars",
+        "packages": "utmost.interfaces.interop",
+        "plot": "utmost.interfaces.figures.plots:plot",
+        "polars_rows": "utmost.tables.engines.polars_engine:LazyPolars",
         "publication": "utmost.publish.statements.saved_tables",
         "save_promise": "utmost.publish.statements.promise_files:save_promise",
-        "saved_design": "utmost.doors.documents.saved_designs:save_design",
+        "saved_design": "utmost.interfaces.documents.saved_designs:save_design",
         "release_answers": "utmost.publish.statements.release_answers",
-        "sample": "utmost.laws.sampling.draw:sample",
-        "small_table": "utmost.publish.tables.small_tables:small_table",
-        "spark_rows": "utmost.publish.tables.spark_engine:SparkRows",
-        "table_adapters": "utmost.publish.tables.adapters",
-        "table_files": "utmost.publish.tables.files",
+        "sample": "utmost.core.sampling.draw:sample",
+        "small_table": "utmost.tables.files.small_tables:small_table",
+        "spark_rows": "utmost.tables.engines.spark_engine:SparkRows",
+        "table_adapters": "utmost.tables.frames.adapters",
+        "table_files": "utmost.tables.files.files",
     }
 )
-__getattr__ = RoomNames(__name__, str(Path(__file__).with_suffix(".pyi")))
-"""Each public name, as ``__init__.pyi`` lists it for people and types."""
-__all__ = sorted(__getattr__.names)
+
+
+def __getattr__(name: str) -> Any:
+    module, _, attribute = _HOMES.get(name, f"utmost.{name}" if name in _MODULES else "").partition(":")
+    if not module:
+        raise AttributeError(f"module 'utmost' has no attribute {name!r}")
+    try:
+        value = import_module(module)
+    except ModuleNotFoundError as error:  # of an extra that is not installed
+        if name not in _EXTRAS or (error.name or "").startswith("utmost"):
+            raise
+        from utmost.tables.optional_imports import absent
+
+        return absent(name, error.name, _EXTRAS[name])
+    globals()[name] = value = getattr(value, attribute) if attribute else value
+    return value
 
 
 def __dir__() -> list[str]:

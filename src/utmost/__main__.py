@@ -1,6 +1,6 @@
 """`python -m utmost` is the command line."""
 
-from utmost.doors.cli.main import main
+from utmost.interfaces.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design.capacities import capacity, policy_capacity
+from utmost.capacities import capacity, policy_capacity
+from utmost.channels import geometric_channel, randomized_response
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, ProductDual, UniformDual
 from utmost.design.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
@@ -17,12 +18,11 @@ from utmost.design.capacities.implicit_mechanisms import (
     UniformMechanism,
 )
 from utmost.design.capacities.pair_program import by_edge_program
-from utmost.design.channels import geometric_channel, randomized_response
 from utmost.design.optima.checker import Bounds
-from utmost.design.spaces import Policy, counts, discrete, grid, hamming
-from utmost.design.types import PolicyType, PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.laws.exact import as_array
+from utmost.exact import as_array
+from utmost.spaces import Policy, counts, discrete, grid, hamming
+from utmost.types import PolicyType, PrivacyType
 
 HALF = {"alpha": "1/2"}
 LINE, EQUAL = PrivacyType(counts(3), **HALF), PrivacyType(discrete(3), **HALF)

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.capacities import capacity
+from utmost.capacities import capacity
+from utmost.channels import Channel, geometric_channel
 from utmost.design.capacities.capacity_of import capacity_over_vertices
-from utmost.design.channels import Channel, geometric_channel
-from utmost.design.geometry import vertices
-from utmost.design.leakage import bayes_risk, bayes_vulnerability, g_vulnerability, guessing_entropy, shannon_entropy
-from utmost.design.spaces import counts, discrete, grid, hamming, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import priors
 from utmost.errors import OutOfRange, UtmostError
+from utmost.geometry import vertices
+from utmost.leakage import bayes_risk, bayes_vulnerability, g_vulnerability, guessing_entropy, shannon_entropy
+from utmost.spaces import counts, discrete, grid, hamming
+from utmost.types import PrivacyType
 
 TYPES = {
     "line": PrivacyType(counts(3), alpha="1/2"),

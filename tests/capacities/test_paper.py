@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.capacities import capacity
-from utmost.design.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
-from utmost.design.geometry import kernels, universality, vertices
-from utmost.design.optima import optimal_mechanism
-from utmost.design.spaces import Consumer, Space, counts, discrete, hamming, losses
-from utmost.design.types import PrivacyType, smallest_epsilon
+from utmost.capacities import capacity
+from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
+from utmost.design.spaces import losses
+from utmost.geometry import kernels, universality, vertices
+from utmost.optima import optimal_mechanism
+from utmost.spaces import Consumer, Space, counts, discrete, hamming
+from utmost.types import PrivacyType, smallest_epsilon
 
 HALF = Fraction(1, 2)
 levels = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)

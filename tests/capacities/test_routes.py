@@ -7,20 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.capacities import capacity
+from utmost.capacities import capacity
+from utmost.channels import Channel
 from utmost.design.capacities.capacity_of import ROUTES
 from utmost.design.capacities.packing import packing
 from utmost.design.capacities.pair_program import Classes, PairClasses, by_edge_program
 from utmost.design.capacities.similarity import Similarity
-from utmost.design.channels import Channel
-from utmost.design.geometry import vertices
 from utmost.design.geometry.symmetries import Automorphisms
-from utmost.design.optima import optimal_mechanism
-from utmost.design.spaces import Consumer, Space, counts, cycle, discrete, graph, grid, hamming, losses, priors, product
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses, priors
 from utmost.errors import NotAChannel
-from utmost.laws.exact import Surd
-from utmost.laws.programs import LinearProgram, solve_exactly
+from utmost.exact import Surd
+from utmost.geometry import vertices
+from utmost.optima import optimal_mechanism
+from utmost.programs import LinearProgram, solve_exactly
+from utmost.spaces import Consumer, Space, counts, cycle, discrete, graph, grid, hamming, product
+from utmost.types import PrivacyType
 
 KINDS = ("multiplicative", "additive")
 

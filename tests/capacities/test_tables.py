@@ -5,9 +5,9 @@ from math import log2, sqrt
 
 import pytest
 
-from utmost.design.capacities import capacity
-from utmost.design.spaces import counts, discrete, grid, hamming
-from utmost.design.types import PrivacyType
+from utmost.capacities import capacity
+from utmost.spaces import counts, discrete, grid, hamming
+from utmost.types import PrivacyType
 
 HALF = Fraction(1, 2)
 ALPHAS = (HALF, Fraction(1, 1000), Fraction(999, 1000), Fraction(3, 7))

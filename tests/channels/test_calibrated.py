@@ -7,18 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import any_losses, levels, metrics
-from utmost.design.channels import (
-    Channel,
-    abstract_staircase,
-    exponential_mechanism,
-    laplace_channel,
-    randomized_response,
-)
-from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming, losses
-from utmost.design.types import PrivacyType, smallest_epsilon
+from utmost.channels import Channel, abstract_staircase, exponential_mechanism, laplace_channel, randomized_response
+from utmost.design.spaces import losses
 from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.testing.strategies import any_losses, levels, metrics
+from utmost.spaces import Space, counts, discrete, graph, grid, hamming
+from utmost.types import PrivacyType, smallest_epsilon
 
 BOTH = pytest.mark.parametrize("make", [exponential_mechanism, abstract_staircase])
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.capacities import capacity
-from utmost.design.channels import (
+from utmost.capacities import capacity
+from utmost.channels import (
     Channel,
     abstract_staircase,
     exponential_mechanism,
@@ -20,14 +20,15 @@ from utmost.design.channels import (
     two_secret_optimum,
     unbounded_geometric_channel,
 )
-from utmost.design.geometry import kernels, universality
-from utmost.design.leakage import hyper, l_uncertainty
-from utmost.design.spaces import Space, counts, cycle, discrete, graph, grid, hamming, losses, priors
-from utmost.design.types import PrivacyType, smallest_epsilon
-from utmost.doors.testing import strategies as us
+from utmost.design.spaces import losses, priors
 from utmost.errors import Infeasible, NotALevel, OutOfRange, Unsupported
-from utmost.laws.exact import Surd, level
-from utmost.laws.noise import DiscreteStaircase
+from utmost.exact import Surd, level
+from utmost.geometry import kernels, universality
+from utmost.interfaces.testing import strategies as us
+from utmost.leakage import hyper, l_uncertainty
+from utmost.noise import DiscreteStaircase
+from utmost.spaces import Space, counts, cycle, discrete, graph, grid, hamming
+from utmost.types import PrivacyType, smallest_epsilon
 
 
 @given(us.alphas, st.integers(1, 4))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import channels, priors, sizes
-from utmost.design.channels import Channel, Remap
+from utmost.channels import Channel, Remap
 from utmost.errors import NotAChannel, NotANumber, OutOfRange
+from utmost.interfaces.testing.strategies import channels, priors, sizes
 
 chances = st.fractions(min_value=0, max_value=1, max_denominator=12)
 COIN = Channel([["3/4", "1/4"], ["1/4", "3/4"]])

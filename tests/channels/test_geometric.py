@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import alphas, channels, levels
-from utmost.design.channels import Channel, GeometricMatrix, Remap, geometric_channel, unbounded_geometric_channel
+from utmost.channels import Channel, GeometricMatrix, Remap, geometric_channel, unbounded_geometric_channel
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.laws.exact import as_array, is_exact, level, matrix_product, to_floats
+from utmost.exact import as_array, is_exact, level, matrix_product, to_floats
+from utmost.interfaces.testing.strategies import alphas, channels, levels
 
 counts = st.integers(0, 6)
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import alphas, levels, sizes
-from utmost.design.channels import (
+from utmost.channels import (
     Channel,
     GeometricMatrix,
     dual_randomized_response,
@@ -20,12 +19,14 @@ from utmost.design.channels import (
     unbounded_geometric_channel,
 )
 from utmost.design.channels.on_counts import renormalised_epsilon, renormalised_geometric_channel
-from utmost.design.optima import between_levels, folded_channel
 from utmost.design.optima.reading import folded_responses
-from utmost.design.spaces import counts, priors
+from utmost.design.spaces import priors
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
+from utmost.exact import level
+from utmost.interfaces.testing.strategies import alphas, levels, sizes
+from utmost.noise import Geometric
+from utmost.optima import between_levels, folded_channel
+from utmost.spaces import counts
 
 
 def laplace_cdf(x, epsilon):

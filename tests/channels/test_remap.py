@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.channels import Remap
+from utmost.channels import Remap
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import matrix_product
+from utmost.exact import matrix_product
 
 
 @given(st.data(), st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))

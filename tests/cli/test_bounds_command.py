@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from parts import COUNTED_FORM
-from utmost.publish.counting import count_contributions
-from utmost.publish.statements import bound_costs, read_release
-from utmost.publish.workloads import Domain
+from utmost.counting import count_contributions
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.statements import bound_costs, read_release
+from utmost.workloads import Domain
 
 FACTS = {"page": ["A", "B", "C"], "age": {"bins": [0, 90], "width": 30}}
 

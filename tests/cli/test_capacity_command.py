@@ -6,8 +6,8 @@ import re
 import pytest
 
 from running import called
-from utmost.doors.documents import capacities
 from utmost.errors import BadTable, UtmostError
+from utmost.interfaces.documents import capacities
 
 HALF = ["--alpha", "1/2"]
 

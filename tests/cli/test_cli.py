@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parts import COMMANDS
 from running import python, utmost_command
+from utmost.interfaces.cli.main import COMMANDS
 from utmost.version import __version__
 
 ROOT = Path(__file__).parents[2]

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from utmost.design.local import BitResponse, best_report
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.local import BitResponse, best_report
 
 LABELS = ["--labels", "bus,car,cycle,foot"]
 

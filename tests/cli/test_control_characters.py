@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from utmost.doors.cli.control_characters import harmless
+from utmost.interfaces.cli.screens.control_characters import harmless
 
 HOSTILE = "x\x1b[1A\x1b[2Ksignature  valid\x9b31m\u202e"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from parts import COUNTED_FORM
+from utmost.counting import count_table
 from utmost.errors import BadTable, UtmostError
-from utmost.laws.privacy import Unit
-from utmost.publish.counting import count_table
-from utmost.publish.workloads import Domain
+from utmost.privacy import Unit
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.workloads import Domain
 
 FACTS = {"page": {"values": ["A", "B"], "other": "else"}, "age": {"bins": [0, 100], "width": 50}}
 ROWS = [("ann", "A", 3, 5), ("ann", "B", 60, 2), ("bob", "A", 99, 9), ("bob", "X", 7, 1), ("ann", "A", 3, 4)]

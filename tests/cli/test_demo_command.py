@@ -8,8 +8,8 @@ from contextlib import chdir
 from pathlib import Path
 from time import process_time
 
-from utmost.doors.cli import demo_command
-from utmost.publish.tables.admissions import ADMISSIONS, ADMISSIONS_DOMAIN, admission_rows
+from utmost.interfaces.cli.commands import demo_command
+from utmost.tables.admissions import ADMISSIONS, ADMISSIONS_DOMAIN, admission_rows
 
 ROOT = Path(__file__).parents[2]
 

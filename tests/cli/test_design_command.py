@@ -9,7 +9,7 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.doors.documents import designs
+from utmost.interfaces.documents import designs
 
 HALF = ["--alpha", "1/2"]
 
@@ -240,7 +240,9 @@ def test_large_counts_are_designed_without_forming_a_matrix_for_the_attacker(run
 
 def test_the_picture_of_places_says_what_an_attacker_learns(run, tmp_path, monkeypatch):
     drawn = {}
-    monkeypatch.setattr("utmost.doors.figures.canvas.places_figure", lambda *given: drawn.update(caption=given[-1]))
+    monkeypatch.setattr(
+        "utmost.interfaces.figures.canvas.places_figure", lambda *given: drawn.update(caption=given[-1])
+    )
     asked = ["design", "--grid", "2x2", "--prior", "uniform", "--loss", "distance", "--epsilon", 1]
     assert run(*asked, "--plot", tmp_path / "places.svg")[0] == 0
     assert re.fullmatch(

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from utmost.design.optima import search_for_rays
-from utmost.doors.cli import screen
-from utmost.doors.documents import designs
+from utmost.interfaces.cli.screens import screen
+from utmost.interfaces.documents import designs
 
 ASKED = ["design", "--grid", "5x5", "--prior", "uniform", "--loss", "distance"]
 WEIGHTS = "".join(f"{k},{k * k % 17 + 1}\n" for k in range(49))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import utmost as ut
-from utmost.doors.documents import designs
-from utmost.doors.documents.space_names import space_facts, space_named, stated_space
 from utmost.errors import UtmostError
+from utmost.interfaces.documents import designs
+from utmost.interfaces.documents.space_names import space_facts, space_named, stated_space
 
 PARIS = Path(__file__).parents[2] / "examples" / "paris.csv"
 TOWNS = "town,lat,lon,people\nOslo,59.91,10.75,700\nBergen,60.39,5.32,290\nHamar,60.79,11.07,32\n"

@@ -9,11 +9,12 @@ import pytest
 
 from noisy import NOISE, noisy_libraries
 from running import utmost_command
-from utmost.doors.cli import doctor_command, self_check
-from utmost.doors.testing import SeededRandomness
-from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.sampling import sample
-from utmost.publish.ledger import Ledger
+from utmost.interfaces.cli import self_check
+from utmost.interfaces.cli.commands import doctor_command
+from utmost.ledger import Ledger
+from utmost.noise import DiscreteStaircase, Geometric
+from utmost.sampling import sample
+from utmost.testing import SeededRandomness
 
 
 def test_a_sound_installation_is_well_within_half_a_minute(run):

@@ -6,13 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from parts import tabled
-from utmost.design.capacities import capacity
-from utmost.design.leakage import shannon_entropy
-from utmost.design.optima import minimax_mechanism
-from utmost.design.spaces import counts, losses
-from utmost.design.types import PrivacyType
-from utmost.laws.noise import DiscreteStaircase, optimal_noise
+from utmost.capacities import capacity
+from utmost.core.noise.costs import tabled
+from utmost.design.spaces import losses
+from utmost.leakage import shannon_entropy
+from utmost.noise import DiscreteStaircase, optimal_noise
+from utmost.optima import minimax_mechanism
+from utmost.spaces import counts
+from utmost.types import PrivacyType
 
 HALF = ["--alpha", "1/2"]
 

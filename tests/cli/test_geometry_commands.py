@@ -10,10 +10,10 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.design.geometry import vertices
 from utmost.design.geometry.kernel_search import kernel_sizes
-from utmost.design.spaces import counts, grid, hamming
-from utmost.doors.cli import kernel_files
+from utmost.geometry import vertices
+from utmost.interfaces.cli import kernel_files
+from utmost.spaces import counts, grid, hamming
 
 HALF = ["--alpha", "1/2"]
 
@@ -136,7 +136,7 @@ def test_kernels_by_size_and_themselves(run):
 def test_kernels_are_streamed(run, tmp_path):
     """Sets of vertices, each kernel once; the vertices are those of `utmost vertices`."""
     found = json.loads(run("kernels", *HALF, "--line", 4, "--json")[1])
-    listed = ut.design.geometry.kernels(ut.PrivacyType(counts(3), alpha="1/2"))
+    listed = ut.geometry.kernels(ut.PrivacyType(counts(3), alpha="1/2"))
     assert sorted(map(tuple, found["kernels"])) == sorted(listed.support(k) for k in range(11))
     assert found["vertices"] == [[str(p) for p in v] for v in listed.vertices]
     out = tmp_path / "k.csv"

@@ -7,7 +7,7 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.design.leakage import guessing_entropy, shannon_entropy
+from utmost.leakage import guessing_entropy, shannon_entropy
 
 GEOMETRIC = "secret,low,middle,high\na,2/3,1/6,1/6\nb,1/3,1/3,1/3\nc,1/6,1/6,2/3\n"
 RESPONSE = "1/2,1/4,1/4\n1/4,1/2,1/4\n1/4,1/4,1/2\n"
@@ -56,13 +56,13 @@ def test_json_holds_the_hyper_and_the_strategy(run, geometric):
 C = ut.channels.geometric_channel(3, alpha="1/2")
 UNIFORM = ut.priors.uniform(3)
 MEASURED = {
-    ("--measure", "bayes"): ut.design.leakage.bayes_vulnerability.posterior(C, UNIFORM),
-    ("--measure", "Bayes-Risk"): ut.design.leakage.bayes_risk.posterior(C, UNIFORM),
+    ("--measure", "bayes"): ut.leakage.bayes_vulnerability.posterior(C, UNIFORM),
+    ("--measure", "Bayes-Risk"): ut.leakage.bayes_risk.posterior(C, UNIFORM),
     ("--measure", "shannon"): shannon_entropy.posterior(C, UNIFORM),
     ("--measure", "guessing"): guessing_entropy.posterior(C, UNIFORM),
-    ("--measure", "property:x,x,y"): ut.design.leakage.property_vulnerability("xxy").posterior(C, UNIFORM),
-    ("--loss", "squared"): ut.design.leakage.l_uncertainty(ut.losses.squared).posterior(C, UNIFORM),
-    ("--loss", "asymmetric:1,3"): ut.design.leakage.l_uncertainty(ut.losses.asymmetric(1, 3)).posterior(C, UNIFORM),
+    ("--measure", "property:x,x,y"): ut.leakage.property_vulnerability("xxy").posterior(C, UNIFORM),
+    ("--loss", "squared"): ut.leakage.l_uncertainty(ut.losses.squared).posterior(C, UNIFORM),
+    ("--loss", "asymmetric:1,3"): ut.leakage.l_uncertainty(ut.losses.asymmetric(1, 3)).posterior(C, UNIFORM),
 }
 
 
@@ -78,14 +78,12 @@ def test_gains_losses_and_priors_from_files(run, geometric, file):
     belief = ["1/2", "1/4", "1/4"]
     report = of(run, geometric, "--gain", gain, "--prior", prior)["geometric"]
     assert report["posterior"]["exact"] == str(
-        ut.design.leakage.g_vulnerability([[1, -1], [0, 0], [-1, 1]]).posterior(C, belief)
+        ut.leakage.g_vulnerability([[1, -1], [0, 0], [-1, 1]]).posterior(C, belief)
     )
     assert report["multiplicative_leakage"] is None
     assert report["strategy"][2]["action"] == "1"
     report = of(run, geometric, "--loss", loss, "--prior", prior)["geometric"]
-    assert report["posterior"]["exact"] == str(
-        ut.design.leakage.l_uncertainty([[0, 1], [1, 0], [1, 1]]).posterior(C, belief)
-    )
+    assert report["posterior"]["exact"] == str(ut.leakage.l_uncertainty([[0, 1], [1, 0], [1, 1]]).posterior(C, belief))
     assert "none: the gain is negative" in run("leakage", geometric, "--gain", gain)[1]
 
 

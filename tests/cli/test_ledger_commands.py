@@ -15,8 +15,8 @@ import pytest
 
 from postgres import fresh_database
 from running import utmost_command
-from utmost.publish.ledger import Ledger
-from utmost.publish.tables import files
+from utmost.ledger import Ledger
+from utmost.tables.files import files
 
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
@@ -375,7 +375,7 @@ class Lines(list):
 
 def test_the_bar_of_a_large_table(run, monkeypatch):
     """Whoever looks on sees how far long work is; the work tells it by itself."""
-    from utmost.laws.exact import long_work
+    from utmost.core.exact import long_work
 
     monkeypatch.setattr(long_work, "_PATIENCE", 0)
     monkeypatch.setattr(long_work, "_EVERY", 0.0005)

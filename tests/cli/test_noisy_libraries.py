@@ -9,7 +9,7 @@ import sys
 import yaml
 
 from noisy import NOISE, noisy_libraries
-from parts import COMMANDS, command_named
+from utmost.interfaces.cli.main import COMMANDS, command_named
 
 HALF = "--alpha 1/2"
 PROMISE = "--columns n --public town --sensitivity 1 --cells 1 --epsilon 1"

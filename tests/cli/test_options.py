@@ -16,10 +16,10 @@ from unittest import mock
 
 import pytest
 
-from parts import COMMANDS, command_named, in_words
 from running import PLAIN, called, python
-from utmost.doors.papers import contents
 from utmost.errors import BadTable, OutOfRange
+from utmost.interfaces.cli.main import COMMANDS, command_named, in_words
+from utmost.interfaces.papers import contents
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
 SILENT = ["--columns", "n", "--epsilon", 100, "--sensitivity", 1, "--cells", 1, "--yes"]

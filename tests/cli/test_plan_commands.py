@@ -13,15 +13,15 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from parts import COUNTED_FORM, read_domain
-from utmost import release_workload
+from utmost.counting import count_table
 from utmost.errors import LittleProtection, UtmostError
-from utmost.laws.exact import level
-from utmost.laws.privacy import Unit
-from utmost.publish.counting import count_table
-from utmost.publish.statements import read_workload
+from utmost.exact import level
+from utmost.privacy import Unit
+from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.workloads import Strategy, Workload, share_level
+from utmost.releases import release_workload
+from utmost.statements import read_workload
+from utmost.workloads import Strategy, Workload, share_level
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOMAIN = EXAMPLES / "applicants_domain.json"

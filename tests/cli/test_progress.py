@@ -4,9 +4,9 @@ from importlib import import_module
 
 import pytest
 
-from utmost.laws.exact.long_work import Watch, watched_by
+from utmost.core.exact.long_work import Watch, watched_by
 
-progress = import_module("utmost.doors.cli.screen")
+progress = import_module("utmost.interfaces.cli.screens.screen")
 ROWS = [["1"], ["2"]]
 PIECES = [(400_000, b"1\n"), (600_000, b"2\n")]
 

@@ -8,16 +8,17 @@ from typing import get_args
 
 import pytest
 
-from utmost import Ledger, Promise, Unit, read_promise
-from utmost.doors.cli.options import told
-from utmost.doors.cli.promise_options import Promised
-from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.promises import named_cell_noise
-from utmost.publish.releases import Texts
+from utmost.interfaces.cli.options.promise_options import Promised
+from utmost.interfaces.cli.options.release_options import ReleaseOptions
+from utmost.interfaces.cli.options.shared_options import told
+from utmost.ledger import Ledger
+from utmost.privacy import Unit
+from utmost.promises import Promise, named_cell_noise
 from utmost.publish.releases.table import rehearse_table
-from utmost.publish.statements.promise_files import PROMISE_FORM
-from utmost.publish.tables import files
+from utmost.publish.statements.promise_files import PROMISE_FORM, read_promise
+from utmost.releases import Texts
+from utmost.tables.files import files
 
 FORMATS = Path(__file__).parents[1] / "documents/formats"
 COLUMNS = ["--columns", "admitted", "--public", "department", "--sensitivity", 1, "--cells", 1]

@@ -18,7 +18,7 @@ HALF = ["--alpha", "1/2"]
 
 
 def reading(prior, loss, z, **at):
-    return ut.design.optima.read(ut.level(**at), ut.Consumer(prior, loss), z)
+    return ut.optima.read(ut.level(**at), ut.Consumer(prior, loss), z)
 
 
 def test_one_response_is_read_as_the_library_reads_it(run, file):
@@ -172,11 +172,11 @@ def test_a_staircase_release_is_read_by_its_statement(run, file, tmp_path):
         ut.Consumer(ut.priors.uniform(10), ut.losses.absolute),
     )
     for z, answer, loss in zip(responses, rows["answer"], rows["expected_loss"], strict=True):
-        expected = ut.design.optima.read(law, consumer, z)
+        expected = ut.optima.read(law, consumer, z)
         assert (answer, loss) == (expected.action, float(expected.loss))
     assert {True, False} == {0 <= z <= 9 for z in responses}
     code, found, _ = run("read", "--response", 4, "--statement", f"{out}.json", *asked)
-    assert json.loads(found)["expected_loss_exact"] == str(ut.design.optima.read(law, consumer, 4).loss)
+    assert json.loads(found)["expected_loss_exact"] == str(ut.optima.read(law, consumer, 4).loss)
     code, _, err = run("read", "--response", 4, "--statement", f"{out}.json", "--clamped", *asked)
     assert (code, "only geometric noise can be read where it was clamped" in err) == (2, True)
 

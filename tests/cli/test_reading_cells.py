@@ -9,7 +9,7 @@ import pytest
 
 import utmost as ut
 from running import PLAIN
-from utmost.publish.workloads import Strategy
+from utmost.workloads import Strategy
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RELEASED = EXAMPLES / "released_admissions.csv"

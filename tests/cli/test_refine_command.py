@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 
 from running import called
-from utmost.design.channels import Channel, geometric_channel, randomized_response
+from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry.refinement_proofs import prefers
-from utmost.design.spaces import Consumer
-from utmost.doors.documents import channel_files
+from utmost.interfaces.documents import channel_files
+from utmost.spaces import Consumer
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.doors.cli.terminal import Column, Group, Screen, Table, Text, cells
+from utmost.interfaces.cli.screens.terminal import Column, Group, Screen, Table, Text, cells
 
 LONG = "longlonglonglonglonglongword"
 WORDS = st.sampled_from(

@@ -7,7 +7,7 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.doors.documents import verdicts
+from utmost.interfaces.documents import verdicts
 
 HALF = ["--alpha", "1/2"]
 

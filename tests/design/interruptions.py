@@ -1,6 +1,6 @@
 """A search that is interrupted from the keyboard, and what its certificate must be all the same."""
 
-from utmost.design.channels import Channel
+from utmost.channels import Channel
 from utmost.design.optima.column_generation import certificate_of_rays
 
 

@@ -3,8 +3,9 @@
 import random
 from fractions import Fraction
 
-from utmost.design.spaces import Consumer, counts, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import priors
+from utmost.spaces import Consumer, counts
+from utmost.types import PrivacyType
 
 
 def random_alpha(rng: random.Random) -> Fraction:

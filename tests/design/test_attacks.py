@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.design.channels import geometric_channel, randomized_response
-from utmost.design.optima import attack
+from utmost.channels import geometric_channel, randomized_response
 from utmost.design.optima.attacks import usual_mechanisms
-from utmost.design.spaces import counts, cycle, discrete, grid, losses, points, priors
-from utmost.design.types import smallest_epsilon
+from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange
-from utmost.laws.exact import as_rationals
+from utmost.exact import as_rationals
+from utmost.optima import attack
+from utmost.spaces import counts, cycle, discrete, grid, points
+from utmost.types import smallest_epsilon
 
 
 def shares(size):

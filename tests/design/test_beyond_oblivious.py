@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from design.random_consumers import loose_consumer, strict_consumer
-from utmost.design.channels import Channel
-from utmost.design.optima import CountQuery, averaged, optimal_mechanism, uniqueness
+from utmost.channels import Channel
 from utmost.design.optima.beyond_oblivious import best_worst_case, conflicting_users, expanded, worst_case_loss
 from utmost.design.optima.sharing import shared_mechanism, sharing_program, sharing_refutation
-from utmost.design.spaces import counts
-from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange
-from utmost.laws.programs import farkas_gap
+from utmost.optima import CountQuery, averaged, optimal_mechanism, uniqueness
+from utmost.programs import farkas_gap
+from utmost.spaces import counts
+from utmost.types import PrivacyType
 
 F = Fraction
 FIGURE_4 = {(1, 0, 0): [F(11, 12), F(1, 12)], (0, 1, 0): [F(2, 3), F(1, 3)], (1, 0, 1): [F(5, 6), F(1, 6)]}

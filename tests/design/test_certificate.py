@@ -5,12 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design.channels import Remap
-from utmost.design.optima import optimal_mechanism
+from utmost.channels import Remap
 from utmost.design.optima.checker import Bounds, check_private, edge_bound, edge_slacks
-from utmost.design.spaces import Consumer, counts, discrete, grid, hamming, losses, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses, priors
 from utmost.errors import PromiseBroken
+from utmost.optima import optimal_mechanism
+from utmost.spaces import Consumer, counts, discrete, grid, hamming
+from utmost.types import PrivacyType
 
 LINE = PrivacyType(counts(4), alpha="1/3")
 FLAT = PrivacyType(discrete(3), alpha="1/3")

@@ -8,15 +8,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design.channels import Channel
-from utmost.design.optima import Optimum, optimal_mechanism
+from utmost.channels import Channel
 from utmost.design.optima.checker import Multipliers, edge_slacks
 from utmost.design.optima.column_generation import certificate_of_rays
-from utmost.design.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming, losses, priors
-from utmost.design.types import PrivacyType, smallest_epsilon
-from utmost.doors.documents import designs
-from utmost.doors.documents.consumer_files import prior_file
+from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, PromiseBroken
+from utmost.interfaces.documents import designs
+from utmost.interfaces.documents.consumer_files import prior_file
+from utmost.optima import Optimum, optimal_mechanism
+from utmost.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming
+from utmost.types import PrivacyType, smallest_epsilon
 
 SPACES = {
     "square": grid(3, 3),

@@ -9,13 +9,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from utmost.design.channels import fair_channel, geometric_channel
-from utmost.design.optima import Constraint, optimal_mechanism
+from utmost.channels import fair_channel, geometric_channel
 from utmost.design.optima.checker import Bounds
 from utmost.design.optima.constrained import constraint_rows, read_constraints
-from utmost.design.spaces import Consumer, counts, discrete, losses, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
+from utmost.optima import Constraint, optimal_mechanism
+from utmost.spaces import Consumer, counts, discrete
+from utmost.types import PrivacyType
 
 HALF = Fraction(1, 2)
 

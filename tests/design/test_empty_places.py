@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from design.interruptions import check_interrupted
-from utmost.design.channels import Channel
+from utmost.channels import Channel
 from utmost.design.optima import search_for_rays
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.empty_places import filled, filled_at_a_loss, short_places
-from utmost.design.spaces import Consumer, Space, grid, losses
-from utmost.design.types import PrivacyType
-from utmost.doors.documents.consumer_files import prior_file
+from utmost.design.spaces import losses
 from utmost.errors import Infeasible
-from utmost.laws.programs import LinearProgram, solve
+from utmost.interfaces.documents.consumer_files import prior_file
+from utmost.programs import LinearProgram, solve
+from utmost.spaces import Consumer, Space, grid
+from utmost.types import PrivacyType
 
 
 def some_rows(seed, t=4):

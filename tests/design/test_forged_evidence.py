@@ -6,13 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design.channels import Remap
-from utmost.design.optima import minimax_mechanism, optimal_mechanism, policy_mechanism
+from utmost.channels import Remap
 from utmost.design.optima.checker import Multipliers
-from utmost.design.spaces import Consumer, Policy, counts, discrete, losses, priors
-from utmost.design.types import PolicyType, PrivacyType
+from utmost.design.spaces import losses, priors
 from utmost.errors import PromiseBroken
-from utmost.laws.exact import objects
+from utmost.exact import objects
+from utmost.optima import minimax_mechanism, optimal_mechanism, policy_mechanism
+from utmost.spaces import Consumer, Policy, counts, discrete
+from utmost.types import PolicyType, PrivacyType
 
 LINE = PrivacyType(counts(3), alpha="1/2")
 

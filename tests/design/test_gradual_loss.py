@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from utmost.design.optima import gradual_loss
+from utmost.core.noise import costs
 from utmost.design.optima.unavoidable_loss import PairForms
 from utmost.errors import NotALevel, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.gradual import losslessness
-from utmost.laws.noise import DiscreteStaircase, Geometric, costs
-from utmost.laws.programs import LinearProgram, solve
+from utmost.exact import level
+from utmost.gradual import losslessness
+from utmost.noise import DiscreteStaircase, Geometric
+from utmost.optima import gradual_loss
+from utmost.programs import LinearProgram, solve
 
 # THEORY 4.4, in percent: both levels may lose; the strict one exact; the loose one exact.
 KNOWN = [

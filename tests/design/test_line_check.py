@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from design.random_consumers import any_consumer, loose_consumer, random_type, unimodal_consumer
-from utmost.design.channels import geometric_channel
-from utmost.design.optima import expected_loss
+from utmost.channels import geometric_channel
 from utmost.design.optima.checker_on_counts import (
     dual_bound,
     exact_slacks,
@@ -19,9 +18,11 @@ from utmost.design.optima.checker_on_counts import (
     remap_loss,
 )
 from utmost.design.optima.closed_form import exact_design, float_design
-from utmost.design.spaces import Consumer, losses, priors
+from utmost.design.spaces import losses, priors
 from utmost.errors import PromiseBroken, Unsupported
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.optima import expected_loss
+from utmost.spaces import Consumer
 
 
 def extreme_columns(n, alpha):

@@ -5,13 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design.optima import optimal_mechanism
 from utmost.design.optima.column_generation import searched
 from utmost.design.optima.loss_curves import LossCurve, designs_in_turn, even_levels_between, loss_curve
-from utmost.design.spaces import Consumer, Space, counts, discrete, grid, hamming, losses, places, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses, priors
 from utmost.errors import NotALevel, OutOfRange
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.optima import optimal_mechanism
+from utmost.spaces import Consumer, Space, counts, discrete, grid, hamming, places
+from utmost.types import PrivacyType
 
 PLACE = grid(5, 5)
 PRIOR = np.random.default_rng(3).dirichlet(np.ones(25))

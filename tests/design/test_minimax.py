@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from design.random_consumers import monotone_loss, random_type
-from utmost.design.channels import geometric_channel
-from utmost.design.optima import derivation, minimax_mechanism
+from utmost.channels import geometric_channel
 from utmost.design.optima.minimax import _by_channel, worst_loss
-from utmost.design.spaces import Consumer, counts, discrete, grid, hamming, losses, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange
+from utmost.optima import derivation, minimax_mechanism
+from utmost.spaces import Consumer, counts, discrete, grid, hamming
+from utmost.types import PrivacyType
 
 F = Fraction
 THREE = PrivacyType(counts(3), alpha="1/2")

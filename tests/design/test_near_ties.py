@@ -8,8 +8,8 @@ from math import nextafter
 import numpy as np
 import pytest
 
+from utmost.channels import geometric_channel
 from utmost.design.capacities.similarity import Similarity
-from utmost.design.channels import geometric_channel
 from utmost.design.optima import checker
 from utmost.design.optima.checker import (
     alpha_above,
@@ -19,11 +19,11 @@ from utmost.design.optima.checker import (
     check_private,
     doubtful_ratios,
 )
-from utmost.design.spaces import Space, counts, discrete, graph, grid, points
-from utmost.design.types import PrivacyType
 from utmost.design.types.privacy_type import power_interval
 from utmost.errors import PromiseBroken
-from utmost.laws.exact import Surd
+from utmost.exact import Surd
+from utmost.spaces import Space, counts, discrete, graph, grid, points
+from utmost.types import PrivacyType
 
 TYPES = [
     PrivacyType(grid(2, 3), epsilon=1),

@@ -12,11 +12,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design.channels import Channel, geometric_channel
-from utmost.design.optima import bayes_remap, derivation, expected_loss, optimal_mechanism
+from utmost.channels import Channel, geometric_channel
 from utmost.design.optima.reading import posterior
-from utmost.design.spaces import Consumer, counts, losses, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses, priors
+from utmost.optima import bayes_remap, derivation, expected_loss, optimal_mechanism
+from utmost.spaces import Consumer, counts
+from utmost.types import PrivacyType
 
 pytestmark = pytest.mark.oracle
 qif = pytest.importorskip("qif")

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from design.random_consumers import any_consumer, random_type
-from utmost.design.channels import Channel, geometric_channel
-from utmost.design.optima import bayes_remap, expected_loss, face_value_loss, face_value_of_noise, folded_channel, read
+from utmost.channels import Channel, geometric_channel
+from utmost.core.noise import costs
 from utmost.design.optima.reading import equivalent_response, folded_responses, posterior
-from utmost.design.spaces import Consumer, losses, priors
+from utmost.design.spaces import losses, priors
 from utmost.errors import NotAPrior, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, costs
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric, Laplace
+from utmost.optima import bayes_remap, expected_loss, face_value_loss, face_value_of_noise, folded_channel, read
+from utmost.spaces import Consumer
 
 
 def test_reading_one_response_is_the_bayes_remap_of_the_clamped_channel():

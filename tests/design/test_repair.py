@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.channels import Channel, geometric_channel, planar_geometric_channel
-from utmost.design.optima import repair
-from utmost.design.spaces import Space, counts, discrete, grid
-from utmost.design.types import PrivacyType
-from utmost.doors.testing import strategies as us
+from utmost.channels import Channel, geometric_channel, planar_geometric_channel
 from utmost.errors import NotAChannel, PromiseBroken
+from utmost.interfaces.testing import strategies as us
+from utmost.optima import repair
+from utmost.spaces import Space, counts, discrete, grid
+from utmost.types import PrivacyType
 
 
 def variation(one, other):

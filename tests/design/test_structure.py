@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from design.random_consumers import loose_consumer, random_type, strict_consumer
-from utmost.design.channels import Channel, GeometricMatrix, Remap, geometric_channel
-from utmost.design.optima import between_levels, derivation, optimal_mechanism
+from utmost.channels import Channel, GeometricMatrix, Remap, geometric_channel
+from utmost.core.exact.linear_algebra import solve_sparse
 from utmost.design.optima.structure import check_lemmas, constraint_matrix, remap_of_vertex
-from utmost.design.spaces import Consumer, counts, losses, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, PromiseBroken, SolverFailed
-from utmost.laws.exact import level
-from utmost.laws.exact.linear_algebra import solve_sparse
+from utmost.exact import level
+from utmost.optima import between_levels, derivation, optimal_mechanism
+from utmost.spaces import Consumer, counts
+from utmost.types import PrivacyType
 
 F = Fraction
 STUBBORN = Channel([["0", "1/3", "2/3"], ["0", "2/3", "1/3"], ["0", "1/3", "2/3"]])

@@ -10,11 +10,11 @@ from scipy.stats import binomtest, chisquare
 import utmost as ut
 from goodness import LEVEL
 from utmost.design.optima.column_generation import certificate_of_rays
-from utmost.design.spaces import grid
-from utmost.doors.documents import designs
-from utmost.doors.documents.answers import saved_mechanism
-from utmost.doors.testing import seeded_draw
+from utmost.interfaces.documents import designs
+from utmost.interfaces.documents.answers import saved_mechanism
 from utmost.publish.statements import codec
+from utmost.spaces import grid
+from utmost.testing import seeded_draw
 
 TOWNS = Path(__file__).parents[2] / "examples" / "towns.csv"
 DRAWS = 200_000

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from utmost.design.optima.extreme_rays import Forest, generic_factors, plain_factors
-from utmost.laws.programs import LinearProgram, solve
+from utmost.programs import LinearProgram, solve
 
 
 def random_distances(rng, n):

@@ -4,11 +4,12 @@ from fractions import Fraction
 import pytest
 
 from design.random_consumers import any_consumer, loose_consumer, random_type, strict_consumer
-from utmost.design.optima import optimal_mechanism, uniqueness
 from utmost.design.optima.structure import _is_only_vertex
-from utmost.design.spaces import Consumer, counts, discrete, losses, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses, priors
 from utmost.errors import Unsupported
+from utmost.optima import optimal_mechanism, uniqueness
+from utmost.spaces import Consumer, counts, discrete
+from utmost.types import PrivacyType
 
 
 def test_the_optimum_of_figure_2_is_unique():

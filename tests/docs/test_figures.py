@@ -8,8 +8,8 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.doors.figures.strategy_pictures import clean_figure, strategy_figure
-from utmost.doors.testing import seeded_workload_release
+from utmost.interfaces.figures.strategy_pictures import clean_figure, strategy_figure
+from utmost.testing import seeded_workload_release
 
 ROOT = Path(__file__).parents[2]
 CHANNELS = ROOT / "examples" / "channels"
@@ -60,8 +60,8 @@ def test_the_front_picture(tmp_path):
 def test_the_pages_of_the_service(scheme):
     """They show the page and the style sheet as they are now: `python .ci/service_picture.py` draws them again."""
     pytest.importorskip("fastapi")
-    from parts import application
     from service.visiting import Visitor
+    from utmost.interfaces.service.app import application
 
     picture = runpy.run_path(str(ROOT / ".ci/service_picture.py"))
     with picture["shown_service"]() as (service, presented):

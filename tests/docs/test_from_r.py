@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from utmost import read_release
+from utmost.statements import read_release
 
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.findall(r"```r\n(.*?)```", (ROOT / "docs/howto/from-r.md").read_text(encoding="utf-8"), re.S)

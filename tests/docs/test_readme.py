@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from parts import COMMANDS
 from running import called, utmost_command
+from utmost.interfaces.cli.main import COMMANDS
 from utmost.publish.ledger.events import FORMAT as EVENTS
 from utmost.publish.promises.statement_kinds import KEYS_FORMAT, TABLE_FORMAT
 

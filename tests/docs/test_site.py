@@ -35,7 +35,7 @@ def test_the_navigation_has_every_page_once_and_no_other():
 
 def test_the_names_of_a_room_are_those_that_it_gives():
     """Read from its file, without loading it."""
-    noise = ROOT / "src/utmost/laws/noise/__init__.py"
+    noise = ROOT / "src/utmost/core/noise/__init__.py"
     assert sorted(site["public_names"](ast.parse(noise.read_text(encoding="utf-8")))) == ut.noise.__all__
 
 

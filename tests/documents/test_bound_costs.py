@@ -11,7 +11,7 @@ import utmost as ut
 from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.contributions import MORE
-from utmost.publish.statements import bound_costs
+from utmost.statements import bound_costs
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
 AIRLINES = ["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"]
@@ -21,7 +21,7 @@ BOUNDS = [1, 2, 4, 8]
 
 def histogram(counts, bounds=BOUNDS, name="at_most"):
     domain = ut.Domain({name: ut.workloads.plain(bounds, other=MORE)})
-    return ut.publish.counting.CountedTable(domain, np.array(counts), ut.Unit(1, 1))
+    return ut.counting.CountedTable(domain, np.array(counts), ut.Unit(1, 1))
 
 
 COUNTED = histogram([100, 40, 30, 20, 10])
@@ -43,7 +43,7 @@ def test_what_is_cut_is_what_the_counting_drops():
 def test_the_margin_is_that_of_the_table_that_is_released():
     costs = bound_costs(COUNTED, DOMAIN, epsilon="1/2", public=True, per_cell=3, confidence="0.9")
     for row in costs.rows:
-        plan = ut.publish.releases.plan_release(epsilon="1/2", unit=ut.Unit(3, row.bound), confidence="0.9")
+        plan = ut.releases.plan_release(epsilon="1/2", unit=ut.Unit(3, row.bound), confidence="0.9")
         assert row.margin == plan.margin
         assert row.noise == pytest.approx(float(plan.drawn.variance()) ** 0.5)
 
@@ -98,7 +98,7 @@ def released_in_every_way(counted, tmp_path):
 def test_a_release_of_any_kind_is_read_and_its_level_is_said(tmp_path):
     for release in released_in_every_way(COUNTED, tmp_path):
         costs = bound_costs(release, DOMAIN, epsilon="9/10")
-        assert costs.paid == ut.laws.exact.level("1/10")
+        assert costs.paid == ut.exact.level("1/10")
         assert "that is epsilon=1 in all" in costs.words
         exact = bound_costs(COUNTED, DOMAIN, epsilon="9/10", public=True)
         assert [row.margin for row in costs.rows] == [row.margin for row in exact.rows]
@@ -139,8 +139,8 @@ def test_the_best_bound_follows_the_data_and_the_noise():
 def test_amounts_are_in_their_own_unit():
     counted = histogram([5, 3, 0], ["0.5", 20], "per_cell")
     costs = bound_costs(counted, DOMAIN, epsilon=1, public=True, step="0.01", at_most=2)
-    unit = ut.Unit(2000, 2, amount=ut.laws.privacy.Amount("amount", "0.01"))
-    assert costs.rows[1].margin == ut.publish.releases.plan_release(epsilon=1, unit=unit).margin
+    unit = ut.Unit(2000, 2, amount=ut.privacy.Amount("amount", "0.01"))
+    assert costs.rows[1].margin == ut.releases.plan_release(epsilon=1, unit=unit).margin
     assert costs.name == "per_cell"
     assert costs.rows[0].lost.exact == 3 * (Fraction("20.51") / 2 - Fraction("0.5"))
 

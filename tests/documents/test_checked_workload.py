@@ -6,12 +6,13 @@ import json
 import numpy as np
 import pytest
 
-from utmost import Domain, Unit, release_workload
+from utmost.counting import CountedTable
 from utmost.errors import UtmostError
-from utmost.publish.counting import CountedTable
+from utmost.privacy import Unit
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.statements.workload_files import check_workload, kind_of_document
-from utmost.publish.workloads import Strategy, bins, hierarchy
+from utmost.releases import release_workload
+from utmost.workloads import Domain, Strategy, bins, hierarchy
 
 KINDS = {
     "lists": (Domain(a=["x", "y"], b=["é", "z"]), Unit(1, 1), {"a b": "1/2", "": "1/2"}, {"epsilon": 1}),

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, lsq_linear
 
-from utmost.doors.testing import seeded_workload_release
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, WrongKind
-from utmost.laws.privacy import Unit
-from utmost.publish.counting.counted import CountedTable
-from utmost.publish.releases import WorkloadRelease
+from utmost.privacy import Unit
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.statement_check import unlike
 from utmost.publish.statements.workload_files import check_workload
-from utmost.publish.workloads import Domain, Strategy
-from utmost.publish.workloads.clean_certificate import certificate_of
+from utmost.publish.workloads.bounds.clean_certificate import certificate_of
+from utmost.releases import WorkloadRelease
+from utmost.testing import seeded_workload_release
+from utmost.workloads import Domain, Strategy
 
 RELEASE = Path(__file__).parent / "formats/0.2.0/workload.json"
 

@@ -12,19 +12,20 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.design.capacities import capacity as capacity_of
-from utmost.design.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry import universal_mechanism, universality
+from utmost.capacities import capacity as capacity_of
+from utmost.channels import Channel, geometric_channel, randomized_response
+from utmost.core.exact.written_levels import level_facts
 from utmost.design.geometry.best_action_cells import exact_loss
-from utmost.design.optima import optimal_mechanism
-from utmost.design.spaces import Consumer, Space, counts, discrete, graph, grid, losses, priors
-from utmost.design.spaces import places as spaces_of_places
-from utmost.design.types import PrivacyType
-from utmost.doors.documents import capacities, channel_files, designs, verdicts
-from utmost.doors.documents.space_names import distances_words
-from utmost.doors.documents.verdicts import Stated
+from utmost.design.spaces import losses, priors
 from utmost.errors import BadTable, Unsupported, UtmostError
-from utmost.laws.exact.written_levels import level_facts
+from utmost.geometry import universal_mechanism, universality
+from utmost.interfaces.documents import capacities, channel_files, designs, verdicts
+from utmost.interfaces.documents.space_names import distances_words
+from utmost.interfaces.documents.verdicts import Stated
+from utmost.optima import optimal_mechanism
+from utmost.spaces import Consumer, Space, counts, discrete, graph, grid
+from utmost.spaces import places as spaces_of_places
+from utmost.types import PrivacyType
 
 STRICT = [
     [0, 1, 3, 2, 3, 3],

@@ -9,9 +9,9 @@ import pytest
 import utmost as ut
 from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.noise import Combination
-from utmost.publish.statements import read_release
-from utmost.publish.workloads import Domain, Strategy
+from utmost.noise import Combination
+from utmost.statements import read_release
+from utmost.workloads import Domain, Strategy
 
 DOMAIN = Domain(sex=["men", "women"], age=["<40", "40+"])
 STRATEGY = Strategy(DOMAIN, ut.Unit(1, 1), {"sex age": 1})
@@ -30,28 +30,25 @@ def _table(folder, number, **law):
 
 def test_a_change_has_the_law_of_both_noises(tmp_path):
     later, earlier = _year([[512, 89], [353, 17]], 2), _year([[500, 80], [350, 20]])
-    found = ut.publish.statements.change(later, earlier, {"sex": "men"})
+    found = ut.statements.change(later, earlier, {"sex": "men"})
     assert found.exact == later.total({"sex": "men"}).exact - earlier.total({"sex": "men"}).exact
     assert found.margin == Combination([1, 1], [2, 1], counts=[2, 2]).margin()
     table = _table(tmp_path, 1)
     assert (
-        ut.publish.statements.change(table, earlier, {"sex": "men"}).margin
+        ut.statements.change(table, earlier, {"sex": "men"}).margin
         == Combination([1, 1], [1, 1], counts=[1, 2]).margin()
     )
     names = {"sex": ["men", "women"]}
-    assert (
-        ut.publish.statements.change(table, _table(tmp_path, 2), names).margin
-        == Combination([1], 1, counts=[4]).margin()
-    )
+    assert ut.statements.change(table, _table(tmp_path, 2), names).margin == Combination([1], 1, counts=[4]).margin()
 
 
 def test_noise_that_has_no_law_of_sums_has_bars_of_its_parts(tmp_path):
     steps = [_table(tmp_path, number, sensitivity=5) for number in (1, 2)]
-    found = ut.publish.statements.change(*steps, {"sex": "men"})
+    found = ut.statements.change(*steps, {"sex": "men"})
     assert found.margin == 2 * steps[0].bars.total(1, "0.975")
     assert found.value == steps[0].cells["n"][0] - steps[1].cells["n"][0]
     with pytest.raises(OutOfRange):
-        ut.publish.statements.change(steps[0], _year([[1, 2], [3, 4]]))
+        ut.statements.change(steps[0], _year([[1, 2], [3, 4]]))
 
 
 def test_bars_of_changes_and_trends_hold_as_often_as_they_say():
@@ -59,7 +56,7 @@ def test_bars_of_changes_and_trends_hold_as_often_as_they_say():
     people = [np.array([[500 + 10**4 * year, 89], [353, 17 + year]]) for year in range(5)]
     values = changes = 0
     for _ in range(60):
-        found = ut.publish.statements.trend([_year(counts) for counts in people], {"sex": "men"}, confidence="0.9")
+        found = ut.statements.trend([_year(counts) for counts in people], {"sex": "men"}, confidence="0.9")
         truth = [int(counts[0].sum()) for counts in people]
         values += all(abs(a.value - t) <= a.margin for a, t in zip(found.values, truth, strict=True))
         changes += all(abs(a.value - t) <= a.margin for a, t in zip(found.changes, np.diff(truth), strict=True))
@@ -70,14 +67,14 @@ def test_one_release_is_not_compared_with_itself(tmp_path):
     release, table = _year([[512, 89], [353, 17]]), _table(tmp_path, 1)
     for same in (release, table):
         with pytest.raises(OutOfRange, match="noise of their own"):
-            ut.publish.statements.change(same, same)
+            ut.statements.change(same, same)
         with pytest.raises(OutOfRange):
-            ut.publish.statements.trend([same])
+            ut.statements.trend([same])
     with pytest.raises(WrongKind):
-        ut.publish.statements.trend([release, 7])
+        ut.statements.trend([release, 7])
     answers = [replace(table, said=table.said | {"name": "n", "data_version": 1, "table": digest}) for digest in (1, 2)]
     with pytest.raises(OutOfRange, match="noise of their own"):
-        ut.publish.statements.change(*answers)
+        ut.statements.change(*answers)
 
 
 def test_the_command_compares_two_files(tmp_path, run):
@@ -105,13 +102,13 @@ def test_the_command_gives_the_trend_that_the_library_gives(tmp_path, run):
     code, shown, _ = run("total", paths[-1], *since, "--where", "sex=men", "--confidence", "0.9", "--json")
     assert code == 0
     report = json.loads(shown)
-    course = ut.publish.statements.trend(list(map(ut.read_release, paths)), {"sex": "men"}, confidence="0.9")
+    course = ut.statements.trend(list(map(ut.read_release, paths)), {"sex": "men"}, confidence="0.9")
     assert [row["question"] for row in report["values"]] == list(map(str, paths))
     for rows, answers in ((report["values"], course.values), (report["changes"], course.changes)):
         assert [(row["value"], row["margin"]) for row in rows] == [(one.value, one.margin) for one in answers]
     table = _table(tmp_path, 1)
-    mixed = ut.publish.statements.trend([table, *map(ut.read_release, paths)], each_where=[{"sex": ["men"]}] * 4)
+    mixed = ut.statements.trend([table, *map(ut.read_release, paths)], each_where=[{"sex": ["men"]}] * 4)
     assert len(mixed.values) == 4
     assert run("total", paths[-1], "--since", tmp_path / "1.csv", *since, "--where", "sex=men")[0] == 0
     with pytest.raises(OutOfRange, match="for each release"):
-        ut.publish.statements.trend([table, ut.read_release(paths[0])], each_where=[{}])
+        ut.statements.trend([table, ut.read_release(paths[0])], each_where=[{}])

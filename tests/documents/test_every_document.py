@@ -14,16 +14,15 @@ import pytest
 import utmost as ut
 from documents.test_codec import MADE, changed, others, places
 from documents.test_registry_entry import STATEMENTS
-from utmost.design.local import BlockSelection, balanced_family
+from utmost import statements
+from utmost.counting import CountedTable
 from utmost.design.spaces import priors
-from utmost.doors import documents
-from utmost.doors.documents.answers import saved_mechanism
-from utmost.doors.documents.samplers import SAMPLER, sampler_of
-from utmost.doors.documents.surveys import SURVEY, Survey
-from utmost.doors.testing import seeded_workload_release
 from utmost.errors import UtmostError
-from utmost.publish import statements
-from utmost.publish.counting.counted import CountedTable
+from utmost.interfaces import documents
+from utmost.interfaces.documents.answers import saved_mechanism
+from utmost.interfaces.documents.samplers import SAMPLER, sampler_of
+from utmost.interfaces.documents.surveys import SURVEY, Survey
+from utmost.local import BlockSelection, balanced_family
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import Form
@@ -31,6 +30,7 @@ from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.promise_files import PROMISE_FORM
 from utmost.publish.statements.statement_readers import READERS
+from utmost.testing import seeded_workload_release
 
 AMOUNTS = ut.Domain(county=["A", "B"], sex=["men", "women"])
 

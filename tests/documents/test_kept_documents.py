@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 from utmost.version import __version__
 
 FORMATS = Path(__file__).parent / "formats"

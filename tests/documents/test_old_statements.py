@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from utmost.laws.noise import Geometric
+from utmost.noise import Geometric
 from utmost.publish.statements.statement_check import stated_plan
 
 FORMATS = Path(__file__).parent / "formats"

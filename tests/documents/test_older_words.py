@@ -10,12 +10,12 @@ import pytest
 import utmost as ut
 from documents.test_every_statement import is_on_trust, leaves, others, put, refused
 from utmost.errors import BadTable
-from utmost.publish.ledger import Ledger, ResponseFolder
+from utmost.ledger import Ledger, ResponseFolder
 from utmost.publish.promises.older_words import columns_of_today, margin_word
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
-from utmost.publish.releases import WorkloadRelease
-from utmost.publish.statements import bound_costs, read_release, read_workload, stated_release
-from utmost.publish.workloads import Domain
+from utmost.releases import WorkloadRelease
+from utmost.statements import bound_costs, read_release, read_workload, stated_release
+from utmost.workloads import Domain
 
 OLDER = Path(__file__).parent / "older_words"
 STATEMENTS = json.loads((OLDER / "statements.json").read_text(encoding="utf-8"))
@@ -114,7 +114,7 @@ def test_sensitivities_are_said_as_decimals_and_older_sentences_with_fractions_a
     """Whole numbers in the format of before; other ones in a format of which earlier versions know nothing."""
     columns, promise = {"a": [1.5, 2.0], "b": [0.5, 4.0]}, {"numbers": "reals", "cells": 2, "epsilon": "0.7"}
     table = ut.release_table(columns, columns=["a", "b"], sensitivity="18074.46", **promise).sidecar
-    together = ut.publish.releases.release_together(
+    together = ut.releases.release_together(
         {"a": [1, 2], "b": [3, 4]}, columns=["a", "b"], sensitivity=2, epsilon=1
     ).sidecar
     assert "each by at most 18074.46" in table["guarantee"]

@@ -10,11 +10,12 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
-from utmost.publish.releases import WorkloadRelease, release_together
-from utmost.publish.statements import published_files, read_release
+from utmost.publish.statements import published_files
 from utmost.publish.statements.published_files import PublishedTable
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.workloads import Domain, Strategy, bins
+from utmost.releases import WorkloadRelease, release_together
+from utmost.statements import read_release
+from utmost.workloads import Domain, Strategy, bins
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def folder(tmp_path):
     ut.release_table(points, ut.Promise(["x", "y"], per=200), epsilon=1).save(tmp_path / "points.csv")
     both = {"n": [7, 9], "m": [1, 2]}
     release_together(both, columns=["n", "m"], epsilon=1, sensitivity=1).save(tmp_path / "both.csv")
-    ut.publish.releases.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")
+    ut.releases.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")
     plan = _plan()
     plan.save(tmp_path / "plan.json")
     plan.save(tmp_path / "age.parquet", family="age")

@@ -16,26 +16,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.design.spaces import counts
-from utmost.doors.documents.answer_words import answers_guarantee
-from utmost.doors.documents.space_names import space_facts
+from utmost.core.exact.written_levels import level_facts
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
-from utmost.laws.exact.written_levels import level_facts
-from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises import key_noise, named_cell_noise
-from utmost.publish.promises.keys import KeySelection
+from utmost.interfaces.documents.answer_words import answers_guarantee
+from utmost.interfaces.documents.space_names import space_facts
+from utmost.promises import key_noise, named_cell_noise
+from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
-from utmost.publish.releases import (
-    ProcessedRelease,
-    Texts,
-    release_detailed,
-    release_together,
-    select_keys,
-)
 from utmost.publish.releases.workload_statements import workload_table_statement
-from utmost.publish.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, slug_of
-from utmost.publish.workloads import Strategy
+from utmost.releases import ProcessedRelease, Texts, release_detailed, release_together, select_keys
+from utmost.spaces import counts
+from utmost.statements import Deployment, registry_entry, stated_release, statement_page, yaml_text
+from utmost.workloads import Strategy
 
 SCHEMA = yaml.safe_load((Path(__file__).parent / "registry/deployments-schema.yaml").read_text())
 TABLE = {"n": [7, 9, 12], "m": [1, 2, 3], "place": ["a", "b*_`", "c"]}

@@ -8,13 +8,13 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.noise import Combination, RepeatedSum
-from utmost.laws.privacy import Amount, Unit
-from utmost.laws.sampling import sample
-from utmost.publish.releases import plan_release, release_together
+from utmost.noise import Combination, RepeatedSum
+from utmost.privacy import Amount, Unit
 from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.workloads import Strategy
+from utmost.releases import plan_release, release_together
+from utmost.sampling import sample
+from utmost.workloads import Strategy
 
 LAWS = {
     "geometric": {"sensitivity": 1},

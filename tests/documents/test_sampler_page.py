@@ -9,8 +9,8 @@ import pytest
 import utmost as ut
 from documents.test_samplers import LEVEL, fits, paris, sampler_in
 from service.test_pages_in_browser import AXE, CHROMIUM, broken_rules, chromium
-from utmost.design.local import CategoryCounts, SubsetSelection
-from utmost.doors.documents.sampler_files import sampler_files
+from utmost.interfaces.documents.sampler_files import sampler_files
+from utmost.local import CategoryCounts, SubsetSelection
 
 __all__ = ["chromium", "paris"]
 pytestmark = [

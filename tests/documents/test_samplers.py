@@ -12,17 +12,18 @@ from scipy.stats import chisquare
 
 import utmost as ut
 from goodness import LEVEL
-from utmost.design.local import SubsetSelection
-from utmost.design.spaces import discrete, losses, priors
-from utmost.doors.documents import samplers
-from utmost.doors.documents.answers import saved_mechanism
-from utmost.doors.documents.sampler_files import sampler_files
-from utmost.doors.documents.samplers import SAMPLER, Sampler, sampler_of
+from utmost.design.spaces import losses, priors
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
+from utmost.interfaces.documents import samplers
+from utmost.interfaces.documents.answers import saved_mechanism
+from utmost.interfaces.documents.sampler_files import sampler_files
+from utmost.interfaces.documents.samplers import SAMPLER, Sampler, sampler_of
+from utmost.local import SubsetSelection
 from utmost.publish.statements import codec
+from utmost.spaces import discrete
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ROOT / "src/utmost/doors/documents"
+SOURCES = ROOT / "src/utmost/interfaces/documents"
 NODE, KOTLIN, SWIFT = (shutil.which(name) for name in ("node", "kotlinc", "swiftc"))
 SMALL = {
     "three numbers of two bits": [["2/3", "1/3"], ["1/3", "2/3"]],

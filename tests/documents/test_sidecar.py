@@ -6,8 +6,8 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable
-from utmost.publish.releases import release_table
 from utmost.publish.statements import codec, statement_files
+from utmost.releases import release_table
 
 TRUE_VALUES = [123457, 765431]
 

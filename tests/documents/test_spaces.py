@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming
-from utmost.doors.documents.space_names import graph_file, one_space, space_facts, space_named, stated_space
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, UtmostError
-from utmost.laws.exact import Surd
+from utmost.exact import Surd
+from utmost.interfaces.documents.space_names import graph_file, one_space, space_facts, space_named, stated_space
+from utmost.spaces import Space, counts, discrete, graph, grid, hamming
 
 NAMED = {
     "line:6": counts(5),

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utmost.design.local import BlockSelection, CategoryCounts, balanced_family
-from utmost.doors.documents.surveys import SURVEY, Survey, survey_files
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.documents.surveys import SURVEY, Survey, survey_files
+from utmost.local import BlockSelection, CategoryCounts, balanced_family
 
 ROOT = Path(__file__).parents[2]
 NODE = shutil.which("node")
@@ -142,7 +142,7 @@ def test_the_other_languages_report_the_same_from_the_same_bytes(language, tmp_p
             multipliers, *texts = (",".join(map(str, table[name])) for name in ("multipliers", "lasts", "inside"))
             lines.append(";".join((",".join(table["labels"]), multipliers, bases, *texts, bytes(taken).hex())))
     (tmp_path / "cases.txt").write_text("\n".join(lines) + "\n")
-    source = Path(str(files("utmost.doors.documents"))) / ("Survey.kt" if language == "kotlin" else "Survey.swift")
+    source = Path(str(files("utmost.interfaces.documents"))) / ("Survey.kt" if language == "kotlin" else "Survey.swift")
     if language == "kotlin":
         (tmp_path / "Main.kt").write_text(KOTLIN_MAIN)
         built = [compiler, source, tmp_path / "Main.kt", "-include-runtime", "-d", tmp_path / "a.jar"]

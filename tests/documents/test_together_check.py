@@ -5,10 +5,10 @@ import json
 import pytest
 
 from utmost.errors import BadTable, Unsupported
-from utmost.laws.privacy import Unit
-from utmost.publish.releases import release_together
+from utmost.privacy import Unit
 from utmost.publish.statements.stated_words import together_in_words
 from utmost.publish.statements.together_check import check_together
+from utmost.releases import release_together
 
 TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]}
 

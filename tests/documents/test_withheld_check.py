@@ -12,8 +12,8 @@ import pytest
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.releases.withheld import WithheldTable
-from utmost.publish.statements import check_withheld, read_release
-from utmost.publish.workloads import Domain, Strategy
+from utmost.statements import check_withheld, read_release
+from utmost.workloads import Domain, Strategy
 
 ENDINGS = ("csv", "jsonl", "parquet", "feather", "tsv", "csv.gz")
 NOISY = {"place": list("abcd"), "n": [500, 97, 890, 3], "m": [1, 2, 300, 4]}

@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from utmost import Domain, Unit, release_workload
 from utmost.errors import BadTable, Unsupported
-from utmost.publish.statements import read_workload
-from utmost.publish.workloads import Strategy
+from utmost.privacy import Unit
+from utmost.releases import release_workload
+from utmost.statements import read_workload
+from utmost.workloads import Domain, Strategy
 
 
 def test_a_release_is_read_as_it_was_written(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber
-from utmost.laws.exact import as_array, fractions, is_exact, same_numbers, to_floats
+from utmost.exact import as_array, fractions, is_exact, same_numbers, to_floats
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from utmost.laws.exact import balls
-from utmost.laws.exact.balls import EXP_ERROR, EXP_SLOPE, LOG_ERROR, ROUNDING, TURN_ERROR, Balls
-from utmost.laws.exact.intervals import working_precision
+from utmost.core.exact import balls
+from utmost.core.exact.balls import EXP_ERROR, EXP_SLOPE, LOG_ERROR, ROUNDING, TURN_ERROR, Balls
+from utmost.core.exact.intervals import working_precision
 
 RNG = np.random.default_rng(13)
 

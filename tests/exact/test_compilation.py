@@ -5,7 +5,7 @@ import os
 import pytest
 
 from running import PLAIN, python
-from utmost.laws.exact.compilation import compilation_told, in_machine_code, is_compiled_already
+from utmost.core.exact.compilation import compilation_told, in_machine_code, is_compiled_already
 
 numba = pytest.importorskip("numba")
 

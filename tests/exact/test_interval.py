@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Interval, level, nearest, round_down, round_up, settled
+from utmost.exact import Interval, level, nearest, round_down, round_up, settled
 
 BITS = 24
 rationals = st.fractions(min_value=-50, max_value=50, max_denominator=997)

@@ -8,9 +8,9 @@ from typing import TypedDict, Unpack
 import numpy as np
 import pytest
 
+from utmost.core.exact.kinds import spelled
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
-from utmost.laws.exact import Level, checked, level, possible_path
-from utmost.laws.exact.kinds import spelled
+from utmost.exact import Level, checked, level, possible_path
 
 
 @checked

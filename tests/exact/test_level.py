@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import NotALevel
-from utmost.laws.exact import Level, level, round_down, round_up
+from utmost.exact import Level, level, round_down, round_up
 
 alphas = st.fractions(min_value=Fraction(1, 10**6), max_value=Fraction(10**6 - 1, 10**6), max_denominator=10**6)
 epsilons = st.fractions(min_value=Fraction(1, 10**6), max_value=50, max_denominator=10**6)

@@ -8,11 +8,11 @@ from threading import active_count
 import pytest
 
 import utmost as ut
+from utmost.core.exact import long_work as module
+from utmost.core.exact.long_work import Watch, is_watched, long_work, watched_by
+from utmost.core.sampling import draw
 from utmost.design.optima import evidence
-from utmost.doors.testing import SeededRandomness
-from utmost.laws.exact import long_work as module
-from utmost.laws.exact.long_work import Watch, is_watched, long_work, watched_by
-from utmost.laws.sampling import draw
+from utmost.testing import SeededRandomness
 
 
 class Terminal(io.StringIO):

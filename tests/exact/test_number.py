@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import NotANumber
-from utmost.laws.exact import exact, exact_integer
+from utmost.exact import exact, exact_integer
 
 
 @pytest.mark.parametrize(

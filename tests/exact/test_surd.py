@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Surd, nearest
+from utmost.exact import Surd, nearest
 
 squares = st.fractions(min_value=0, max_value=200, max_denominator=12)
 coefficients = st.fractions(min_value=-5, max_value=5, max_denominator=9)

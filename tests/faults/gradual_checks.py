@@ -8,15 +8,15 @@ from scipy import stats
 
 from auditing import epsilon_refuted
 from goodness import Written, chi_square
-from parts import SystemRandomness
-from utmost.doors.testing import SeededRandomness, seeded_gradual_release
+from utmost.core.sampling import geometric_draws
+from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.errors import PromiseBroken, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.gradual import Relaxing, Tightening, joint_pmf
-from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.sampling import geometric_draws
+from utmost.exact import level
+from utmost.gradual import Relaxing, Tightening, joint_pmf
+from utmost.noise import DiscreteStaircase, Geometric
 from utmost.publish.promises import level_steps
-from utmost.publish.releases import GradualRelease
+from utmost.releases import GradualRelease
+from utmost.testing import SeededRandomness, seeded_gradual_release
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]
 N = 30_000

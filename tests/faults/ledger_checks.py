@@ -8,11 +8,11 @@ from scipy import stats
 
 from goodness import chi_square
 from utmost.errors import UtmostError
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
-from utmost.laws.noise import Geometric
-from utmost.publish.ledger import Ledger, read_sealed
-from utmost.publish.ledger.vault import packed
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.ledger import Ledger, read_sealed
+from utmost.noise import Geometric
+from utmost.publish.ledger.block_encryption import packed
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]
 UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}

@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 
 from faults.gradual_checks import CHECKS
-from parts import Keystream
-from utmost.doors.testing import SeededRandomness
-from utmost.laws.gradual import Bridge, steps
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling import draw, geometric_draws, integers, level_draws, process_memory, random_bits
+from utmost.core.gradual import steps
+from utmost.core.sampling import draw, geometric_draws, integers, level_draws, process_memory, random_bits
+from utmost.core.sampling.random_bits import Keystream
+from utmost.gradual import Bridge
+from utmost.noise import Geometric
 from utmost.publish.promises import lattice, level_steps
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.releases import gradual_release, noised_cells
 from utmost.publish.releases.noised_cells import History
+from utmost.testing import SeededRandomness
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 pytestmark = [posix, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from faults.ledger_checks import CHECKS
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling import draw, integers, level_draws
-from utmost.publish.ledger import book, publishing, relaxing, responses, vault, verification
+from utmost.core.sampling import draw, integers, level_draws
+from utmost.noise import Geometric
+from utmost.publish.ledger import block_encryption as vault
+from utmost.publish.ledger import book, publishing, relaxing, responses, verification
 from utmost.publish.ledger import ledger as front
+from utmost.publish.ledger.block_encryption import packed
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.vault import packed
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.response_noise import DrawnNoise
 

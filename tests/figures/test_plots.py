@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.doors.figures.canvas import _round_step, braille, check_format, figure, terminal
 from utmost.errors import OutOfRange
+from utmost.interfaces.figures.canvas import _round_step, braille, check_format, figure, terminal
 
 
 @given(st.integers(1, 30), st.integers(1, 10), st.floats(0.1, 100))

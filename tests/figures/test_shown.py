@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.design.spaces import counts, losses, priors
-from utmost.doors.figures.cards import CARDS, card
-from utmost.doors.figures.plots import DRAWN, plot
+from utmost.core.exact.shown import LONGEST, Shown, brief
+from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, Unsupported, UtmostError
-from utmost.laws.exact.shown import LONGEST, Shown, brief
+from utmost.interfaces.figures.cards import CARDS, card
+from utmost.interfaces.figures.plots import DRAWN, plot
+from utmost.spaces import counts
 
 TRUE = [918273645564738, 564738291827364, 827364519182736]
 """Values that only noise separates from what is released; at epsilon 10^-12 it is 0 once in 2 10^12 draws."""
@@ -35,7 +36,7 @@ def public():
         optimum,
         optimum.certificate,
         optimum.attack(),
-        ut.design.optima.minimax_mechanism(ptype, losses.absolute),
+        ut.optima.minimax_mechanism(ptype, losses.absolute),
         loose,
         floats,
         ut.channels.Channel([[1, 0], [0, 1]]),
@@ -54,23 +55,23 @@ def public():
         ut.refines(better=strict, worse=loose, order="privacy"),
         ut.capacity(ptype),
         ut.capacity(loose),
-        ut.design.leakage.hyper(loose, priors.uniform(5)),
-        ut.design.optima.read(ut.level(1), consumer, 2),
+        ut.leakage.hyper(loose, priors.uniform(5)),
+        ut.optima.read(ut.level(1), consumer, 2),
         ptype,
         ptype.space,
         consumer,
         ut.universal_mechanism(ptype, losses.absolute),
         ut.universal_mechanism(cycle, ut.spaces.losses.binary),
-        ut.design.geometry.universality(ptype, losses.absolute, loose),
-        ut.design.geometry.universality(ptype, losses.absolute, strict),
-        ut.design.geometry.decompose(ptype, strict),
-        ut.laws.gradual.losslessness(ut.noise.Geometric(1), ut.noise.Geometric(2)),
-        ut.laws.gradual.losslessness(ut.noise.Laplace(1), ut.noise.Laplace(2)),
-        ut.design.types.smallest_epsilon(loose, counts(4)),
-        ut.design.geometry.kernels(ptype),
-        ut.design.geometry.vertices(ptype),
+        ut.geometry.universality(ptype, losses.absolute, loose),
+        ut.geometry.universality(ptype, losses.absolute, strict),
+        ut.geometry.decompose(ptype, strict),
+        ut.gradual.losslessness(ut.noise.Geometric(1), ut.noise.Geometric(2)),
+        ut.gradual.losslessness(ut.noise.Laplace(1), ut.noise.Laplace(2)),
+        ut.types.smallest_epsilon(loose, counts(4)),
+        ut.geometry.kernels(ptype),
+        ut.geometry.vertices(ptype),
         ut.noise.Combination([1], 1, counts=[3]),
-        ut.publish.releases.plan_release(1, sensitivity=1, cells=1),
+        ut.releases.plan_release(1, sensitivity=1, cells=1),
     ]
 
 
@@ -82,9 +83,9 @@ def planted(tmp_path):
     strategy = ut.strategy(workload, unit, epsilon="1/1000000000000")
     columns = {"id": ["p", "q", "r"], "n": TRUE}
     promise = {"columns": "n", "public": "id", "epsilon": "1/1000000000000", "sensitivity": 1, "cells": 1}
-    gradual, path = ut.GradualRelease(TRUE, sensitivity=1), ut.publish.releases.path("1/1000", noise=TRUE[0])
+    gradual, path = ut.GradualRelease(TRUE, sensitivity=1), ut.releases.path("1/1000", noise=TRUE[0])
     gradual.at("1/1000000000000")
-    counted = ut.publish.counting.cells_table(
+    counted = ut.counting.cells_table(
         {"sex": ["m", "w", "x"], "n": TRUE}, ut.Domain(sex=["m", "w", "x"]), unit=unit, counts="n"
     )
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
@@ -103,13 +104,11 @@ def planted(tmp_path):
             strategy,
             workload,
             gradual,
-            ut.publish.releases.ProcessedRelease(
-                TRUE, before=list, after=lambda response, level: response, sensitivity=1
-            ),
-            ut.publish.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
+            ut.releases.ProcessedRelease(TRUE, before=list, after=lambda response, level: response, sensitivity=1),
+            ut.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
             ut.publish.releases.gradual_together.GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
-            ut.publish.releases.release_together(
+            ut.releases.release_together(
                 {"n": TRUE, "m": TRUE}, columns=["n", "m"], epsilon="1/1000000000000", sensitivity=1
             ),
             counted,
@@ -187,7 +186,7 @@ def test_pictures_refuse_options_that_they_have_not():
     with pytest.raises(OutOfRange, match="confidence"):
         ut.noise.Geometric(1).plot(colour="red")
     with pytest.raises(Unsupported, match="no picture"):
-        ut.publish.releases.path("1/10").plot()
+        ut.releases.path("1/10").plot()
     shaded = ut.noise.Geometric(1).plot(confidence="0.5").axes[0].patches
     assert len({patch.get_facecolor() for patch in shaded}) == 2
 
@@ -253,7 +252,7 @@ def test_a_card_says_more_than_a_line(planted):
     for value in planted:
         words_itself = type(value).__repr__ is not Shown.__repr__ and type(value).__name__ not in CARDS
         assert "<table>" in value._repr_html_() or words_itself, type(value).__name__
-    (made,) = (value for value in planted if isinstance(value, ut.publish.ledger.Release) and value.name == "release")
+    (made,) = (value for value in planted if isinstance(value, ut.ledger.Release) and value.name == "release")
     page = made._repr_html_()
     made.at("1/2000000000000")
     assert made._repr_html_() == page
@@ -336,7 +335,7 @@ def test_a_release_without_an_answer_that_may_be_seen_still_has_its_name():
 
         statement = None  # never called: the level of which it would be asked is looked for first
 
-    release = ut.publish.ledger.Release(NothingSeen(), "visits", 2)
+    release = ut.ledger.Release(NothingSeen(), "visits", 2)
     assert repr(release) == "Release(name='visits', version=2)"
     assert "must have an answer" in release._repr_html_()
 
@@ -346,7 +345,7 @@ def test_the_card_of_a_strategys_release_fetches_no_table(monkeypatch):
     counted = ut.count_table({"sex": ["m", "w"]}, each_row=True, domain=ut.Domain(sex=["m", "w"]))
     plan = ut.strategy(ut.Workload(counted.domain, {"sex": 1}), counted.unit, epsilon=1)
     made = ut.release(counted, strategy=plan, epsilon="1/2")
-    monkeypatch.setattr(ut.publish.ledger.Release, "at", None)
+    monkeypatch.setattr(ut.ledger.Release, "at", None)
     page = made._repr_html_()
     assert "at most 1.65 times larger or smaller" in page
     assert "<td>answered at</td><td>epsilon=1/2</td>" in page

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utmost.doors.figures.simplex import Panel, PosteriorPoints, Region, draw_simplex, simplex_figure
 from utmost.errors import OutOfRange
+from utmost.interfaces.figures.simplex import Panel, PosteriorPoints, Region, draw_simplex, simplex_figure
 
 THIRDS = [1 / 3, 1 / 3, 1 / 3]
 CORNERS = np.eye(3)

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utmost import Domain, Unit, Workload, strategy
-from utmost.doors.figures.strategy_pictures import clean_figure, strategy_figure
-from utmost.doors.testing import seeded_workload_release
 from utmost.errors import OutOfRange
-from utmost.publish.workloads import Strategy
+from utmost.interfaces.figures.strategy_pictures import clean_figure, strategy_figure
+from utmost.privacy import Unit
+from utmost.testing import seeded_workload_release
+from utmost.workloads import Domain, Strategy, Workload, strategy
 
 DOMAIN = Domain(a=range(3), b=["x", "y"])
 

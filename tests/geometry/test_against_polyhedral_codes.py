@@ -8,11 +8,11 @@ from math import lcm
 
 import pytest
 
-from utmost.design.geometry import count_vertices, kernels, vertices
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.vertex_search import vertices_by_reverse_search
-from utmost.design.spaces import counts, discrete, grid, hamming
-from utmost.design.types import PrivacyType
+from utmost.geometry import count_vertices, kernels, vertices
+from utmost.spaces import counts, discrete, grid, hamming
+from utmost.types import PrivacyType
 
 pytestmark = pytest.mark.oracle
 TYPES = [counts(2), counts(4), discrete(4), discrete(5), hamming(2), hamming(3), grid(2, 3, metric="manhattan")]

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.geometry import vertices
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.symmetries import Automorphisms, column_permutations, vertex_orbits
-from utmost.design.spaces import counts, discrete, grid, hamming
-from utmost.design.types import PrivacyType
+from utmost.geometry import vertices
+from utmost.spaces import counts, discrete, grid, hamming
+from utmost.types import PrivacyType
 
 
 @pytest.mark.parametrize(

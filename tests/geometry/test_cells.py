@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.channels import geometric_channel
+from utmost.channels import geometric_channel
 from utmost.design.geometry.best_action_cells import Complex, exact_prior
 from utmost.design.spaces import losses
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry import decompose, kernels
+from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry.decomposition import is_kernel, is_vertex_mechanism
-from utmost.design.spaces import Space, counts, discrete, grid, hamming
-from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken, Unsupported
+from utmost.geometry import decompose, kernels
+from utmost.spaces import Space, counts, discrete, grid, hamming
+from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 SPACES = [counts(1), counts(3), counts(5), discrete(3), discrete(4), hamming(2), hamming(3), Space([[0]])]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.design.geometry import additive_capacity_at, kantorovich_distance, refinement_distance, refines
-from utmost.design.leakage import g_vulnerability
-from utmost.design.spaces import Space, counts, discrete, grid
 from utmost.errors import OutOfRange, UtmostError
-from utmost.laws.programs import LinearProgram, solve_exactly
+from utmost.geometry import additive_capacity_at, kantorovich_distance, refinement_distance, refines
+from utmost.leakage import g_vulnerability
+from utmost.programs import LinearProgram, solve_exactly
+from utmost.spaces import Space, counts, discrete, grid
 
 A = [["1/10", "2/5", "1/10", "2/5"], ["1/5", "1/5", "3/10", "3/10"], ["1/2", "1/10", "1/10", "3/10"]]
 B = [["1/5", "11/50", "29/50"], ["1/5", "2/5", "2/5"], ["7/20", "2/5", "1/4"]]

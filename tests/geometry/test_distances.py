@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.geometry import count_vertices, vertices
 from utmost.design.geometry.log_domain import Distances
-from utmost.design.spaces import Space, counts, discrete, grid
-from utmost.design.types import PrivacyType
 from utmost.errors import Unsupported
-from utmost.laws.exact import Surd
+from utmost.exact import Surd
+from utmost.geometry import count_vertices, vertices
+from utmost.spaces import Space, counts, discrete, grid
+from utmost.types import PrivacyType
 
 
 @pytest.mark.parametrize("space", [counts(4), discrete(3), grid(2, 3), grid(3, 3), grid(4, 4), counts(0)])

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from utmost.design.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry import kernels, universal_mechanism, universality, vertices
+from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry.power_channels import PowerChannel, exact_mechanism
-from utmost.design.spaces import Space, counts, discrete, grid, losses
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import Surd
+from utmost.exact import Surd
+from utmost.geometry import kernels, universal_mechanism, universality, vertices
+from utmost.spaces import Space, counts, discrete, grid
+from utmost.types import PrivacyType
 
 CORNER = Space([[0, 1, Surd.sqrt(2)], [1, 0, 1], [Surd.sqrt(2), 1, 0]])
 """Three corners of a square."""

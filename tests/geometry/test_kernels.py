@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.channels import Channel
-from utmost.design.geometry import decompose, estimate_kernels, kernel_search, kernels, vertices
+from utmost.channels import Channel
+from utmost.design.geometry import kernel_search
 from utmost.design.geometry.decomposition import is_kernel, is_vertex_mechanism, null_vector, solve_columns
 from utmost.design.geometry.kernel_search import (
     count_kernels,
@@ -23,10 +23,11 @@ from utmost.design.geometry.kernel_search import (
 from utmost.design.geometry.kernel_supports import Position
 from utmost.design.geometry.kernel_walk import PairCompletions, count_by_walk, walk_kernels
 from utmost.design.geometry.symmetries import Automorphisms, column_permutations, moved_supports
-from utmost.design.spaces import Space, counts, discrete, grid, hamming
-from utmost.design.types import PrivacyType
-from utmost.doors.papers.fernandes import SEVEN_VERTICES
 from utmost.errors import OutOfRange, Unsupported
+from utmost.geometry import decompose, estimate_kernels, kernels, vertices
+from utmost.interfaces.papers.fernandes import SEVEN_VERTICES
+from utmost.spaces import Space, counts, discrete, grid, hamming
+from utmost.types import PrivacyType
 
 levels = st.sampled_from([{"alpha": "1/2"}, {"alpha": "2/3"}, {"alpha": "9/10"}, {"epsilon": 1}, {"epsilon": "1/3"}])
 

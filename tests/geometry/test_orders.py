@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parts import channels, refined_pairs
-from parts import priors as any_priors
-from utmost.design.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry import refines
+from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry.orders import induced_ratios
 from utmost.design.geometry.refinement_proofs import prefers
 from utmost.design.geometry.refining import earth_move
-from utmost.design.leakage import hyper
-from utmost.design.spaces import Space, priors
-from utmost.design.types import PrivacyType, smallest_epsilon
+from utmost.design.spaces import priors
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
-from utmost.laws.exact import as_array
+from utmost.exact import as_array
+from utmost.geometry import refines
+from utmost.interfaces.testing.strategies import channels, refined_pairs
+from utmost.interfaces.testing.strategies import priors as any_priors
+from utmost.leakage import hyper
+from utmost.spaces import Space
+from utmost.types import PrivacyType, smallest_epsilon
 
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
 any_pairs = shapes.flatmap(lambda s: st.tuples(channels(*s[:2]), channels(s[0], s[2]))) | shapes.flatmap(

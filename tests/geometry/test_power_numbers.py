@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost.design.geometry.power_numbers as room
-from utmost.design.geometry import PowerField
 from utmost.design.geometry.log_domain import LogPowers
 from utmost.design.geometry.power_numbers import images_decide
 from utmost.errors import BadTable, OutOfRange, Undecided
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.geometry import PowerField
 
 LEVELS = [level(alpha="1/2"), level(epsilon=1), level(alpha="2/3").scaled("5/3"), level(epsilon="1/1000000"), level(50)]
 DIGITS = 200

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.geometry import kernels, vertices
 from utmost.design.geometry.kernel_search import count_kernels, kernels_by_double_description
 from utmost.design.geometry.kernel_supports import scaled_differences
 from utmost.design.geometry.log_domain import Distances, LogPowers
-from utmost.design.spaces import Space, counts, grid
-from utmost.design.types import PrivacyType
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.geometry import kernels, vertices
+from utmost.spaces import Space, counts, grid
+from utmost.types import PrivacyType
 
 exponents = st.tuples(st.integers(0, 9), st.integers(0, 9))
 levels = st.sampled_from([level(alpha="1/2"), level(alpha="7/8"), level(epsilon=1), level(epsilon="1/1000")])

@@ -10,16 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parts import alphas
-from parts import priors as any_priors
-from utmost.design.channels import Channel, Remap, geometric_channel, randomized_response, tight_constraints
-from utmost.design.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
+from utmost.channels import Channel, Remap, geometric_channel, randomized_response, tight_constraints
+from utmost.core.exact.arrays import as_integers
 from utmost.design.geometry.best_action_cells import Cell, Complex, Dominance
 from utmost.design.geometry.universal_optima import LeastLoss
-from utmost.design.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses, priors
 from utmost.errors import Infeasible, NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact.arrays import as_integers
+from utmost.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
+from utmost.interfaces.testing.strategies import alphas
+from utmost.interfaces.testing.strategies import priors as any_priors
+from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss
+from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 

@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import any_losses, channels
-from utmost.design.capacities import capacity
-from utmost.design.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry import (
+from utmost.capacities import capacity
+from utmost.channels import Channel, geometric_channel, randomized_response
+from utmost.design.geometry.decomposition import is_kernel
+from utmost.design.geometry.impossibility import trivial_action
+from utmost.design.spaces import losses
+from utmost.errors import OutOfRange, Unsupported
+from utmost.geometry import (
     UtilitySet,
     blurred_pair,
     decompose,
@@ -23,11 +26,9 @@ from utmost.design.geometry import (
     unserved_consumer,
     vertex_extensions,
 )
-from utmost.design.geometry.decomposition import is_kernel
-from utmost.design.geometry.impossibility import trivial_action
-from utmost.design.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, scaled_loss
-from utmost.design.types import PrivacyType
-from utmost.errors import OutOfRange, Unsupported
+from utmost.interfaces.testing.strategies import any_losses, channels
+from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, scaled_loss
+from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 LINE = PrivacyType(counts(2), **HALF)

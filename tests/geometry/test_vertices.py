@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.geometry import count_vertices, vertices
 from utmost.design.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.geometry.vertex_search import TightGraph, height_functions, vertex_blocks, vertices_by_reverse_search
-from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming
-from utmost.design.types import PrivacyType
 from utmost.errors import Unsupported
+from utmost.geometry import count_vertices, vertices
+from utmost.spaces import Space, counts, discrete, graph, grid, hamming
+from utmost.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 

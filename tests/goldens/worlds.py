@@ -21,11 +21,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import utmost as ut
-from utmost.design import local
-from utmost.design.channels import geometric_channel
-from utmost.doors import testing
-from utmost.laws.sampling import random_bits
-from utmost.publish.promises import keys, together_noise
+from utmost import local, testing
+from utmost.channels import geometric_channel
+from utmost.core.sampling import random_bits
+from utmost.promises import together_noise
+from utmost.publish.promises import partition_selection as keys
 
 KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))
@@ -65,7 +65,7 @@ def number(value):
 
 def drawn(value):
     """Every number in a value, in order: columns of a table, cells, answers at several levels."""
-    if isinstance(value, ut.laws.exact.Level):
+    if isinstance(value, ut.exact.Level):
         value = str(value)
     if isinstance(value, np.ndarray):
         value = value.tolist()
@@ -140,7 +140,7 @@ def counted_release():
 
 def selected_keys():
     """Keys that may be named, and their noisy counts."""
-    selection = ut.publish.releases.select_keys({f"k{n}": n for n in range(40)}, epsilon=1, delta="1e-3")
+    selection = ut.releases.select_keys({f"k{n}": n for n in range(40)}, epsilon=1, delta="1e-3")
     return [[int(key[1:]) for key in selection.keys], selection.noisy, selection.threshold]
 
 
@@ -231,9 +231,7 @@ WORLDS = {
         [drawn(release.table), stated(release.sidecar)]
         for relaxable in (False, True)
         for release in [
-            ut.publish.releases.release_together(
-                PAIR, columns=["men", "women"], epsilon=1, sensitivity=1, relaxable=relaxable
-            )
+            ut.releases.release_together(PAIR, columns=["men", "women"], epsilon=1, sensitivity=1, relaxable=relaxable)
         ]
     ],
     "points": lambda folder: [
@@ -248,7 +246,7 @@ WORLDS = {
         for selection in [keys.KeySelection({f"k{n}": n for n in range(20)}, epsilon=1)]
         for delta in ("1/100", "1/10", "1/2")
     ],
-    "values": lambda folder: [drawn(ut.publish.releases.add_noise(np.arange(20), law)) for law in LAWS.values()],
+    "values": lambda folder: [drawn(ut.releases.add_noise(np.arange(20), law)) for law in LAWS.values()],
     "draws": lambda folder: [
         drawn(ut.sample(law, 50, randomness=testing.SeededRandomness("draws"), method=method))
         for law in LAWS.values()
@@ -274,9 +272,7 @@ WORLDS = {
     "gradual points": lambda folder: by_orders(
         lambda: testing.seeded_planar_release([[1, 2], [3, 4]], seed=7), lambda release, level: release.at(level)
     ),
-    "trust": lambda folder: drawn(
-        ut.publish.releases.TrustRelease([10, 20], 1, levels={"a": 1, "b": "1/2", "c": 2}).views()
-    ),
+    "trust": lambda folder: drawn(ut.releases.TrustRelease([10, 20], 1, levels={"a": 1, "b": "1/2", "c": 2}).views()),
     "permanent answers": lambda folder: permanent(lambda bits: testing.seeded_responses(bits, seed=7)),
     "categories": lambda folder: local.report_categories([0, 1, 2, 3, 4] * 3, local.best_report(5, epsilon=1)),
     "a process": lambda folder: process_history(TABLE, ut.Promise(["men", "women"], public="town", **UNIT)),

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost.core.gradual.process import correlation, expected_change
 from utmost.errors import OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.gradual import Bridge, Relaxing, Tightening, joint_pmf
-from utmost.laws.gradual.process import correlation, expected_change, largest_ratio
-from utmost.laws.noise import Geometric
+from utmost.exact import level
+from utmost.gradual import Bridge, Relaxing, Tightening, joint_pmf, largest_ratio
+from utmost.noise import Geometric
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
 triples = st.lists(alphas, min_size=3, max_size=3, unique=True).map(

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.gradual import Bridge, Relaxing, Tightening
-from utmost.laws.gradual.laplace_steps import (
+from utmost.core.gradual.laplace_steps import (
     LaplaceBridge,
     LaplaceRelaxing,
     LaplaceTightening,
     laplace_expected_jumps,
     laplace_jump_intensity,
 )
+from utmost.errors import NotANumber, OutOfRange
+from utmost.exact import level
+from utmost.gradual import Bridge, Relaxing, Tightening
 
 PAIRS = [
     (level(epsilon=1), level(epsilon=2)),

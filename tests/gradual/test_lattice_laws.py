@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import fmpz_poly
 
-from utmost.laws.exact import Surd, exp_interval
+from utmost.exact import Surd, exp_interval
 
 PAIRS = ((0.25, 0.5), (0.5, 1), (1, 2), (1, 1.5), (0.5, 0.6), (1, 1.1), (2, 3), (2, 4), (3, 5))
 

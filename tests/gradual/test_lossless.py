@@ -10,12 +10,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from utmost.core.gradual import lossless
+from utmost.core.gradual.lossless import BoundedSupport, LargerCharacteristic
+from utmost.core.gradual.series import Series, convolve, inverse, series
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import Interval, level
-from utmost.laws.gradual import NegativeMass, Tightening, lossless, losslessness
-from utmost.laws.gradual.lossless import BoundedSupport, LargerCharacteristic
-from utmost.laws.gradual.series import Series, convolve, inverse, series
-from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.exact import Interval, level
+from utmost.gradual import NegativeMass, Tightening, losslessness
+from utmost.noise import DiscreteStaircase, Geometric
 
 
 def staircase(epsilon, D, r=None):

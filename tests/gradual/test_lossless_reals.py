@@ -9,19 +9,20 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from parts import absolute, moment, squared
-from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact.levels import integer_root
-from utmost.laws.gradual import NegativeMass, lossless_reals, losslessness
-from utmost.laws.gradual.laplace_steps import LaplaceTightening
-from utmost.laws.gradual.lossless import (
+from utmost.core.exact.levels import integer_root
+from utmost.core.gradual import lossless_reals
+from utmost.core.gradual.laplace_steps import LaplaceTightening
+from utmost.core.gradual.lossless import (
     DiscontinuousDensity,
     IrrationalSteps,
     LargerCharacteristic,
     SmallerVariance,
     UnmatchedZero,
 )
-from utmost.laws.noise import Geometric, Laplace, Staircase
+from utmost.core.noise.costs import absolute, moment, squared
+from utmost.errors import OutOfRange, Unsupported
+from utmost.gradual import NegativeMass, losslessness
+from utmost.noise import Geometric, Laplace, Staircase
 
 LEVELS = ("1/10", "1/4", "1/2", "1", "3/2", "2", "3", "5", "8")
 

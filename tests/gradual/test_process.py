@@ -8,10 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.errors import OutOfRange
-from utmost.laws.exact import Interval, level
-from utmost.laws.gradual import Path, Relaxing, Tightening
-from utmost.laws.gradual.process import (
+from utmost.core.gradual.process import (
     Jump,
     expected_jumps,
     expected_jumps_of_size,
@@ -21,7 +18,10 @@ from utmost.laws.gradual.process import (
     jump_pmf,
     no_jump_probability,
 )
-from utmost.laws.noise import Geometric
+from utmost.errors import OutOfRange
+from utmost.exact import Interval, level
+from utmost.gradual import Path, Relaxing, Tightening
+from utmost.noise import Geometric
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
 pairs = st.lists(alphas, min_size=2, max_size=2, unique=True).map(

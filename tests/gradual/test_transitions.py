@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.gradual import Bridge, Relaxing, Tightening
-from utmost.laws.noise import Geometric
+from utmost.exact import level
+from utmost.gradual import Bridge, Relaxing, Tightening
+from utmost.noise import Geometric
 
 alphas = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=50)
 integers = st.integers(-6, 6)

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 import pytest
 
 import utmost as ut
-from utmost.doors.interop.accounting import worst_pair
-from utmost.laws.sampling.draw import on_grid
+from utmost.core.sampling.draw import on_grid
+from utmost.interfaces.interop.accounting import worst_pair
 
 pytestmark = [
     pytest.mark.oracle,
@@ -32,7 +32,7 @@ def test_delta_at_every_epsilon_is_ours_and_never_less(law):
     found, drawn = law.to_dp_accounting(), on_grid(law)[0]
     for share in (0, 0.2, 0.5, 0.77, 0.999, 1.001):
         epsilon = share * law.level.epsilon_float
-        ours = float(ut.design.types.delta(drawn, epsilon))
+        ours = float(ut.types.delta(drawn, epsilon))
         theirs = found.get_delta_for_epsilon(epsilon)
         assert ours - 1e-9 <= theirs <= ours + 1.2e-3 * max(1, law.level.epsilon_float)
     assert found.get_epsilon_for_delta(0) == pytest.approx(law.level.epsilon_float, abs=2e-3)
@@ -85,4 +85,4 @@ def test_events_are_accounted():
         assert accountant.get_epsilon(1e-5) >= law.to_dp_accounting(cells=3).get_epsilon_for_delta(1e-5) - 1e-3
     one = accountant_of()
     one.compose(ut.noise.Geometric(1).to_dp_event())
-    assert one.get_delta(0.3) == pytest.approx(float(ut.design.types.delta(ut.noise.Geometric(1), "0.3")), abs=1e-4)
+    assert one.get_delta(0.3) == pytest.approx(float(ut.types.delta(ut.noise.Geometric(1), "0.3")), abs=1e-4)

@@ -7,9 +7,9 @@ import pytest
 
 import utmost as ut
 from running import python
-from utmost.doors.interop import register_frames
-from utmost.doors.interop.frame_verbs import FrameVerbs
 from utmost.errors import NotDeclared, OutOfRange, Unsupported, UtmostError
+from utmost.interfaces.interop.frame_verbs import FrameVerbs
+from utmost.interop import register_frames
 
 VALUES = {"department": ["A", "B"], "admitted": [601, 370]}
 EVENTS = {"user": ["ann", "ann", "bob"], "page": ["A", "B", "A"]}
@@ -97,7 +97,7 @@ def test_nothing_is_registered_before_the_call():
     """The rooms open without either package, and importing them leaves frames as they are."""
     code = """if True:
         import sys
-        import utmost, utmost.doors.interop as interop
+        import utmost, utmost.interop as interop
         interop.register_frames
         print([name for name in ("pandas", "polars") if name in sys.modules])
         sys.modules["pandas"] = None

@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 import utmost as ut
-from utmost.doors.interop.measurements import level_within
+from utmost.core.gradual.process import correlation
 from utmost.errors import UtmostError
-from utmost.laws.gradual.process import correlation
+from utmost.interfaces.interop.measurements import level_within
 
 LAWS = [
     ut.noise.Geometric("1/2", 3),

@@ -9,15 +9,9 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from utmost.design.capacities import capacity
-from utmost.design.channels import (
-    Channel,
-    geometric_channel,
-    planar_geometric_channel,
-    randomized_response,
-    tight_constraints,
-)
-from utmost.design.leakage import (
+from utmost.capacities import capacity
+from utmost.channels import Channel, geometric_channel, planar_geometric_channel, randomized_response, tight_constraints
+from utmost.leakage import (
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
@@ -27,8 +21,8 @@ from utmost.design.leakage import (
     property_vulnerability,
     shannon_entropy,
 )
-from utmost.design.spaces import Space, cycle, grid
-from utmost.design.types import PrivacyType, smallest_epsilon
+from utmost.spaces import Space, cycle, grid
+from utmost.types import PrivacyType, smallest_epsilon
 
 pytestmark = pytest.mark.oracle
 qif = pytest.importorskip("qif")

@@ -10,10 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.capacities import capacity
-from utmost.design.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
-from utmost.design.geometry import universal_mechanism, universality
-from utmost.design.leakage import (
+from utmost.capacities import capacity
+from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
+from utmost.design.leakage.channel_capacity import best_subset, corner_priors
+from utmost.design.leakage.entropies import bounds_at, shannon_capacity
+from utmost.design.spaces import losses, priors
+from utmost.errors import NotAChannel, OutOfRange, Unsupported
+from utmost.exact import as_array
+from utmost.geometry import universal_mechanism, universality
+from utmost.interfaces.testing import strategies as us
+from utmost.leakage import (
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
@@ -21,13 +27,8 @@ from utmost.design.leakage import (
     l_uncertainty,
     shannon_entropy,
 )
-from utmost.design.leakage.channel_capacity import best_subset, corner_priors
-from utmost.design.leakage.entropies import bounds_at, shannon_capacity
-from utmost.design.spaces import Space, counts, losses, priors
-from utmost.design.types import PrivacyType
-from utmost.doors.testing import strategies as us
-from utmost.errors import NotAChannel, OutOfRange, Unsupported
-from utmost.laws.exact import as_array
+from utmost.spaces import Space, counts
+from utmost.types import PrivacyType
 
 gains = st.integers(0, 9)
 

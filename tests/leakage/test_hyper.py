@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.channels import Channel, geometric_channel, unbounded_geometric_channel
-from utmost.design.leakage import hyper
+from utmost.channels import Channel, geometric_channel, unbounded_geometric_channel
 from utmost.design.leakage.hypers import Hyper, hyper_of
-from utmost.design.spaces import Consumer, Space, losses, priors
-from utmost.design.types import PrivacyType
-from utmost.doors.testing import strategies as us
+from utmost.design.spaces import losses, priors
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
-from utmost.laws.exact import as_array, is_exact, matrix_product
+from utmost.exact import as_array, is_exact, matrix_product
+from utmost.interfaces.testing import strategies as us
+from utmost.leakage import hyper
+from utmost.spaces import Consumer, Space
+from utmost.types import PrivacyType
 
 
 @st.composite

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.channels import Channel, geometric_channel
-from utmost.design.leakage import (
+from utmost.channels import Channel, geometric_channel
+from utmost.design.spaces import losses, priors
+from utmost.errors import NotALoss, OutOfRange, Unsupported
+from utmost.interfaces.testing import strategies as us
+from utmost.leakage import (
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
@@ -20,9 +23,7 @@ from utmost.design.leakage import (
     property_vulnerability,
     shannon_entropy,
 )
-from utmost.design.spaces import Consumer, losses, priors
-from utmost.doors.testing import strategies as us
-from utmost.errors import NotALoss, OutOfRange, Unsupported
+from utmost.spaces import Consumer
 
 MEASURES = {
     "bayes vulnerability": bayes_vulnerability,

@@ -3,7 +3,7 @@
 import pytest
 
 import stores
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 place, pytest_generate_tests = stores.place, stores.pytest_generate_tests
 KEY = bytes(range(32))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy import Unit
-from utmost.publish.promises import Noise
+from utmost.noise import Geometric
+from utmost.privacy import Unit
+from utmost.promises import Noise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.response_noise import NoiseOnLattice
-from utmost.publish.tables.columns import integer_column
+from utmost.tables.cells.columns import integer_column
 
 HALF = Lattice(1, 1, 1, None, share=Fraction(1, 2))
 

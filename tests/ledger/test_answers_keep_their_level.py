@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from parts import Settings, application
 from service.test_client import Inside
-from utmost.doors.service import Grant, Service, connect
+from utmost.counting import CountedTable
 from utmost.errors import NotALevel
-from utmost.laws.exact import level
-from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Ledger
-from utmost.publish.promises import Promise
-from utmost.publish.releases import WorkloadRelease
-from utmost.publish.workloads import Domain, Strategy, bins
+from utmost.exact import level
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.ledger import Ledger
+from utmost.promises import Promise
+from utmost.releases import WorkloadRelease
+from utmost.service import Grant, Service, connect
+from utmost.workloads import Domain, Strategy, bins
 
 KEY = bytes(range(32))
 STRICT, LOOSE = level("1/8"), level(20)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost.counting import CountedTable
 from utmost.errors import KeyRefused, UtmostError, WrongKind
-from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Ledger, read_sealed, responses
+from utmost.ledger import Ledger, read_sealed
+from utmost.publish.ledger import responses
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "income": [10.5, 20.25, 30.0], "rent": [1.0, 2.0, 3.0]}

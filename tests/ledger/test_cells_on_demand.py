@@ -9,11 +9,11 @@ from math import cosh, exp
 import pytest
 
 from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, NotPublished, OutOfRange, WrongKind
-from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.ledger import Ledger
 from utmost.publish.ledger.events import event_bytes
 from utmost.publish.promises.vast_domains import Tuples
-from utmost.publish.releases import Texts
+from utmost.releases import Texts
 
 KEY = bytes(range(32))
 WORDS = Texts("abcdefghijklmnopqrstuvwxyz", most=20)

@@ -8,7 +8,8 @@ import pytest
 
 from postgres import fresh_database
 from utmost.errors import LedgerDamaged, UtmostError
-from utmost.publish.ledger import Ledger, sqlite_store
+from utmost.ledger import Ledger
+from utmost.publish.ledger import sqlite_store
 from utmost.publish.ledger.postgres_store import PostgresStore
 
 KEY = bytes(range(32))

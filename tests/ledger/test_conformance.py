@@ -16,9 +16,8 @@ import pytest
 import utmost as ut
 from ledger.doubled_noise import DOUBLED, HALF, DoubledNoise
 from ledger.test_law import fits
-from parts import Settings, application, sum_noise
 from service.test_client import Inside
-from utmost.doors.service import Grant, Service, connect
+from utmost.counting import CountedTable
 from utmost.errors import (
     BadTable,
     DataChanged,
@@ -29,17 +28,21 @@ from utmost.errors import (
     Unsupported,
     UtmostError,
 )
-from utmost.laws.exact import level
-from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Ledger, Release
-from utmost.publish.promises import Promise, key_noise, named_cell_noise, noise_kinds, together_noise
+from utmost.exact import level
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.ledger import Ledger, Release
+from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
+from utmost.publish.promises import noise_kinds
 from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
-from utmost.publish.releases import Texts
+from utmost.publish.promises.sum_noise import sum_noise
 from utmost.publish.releases.table import rehearse_table
-from utmost.publish.statements import read_release, registry_entry, stated_release, statement_page
-from utmost.publish.workloads import Domain, Strategy, bins
-from utmost.publish.workloads.product_rows import AxisRows, ProductRows
+from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
+from utmost.releases import Texts
+from utmost.service import Grant, Service, connect
+from utmost.statements import read_release, registry_entry, stated_release, statement_page
+from utmost.workloads import Domain, Strategy, bins
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(epsilon) for epsilon in ("1/2", 1, 2))
@@ -201,12 +204,12 @@ MEMORIES = {"process": in_process, "book": in_book, "derived": derived, "service
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
-    monkeypatch.setitem(noise_kinds.KINDS, "doubled", DoubledNoise)
+    monkeypatch.setitem(noise_kinds.KINDS, "doubled", lambda: DoubledNoise)
 
 
 def plain(answer):
     """An answer as values that can be compared."""
-    shown = answer.measured if isinstance(answer, ut.publish.releases.WorkloadRelease) else answer
+    shown = answer.measured if isinstance(answer, ut.releases.WorkloadRelease) else answer
     return {str(name): np.asarray(cells).tolist() for name, cells in shown.items()}
 
 

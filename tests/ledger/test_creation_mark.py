@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 import pytest
 
 from utmost.errors import LedgerUnavailable
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 from utmost.publish.ledger.key import make_key_file
 
 TABLE, PROMISE = {"n": [1, 2]}, {"columns": "n", "sensitivity": 1, "cells": 1}

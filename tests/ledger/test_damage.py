@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from utmost.errors import LedgerDamaged, LedgerError, Unsupported
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 KEY = bytes(range(32))
 TABLE = {"n": list(range(100, 1100))}

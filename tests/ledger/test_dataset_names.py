@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.channels import Channel
-from utmost.design.spaces import discrete
+from utmost.channels import Channel
 from utmost.errors import OutOfRange
-from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 from utmost.publish.ledger.budgets import read_alike
+from utmost.sampling import Identifiers
+from utmost.spaces import discrete
 
 KEY = bytes(range(32))
 PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}

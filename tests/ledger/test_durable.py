@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from utmost.laws.exact.disk import force
-from utmost.publish.ledger import Ledger
+from utmost.core.exact.disk import force
+from utmost.ledger import Ledger
 
 
 @pytest.mark.skipif(os.name != "posix", reason="directories cannot be synced here")

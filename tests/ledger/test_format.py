@@ -6,8 +6,8 @@ import sqlite3
 import pytest
 
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.publish.ledger import Event, Ledger
+from utmost.exact import level
+from utmost.ledger import Event, Ledger
 from utmost.publish.ledger.events import event_bytes, read_event
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import STEPS, missing_steps

@@ -19,9 +19,9 @@ from utmost.errors import (
     Unsupported,
     WrongKind,
 )
-from utmost.laws.exact import level
-from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
 N = 300

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from utmost.errors import BadTable, WrongKind
-from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger import Ledger, rehearse
-from utmost.publish.tables.arrow_identifiers import text_identifiers
+from utmost.ledger import Ledger, rehearse
+from utmost.sampling import Identifiers
+from utmost.tables.frames.arrow_identifiers import text_identifiers
 
 TEXTS = [
     "",

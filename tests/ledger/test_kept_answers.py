@@ -9,11 +9,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from utmost import release_table
 from utmost.errors import LedgerUnavailable, OutOfRange, Unsupported, WrongKind
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 from utmost.publish.releases import engine_release
-from utmost.publish.tables import adapters, dataframes
+from utmost.releases import release_table
+from utmost.tables.frames import adapters, dataframes
 
 LARGE = 2**63 - 41
 ONE = {"columns": "n", "sensitivity": 1, "cells": 1}

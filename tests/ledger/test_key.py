@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from utmost.errors import KeyRefused, LedgerError, NotPublished, Unsupported, WrongKind
-from utmost.publish.ledger import Ledger, read_sealed
+from utmost.ledger import Ledger, read_sealed
 from utmost.publish.ledger.key import Key, found_key, make_key_file
 
 KEY = bytes(range(32))

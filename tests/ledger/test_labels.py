@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import BadTable, KeyRefused, LedgerDamaged
-from utmost.publish.ledger import Ledger, read_sealed
+from utmost.ledger import Ledger, read_sealed
 from utmost.publish.ledger.events import read_event
 from utmost.publish.ledger.labels import Labels, label_parts, stored_labels
 from utmost.publish.promises.drawing import BLOCK

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from utmost.doors.testing import seeded_ledger
+from utmost.core.exact.written_levels import level_of_text
 from utmost.errors import NotPublished, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.exact.written_levels import level_of_text
-from utmost.laws.gradual import joint_pmf
-from utmost.laws.noise import DiscreteStaircase
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.ledger import Ledger
+from utmost.noise import DiscreteStaircase
 from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.level_steps import Step
+from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(alpha=alpha) for alpha in ("1/2", "1/3", "1/5"))

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost.counting import CountedTable
 from utmost.errors import BadTable
-from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Ledger
-from utmost.publish.promises import Promise
-from utmost.publish.releases import DetailRule, WorkloadRelease, release_detailed, release_shared
-from utmost.publish.statements import read_release, read_workload, stated_release
-from utmost.publish.workloads import Domain, Strategy, Workload, bins, share_level, strategy
+from utmost.ledger import Ledger
+from utmost.promises import Promise
+from utmost.releases import DetailRule, WorkloadRelease, release_detailed, release_shared
+from utmost.statements import read_release, read_workload, stated_release
+from utmost.workloads import Domain, Strategy, Workload, bins, share_level, strategy
 
 KEY = bytes(range(32))
 ONE = ut.Unit(1, 1)
@@ -118,7 +118,7 @@ def test_a_second_stage_says_nothing_of_a_public_total():
 
 
 def test_the_digest_of_named_keys_covers_their_noisy_counts():
-    found = ut.publish.releases.select_keys({"flu": 800, "measles": 650}, epsilon=1, delta="1e-9")
+    found = ut.releases.select_keys({"flu": 800, "measles": 650}, epsilon=1, delta="1e-9")
     said = json.loads(json.dumps(found.said()))
     stated_release(said)
     noisy = [said["noisy"][0] + 1, *said["noisy"][1:]]

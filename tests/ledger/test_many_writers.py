@@ -8,8 +8,8 @@ import pytest
 
 from running import python
 from utmost.errors import LedgerUnavailable, Unsupported
-from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.ledger import Ledger
 
 KEY = bytes(range(32))
 PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from parts import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
+from utmost.exact import level
+from utmost.interfaces.service.terms import Terms
+from utmost.ledger import Ledger, rehearse
+from utmost.noise import Geometric
+from utmost.promises import Promise, key_noise, named_cell_noise
 from utmost.publish.counting.key_counts import KeyShares
-from utmost.publish.ledger import Ledger, rehearse
 from utmost.publish.ledger.events import event_bytes
-from utmost.publish.promises import Promise, key_noise, named_cell_noise
-from utmost.publish.promises.naming import naming_law
+from utmost.publish.promises.key_distribution import naming_law
 from utmost.publish.promises.vast_domains import Tuples
-from utmost.publish.releases import Texts
-from utmost.publish.statements import read_release, stated_release
+from utmost.releases import Texts
+from utmost.statements import read_release, stated_release
 
 KEY = bytes(range(32))
 NOISE = key_noise(["word", "n"], delta="1/10")

@@ -8,13 +8,13 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
-from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger
-from utmost.publish.promises import Promise, together_noise
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.promises import Promise, together_noise
 from utmost.publish.promises.noise_together import TogetherNoise
+from utmost.publish.promises.rotated_sums import ratios_of, sums_of
 from utmost.publish.promises.together_plan import plan_together
-from utmost.publish.promises.turning import ratios_of, sums_of
-from utmost.publish.statements import read_release
+from utmost.statements import read_release
 
 NAMES = ["a", "b", "c", "d", "e"]
 UNITS = [ut.Unit(1, 2), ut.Unit(3, 2, "change-one"), ut.Unit(2, 3), ut.Unit(1, 5, "change-one")]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import LedgerDamaged
-from utmost.publish.ledger.vault import packed, stored, unpacked
+from utmost.publish.ledger.block_encryption import packed, stored, unpacked
 from utmost.publish.promises.lattice import width_of
 
 TWO, ONE = packed(np.array([1, 2])), packed(np.array([1]))

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from utmost.errors import KeyRefused
-from utmost.publish.ledger import Ledger, read_sealed
-from utmost.publish.promises import Noise
-from utmost.publish.statements import check_statement
+from utmost.ledger import Ledger, read_sealed
+from utmost.promises import Noise
+from utmost.statements import check_statement
 
 FORMATS = Path(__file__).parent / "formats"
 VISITS = {"person": ["p", "q", "r"], "visits": [10, 200, 3000]}

@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 
-from parts import KeyedRandomness
 from postgres import fresh_database
+from utmost.core.sampling.random_bits import KeyedRandomness
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -16,8 +16,9 @@ from utmost.errors import (
     Unsupported,
     WrongKind,
 )
-from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger, sqlite_store, witness
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.publish.ledger import sqlite_store, witness
 from utmost.publish.ledger.opening import store_at
 from utmost.publish.ledger.state import State
 from utmost.publish.ledger.store import Rows

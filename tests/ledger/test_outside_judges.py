@@ -19,7 +19,7 @@ from scipy import stats
 
 from ledger.doubled_noise import DoubledNoise
 from ledger.test_conformance import MEMORIES, NOISES, REFUSED, Promise, Texts, key_noise, named_cell_noise
-from utmost.laws.exact import level
+from utmost.exact import level
 from utmost.publish.promises import noise_kinds
 
 FOLDER = os.environ.get("UTMOST_JUDGES")
@@ -40,7 +40,7 @@ CASES.remove(("by item", "service"))  # its answer has an item a row: the same d
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
-    monkeypatch.setitem(noise_kinds.KINDS, "doubled", DoubledNoise)
+    monkeypatch.setitem(noise_kinds.KINDS, "doubled", lambda: DoubledNoise)
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,9 @@ from scipy import stats
 
 import utmost as ut
 from running import python
-from utmost.design.channels import Channel
+from utmost.channels import Channel
 from utmost.design.local.checked_mechanisms import read_mechanism
-from utmost.design.spaces import Space, counts, discrete, grid, losses, priors
-from utmost.doors.documents import designs
+from utmost.design.spaces import losses, priors
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -30,8 +29,10 @@ from utmost.errors import (
     Unsupported,
     WrongKind,
 )
-from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.interfaces.documents import designs
+from utmost.ledger import Ledger
+from utmost.spaces import Space, counts, discrete, grid
 
 KEY = bytes(range(32))
 YES = discrete(2)

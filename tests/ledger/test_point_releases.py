@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from utmost.core.gradual.euclidean_noise import joint_characteristic
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
@@ -19,16 +20,15 @@ from utmost.errors import (
     NotDeclared,
     OutOfRange,
 )
-from utmost.laws.exact import level
-from utmost.laws.gradual.euclidean_noise import joint_characteristic
-from utmost.publish.ledger import Ledger, read_sealed
+from utmost.exact import level
+from utmost.ledger import Ledger, read_sealed
 from utmost.publish.ledger.events import read_event
 from utmost.publish.ledger.source import commitment, read_source
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.point_noise import point_noise
 from utmost.publish.promises.point_paths import PointPaths
-from utmost.publish.releases import PlanarRelease
-from utmost.publish.tables.columns import exact_column
+from utmost.releases import PlanarRelease
+from utmost.tables.cells.columns import exact_column
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "x": [651300.25, 652900.0, -0.5], "y": [6861200.5, 6860100.0, 1e-9]}

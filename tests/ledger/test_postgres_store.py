@@ -5,7 +5,7 @@ import pytest
 
 from postgres import fresh_database, server
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, Unsupported
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 from utmost.publish.ledger.postgres_store import PostgresStore
 
 KEY = bytes(range(32))

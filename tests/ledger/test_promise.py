@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost.counting import CountedTable
 from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
-from utmost.laws.exact import level
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling import Identifiers
-from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Ledger
-from utmost.publish.promises import Promise
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.privacy import Unit
+from utmost.promises import Promise
 from utmost.publish.promises.promise import NoiseWords, Words, promise_of
-from utmost.publish.workloads import Domain, Strategy
+from utmost.sampling import Identifiers
+from utmost.workloads import Domain, Strategy
 
 KEY = bytes(range(32))
 DOMAIN = Domain(sex=["men", "women"], age=range(8))

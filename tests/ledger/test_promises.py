@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from parts import sum_noise
-from utmost.doors.testing import SeededRandomness
+from utmost.counting import CountedTable
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -17,13 +16,14 @@ from utmost.errors import (
     PromiseBroken,
     RowsRenamed,
 )
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy import Amount, Unit
-from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.noise import Geometric
+from utmost.privacy import Amount, Unit
 from utmost.publish.ledger.sqlite_store import SqliteStore
-from utmost.publish.workloads import Domain, Strategy
+from utmost.publish.promises.sum_noise import sum_noise
+from utmost.testing import SeededRandomness
+from utmost.workloads import Domain, Strategy
 
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322], "applied": np.array([933, 585, 918])}
 PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"], "sensitivity": 1, "cells": 1}

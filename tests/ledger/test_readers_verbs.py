@@ -5,7 +5,7 @@ import pytest
 import utmost as ut
 from ledger.test_conformance import MEMORIES
 from utmost.errors import Unsupported
-from utmost.publish.workloads import Strategy, bins
+from utmost.workloads import Strategy, bins
 
 TABLE = {"town": ["Å", "B", "B"], "ill": [601, 370, 12], "old": [90, 80, 7]}
 PROMISE = ut.Promise(["ill", "old"], public="town", unit=ut.Unit(1, 2))

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.promises import Promise
 from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.state import State, release_of_facts
-from utmost.publish.promises import Promise
+from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
 

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from utmost.errors import AlreadyPublished, BadTable, BudgetUnused, DataChanged, OutOfRange, RowsRenamed
-from utmost.laws.exact import level
-from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger import Ledger
-from utmost.publish.ledger.likeness import Likeness, row_names, value_digests
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.publish.ledger.duplicate_data import Likeness, row_names, value_digests
+from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "n": [30, 10, 20], "m": [7, 7, 7]}

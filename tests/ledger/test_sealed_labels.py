@@ -13,7 +13,8 @@ import pytest
 
 from postgres import fresh_database
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable
-from utmost.publish.ledger import Ledger, read_sealed
+from utmost.ledger import Ledger, read_sealed
+from utmost.publish.ledger.block_encryption import Seal
 from utmost.publish.ledger.labels import (
     Labels,
     label_key_under,
@@ -23,7 +24,6 @@ from utmost.publish.ledger.labels import (
     stored_labels,
 )
 from utmost.publish.ledger.store import Rows
-from utmost.publish.ledger.vault import Seal
 from utmost.publish.promises.drawing import BLOCK
 
 KEPT = Path(__file__).parents[1] / "documents" / "formats" / "0.2.0"

@@ -6,15 +6,15 @@ from functools import partial
 import pytest
 
 import utmost as ut
-from parts import COUNTED_FORM
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.relaxing import ToRelax
 from utmost.publish.ledger.requests import Brought
 from utmost.publish.statements.codec import write
+from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.workload_files import check_workload
-from utmost.publish.tables.atomic import write_together
+from utmost.tables.files.atomic import write_together
 
 ONE_STORE = True
 

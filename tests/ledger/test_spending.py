@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import levels
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.testing.strategies import levels
 from utmost.publish.ledger.spending import Spending
 
 

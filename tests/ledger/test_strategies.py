@@ -7,17 +7,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from parts import sum_noise
-from utmost.doors.testing import seeded_ledger
+from utmost.core.noise import costs
+from utmost.counting import CountedTable
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
-from utmost.laws.noise import Geometric, costs
-from utmost.laws.privacy import Unit
-from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Ledger, read_sealed
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.ledger import Ledger, read_sealed
+from utmost.noise import Geometric
+from utmost.privacy import Unit
 from utmost.publish.ledger.spending import together
-from utmost.publish.workloads import Domain, Strategy, hierarchy
+from utmost.publish.promises.sum_noise import sum_noise
+from utmost.testing import seeded_ledger
+from utmost.workloads import Domain, Strategy, hierarchy
 
 DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=["men", "women"])
 CELLS = np.array([[3, 40], [0, 5], [60, 7], [1, 1]])

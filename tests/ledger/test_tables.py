@@ -9,8 +9,8 @@ import pytest
 
 import utmost  # noqa: F401  (registers the adapter of dataframes)
 from utmost.errors import BadTable, DataChanged, LittleProtection, NotDeclared, OutOfRange, RowsObserved
-from utmost.publish.ledger import Ledger
-from utmost.publish.tables import files
+from utmost.ledger import Ledger
+from utmost.tables.files import files
 
 KEY = bytes(range(32))
 PROMISE = {"columns": ["n", "m"], "public": ["who"], "sensitivity": 1, "cells": 2, "epsilon": 1}
@@ -189,7 +189,7 @@ def test_blocks_end_where_they_must(ledger, rows):
 
 def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
     """The margin is that of `release_table` with a relaxable law, for the same unit."""
-    from utmost.publish.releases import plan_release
+    from utmost.releases import plan_release
 
     table = {"n": [10, 20, 30, 40]}
     for name, unit in {

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 from postgres import fresh_database
-from utmost.doors.testing import seeded_ledger
 from utmost.errors import BadTable, OutOfRange, UtmostError
-from utmost.publish.ledger import Ledger, read_sealed
+from utmost.ledger import Ledger, read_sealed
 from utmost.publish.promises.cell_noise import cell_noise
+from utmost.testing import seeded_ledger
 
 KEY = bytes(range(32))
 TABLES = {"events": "number, body, mac", "parts": "event, part, content", "head": "number, seal"}
@@ -195,7 +195,7 @@ def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tm
 
 def test_words_are_as_long_as_public_facts_make_them():
     """The bound, the level, the sensitivity, the grid and the number of cells: nothing else is asked."""
-    from utmost.laws.exact import level
+    from utmost.exact import level
 
     def word(epsilon, cells=1, **promise):
         return cell_noise(**{"sensitivity": 1, "cells": 1} | promise).word(level(epsilon), cells)

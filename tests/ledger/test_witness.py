@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from utmost.design.channels import Channel
-from utmost.design.spaces import discrete
+from utmost.channels import Channel
 from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
-from utmost.laws.exact import level
-from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger import Ledger, opening
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.publish.ledger import opening
 from utmost.publish.ledger.witness import Witness
+from utmost.sampling import Identifiers
+from utmost.spaces import discrete
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost.core.noise.inversion import OnIntegers, Smoothed
 from utmost.errors import NotALevel, NotANumber, OutOfRange, WrongKind
-from utmost.laws.exact import Level, level
-from utmost.laws.noise import Combination, Geometric, simultaneous_margins
-from utmost.laws.noise.inversion import OnIntegers, Smoothed
+from utmost.exact import Level, level
+from utmost.noise import Combination, Geometric, simultaneous_margins
 
 LEVELS = (0.05, 0.1, 0.5, 1, 2, 3, 5)
 CONFIDENCES = ("0.5", "0.8", "0.95", "0.99", "0.999")

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.laws.noise.powers import Doubled
+from utmost.core.noise.powers import Doubled
 
 rationals = st.fractions(min_value=Fraction(1, 10**9), max_value=10**9)
 

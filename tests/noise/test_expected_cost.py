@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from parts import absolute, moment, read_cost, squared
+from utmost.core.noise.costs import absolute, moment, read_cost, squared
+from utmost.core.noise.folded import Folded
+from utmost.core.noise.quadrature import integer_sum, integral
 from utmost.errors import NotALoss, NotMonotone, Unsupported
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.laws.noise.folded import Folded
-from utmost.laws.noise.quadrature import integer_sum, integral
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 5, 20, 50])
 widths = st.sampled_from([1, 5, 1000, 10**9])
@@ -153,7 +153,7 @@ def test_costs_that_are_none_are_refused_and_the_place_is_named(law, cost, error
 
 @given(st.integers(0, 10**6), st.integers(0, 10**12), st.integers(0, 9))
 def test_long_sums_of_polynomials_are_exact_to_rounding(low, length, order):
-    from utmost.laws.noise.polynomials import power_sum
+    from utmost.core.noise.polynomials import power_sum
 
     found = integer_sum(lambda n: n.astype(float) ** order, [(low, low + length)])
     assert float(found.value) == pytest.approx(power_sum(order, low + length) - power_sum(order, low), rel=1e-12)
@@ -202,7 +202,7 @@ def test_what_cannot_be_settled_is_refused():
 @given(st.sampled_from([0.01, 1.0, 20.0]), st.floats(0, 1), st.floats(0, 1))
 def test_the_folded_cost_never_falls(epsilon, u, v):
     """M(u) <= M(v) for u <= v, and b M(D) = M(0) - (1 - b) L(0)."""
-    from utmost.laws.exact import level
+    from utmost.exact import level
 
     folded = Folded.of(level(epsilon), 3.0, lambda x: np.abs(x) ** 1.5 + 1, integers=False)
     low, high, first, last = folded(np.array([min(u, v), max(u, v), 0.0, 1.0]) * 3)

@@ -7,12 +7,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from parts import moment
+from utmost.core.noise.costs import moment
+from utmost.core.noise.few_periods import FewPeriods
+from utmost.core.noise.staircase import gamma_bracket, optimal_gamma
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Level
-from utmost.laws.noise import Staircase
-from utmost.laws.noise.few_periods import FewPeriods
-from utmost.laws.noise.staircase import gamma_bracket, optimal_gamma
+from utmost.exact import Level
+from utmost.noise import Staircase
 
 # Costs by their steps: ((threshold, height), ...), what an error beyond each threshold costs more.
 STEPS = [

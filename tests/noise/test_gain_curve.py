@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from utmost.laws.noise import costs
-from utmost.laws.noise.optimal import gain_curve
+from utmost.core.noise import costs
+from utmost.core.noise.optimal import gain_curve
 
 
 def test_figure_2():

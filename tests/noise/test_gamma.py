@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parts import absolute, moment, squared
+from utmost.core.noise.costs import absolute, moment, squared
+from utmost.core.noise.folded import Folded
+from utmost.core.noise.staircase import gamma_bracket, heuristic_gamma, optimal_gamma
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
-from utmost.laws.exact import level, nearest
-from utmost.laws.noise import Laplace, Staircase
-from utmost.laws.noise.folded import Folded
-from utmost.laws.noise.staircase import gamma_bracket, heuristic_gamma, optimal_gamma
+from utmost.exact import level, nearest
+from utmost.noise import Laplace, Staircase
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 25, 50])
 

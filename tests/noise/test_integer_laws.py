@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from parts import absolute, squared
+from utmost.core.noise.costs import absolute, squared
 from utmost.errors import NotALevel, NotANumber, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.noise import DiscreteStaircase, Geometric, Law
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric, Law
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
 epsilons = st.sampled_from(["1e-6", "0.0123", "1/3", 1, "2.5", 11, 50])

@@ -7,12 +7,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from parts import absolute, moment, tabled
+from utmost.core.noise.costs import absolute, moment, tabled
+from utmost.core.noise.discrete_staircase import optimal_step, step_bracket
+from utmost.core.noise.integer_periods import IntegerPeriods
 from utmost.errors import NotALoss, Unsupported
-from utmost.laws.exact import Level
-from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.noise.discrete_staircase import optimal_step, step_bracket
-from utmost.laws.noise.integer_periods import IntegerPeriods
+from utmost.exact import Level
+from utmost.noise import DiscreteStaircase, Geometric
 
 # Costs by their steps: ((threshold, height), ...), what an error beyond each threshold costs more.
 STEPS = [

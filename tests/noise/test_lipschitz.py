@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
+from utmost.core.noise.lipschitz import is_lipschitz_private
 from utmost.errors import UtmostError
-from utmost.laws.exact import level
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, lipschitz_level, optimal_noise
-from utmost.laws.noise.lipschitz import is_lipschitz_private
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, lipschitz_level, optimal_noise
 
 
 @pytest.mark.parametrize(

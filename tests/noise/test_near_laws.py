@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.laws.noise import Combination
-from utmost.laws.noise.near_laws import NearLaw, Spread, heights_at, reaches, spreads
+from utmost.core.noise.near_laws import NearLaw, Spread, heights_at, reaches, spreads
+from utmost.noise import Combination
 
 
 @pytest.mark.parametrize("digits", [2, 40, 300, 320, 400])

@@ -10,11 +10,11 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import absolute
+from utmost.core.noise.costs import absolute
+from utmost.core.noise.norm_staircase import NormStaircase, moment_of, norm_of, points_at, points_beyond, points_of
 from utmost.errors import NotALevel, OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.noise import JointCells, optimal_noise
-from utmost.laws.noise.norm_staircase import NormStaircase, moment_of, norm_of, points_at, points_beyond, points_of
+from utmost.exact import level
+from utmost.noise import JointCells, optimal_noise
 
 norms = st.sampled_from(["max", "range"])
 ratios = st.fractions(Fraction(1, 12), Fraction(4, 5), max_denominator=12)

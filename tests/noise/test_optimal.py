@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import absolute, moment, squared
+from utmost.core.noise.costs import absolute, moment, squared
 from utmost.errors import NotALoss, NotANumber, OutOfRange
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, gain, optimal_noise, relaxable_noise
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, gain, optimal_noise, relaxable_noise
 
 
 def test_figure_2_at_epsilon_10():

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers
 from utmost.errors import Unsupported
-from utmost.laws.exact import level
-from utmost.laws.noise.powers import ExactPowers, FloatPowers, IntervalPowers
+from utmost.exact import level
 
 epsilons = st.fractions(min_value=Fraction(1, 10**15), max_value=60)
 

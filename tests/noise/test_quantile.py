@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import exact, level
-from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.exact import exact, level
+from utmost.noise import DiscreteStaircase, Geometric
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
 probabilities = st.fractions(min_value=Fraction(1, 10**6), max_value=1 - Fraction(1, 10**6))

@@ -6,8 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from utmost.core.noise import ratio_bars
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.noise import fieller, ratio_bars
+from utmost.noise import fieller
 
 X = np.arange(-45, 46)
 MASS = np.outer(*[np.tanh(0.5) * np.exp(-np.abs(X))] * 2)

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from parts import moment, squared
+from utmost.core.noise.costs import moment, squared
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Law, Staircase
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Law, Staircase
 
 epsilons = st.sampled_from(["1e-6", "0.0123", "1/3", 1, "2.5", 11, 50])
 widths = st.sampled_from([1, "2.5", "1/3", "1e-3", 10**9])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
-from utmost.laws.noise import Combination, DiscreteStaircase, Geometric, RepeatedSum
+from utmost.noise import Combination, DiscreteStaircase, Geometric, RepeatedSum
 
 _LAWS = st.builds(
     lambda alpha, wide, step: DiscreteStaircase(alpha=alpha, sensitivity=wide, step=min(step, wide)),

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.laws.exact import level
-from utmost.laws.noise.polynomials import is_zero, sign
+from utmost.core.noise.polynomials import is_zero, sign
+from utmost.exact import level
 
 alphas = st.fractions(min_value=Fraction(1, 30), max_value=Fraction(29, 30), max_denominator=30)
 coefficients = st.dictionaries(st.integers(0, 12), st.integers(-20, 20), max_size=5)

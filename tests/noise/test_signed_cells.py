@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost.core.noise.signed_cells import changes_of_rows, charge_of_rows
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.noise import Combination, Geometric, SignedCells
-from utmost.laws.noise.signed_cells import changes_of_rows, charge_of_rows
+from utmost.noise import Combination, Geometric, SignedCells
 
 THREE = [[1, 0, 0], [1, -1, -1], [0, 1, -1]]
 PARTS = ["8/15", "7/15", "7/15"]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from parts import absolute, moment, squared
+from utmost.core.noise.costs import absolute, moment, squared
+from utmost.core.noise.discrete_staircase import optimal_step, step_bracket
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.noise import DiscreteStaircase, Staircase
-from utmost.laws.noise.discrete_staircase import optimal_step, step_bracket
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Staircase
 
 epsilons = st.sampled_from(["1e-6", "0.01", "0.3", 1, 2, 5, 10, 50])
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
@@ -81,14 +81,14 @@ def test_neighbouring_steps_cost_no_less_at_any_sensitivity(epsilon, D, m):
 
 
 def _moment_interval(law, m):
-    from utmost.laws.noise.powers import IntervalPowers
+    from utmost.core.noise.powers import IntervalPowers
 
     return law.profile.moment(IntervalPowers(law.level, 700), m)
 
 
 def test_the_step_follows_gamma():
     """(r - 1/2)/D approaches gamma* of the same cost as D grows."""
-    from utmost.laws.noise.staircase import optimal_gamma
+    from utmost.core.noise.staircase import optimal_gamma
 
     for cost in (absolute, squared, moment(3)):
         r = optimal_step(2, 10**9, cost)

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.laws.exact import level
-from utmost.laws.noise.polynomials import (
+from utmost.core.noise.polynomials import (
     eulerian,
     geometric_moment,
     geometric_moment_cleared,
@@ -15,7 +14,8 @@ from utmost.laws.noise.polynomials import (
     shifted_moment_cleared,
     times,
 )
-from utmost.laws.noise.powers import ExactPowers, FloatPowers
+from utmost.core.noise.powers import ExactPowers, FloatPowers
+from utmost.exact import level
 
 alphas = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(4, 5), max_denominator=50)
 

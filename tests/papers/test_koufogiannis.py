@@ -8,15 +8,15 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from parts import main
-from utmost.design.local import Coupling
-from utmost.design.spaces import graph
-from utmost.doors.figures.koufogiannis_pictures import layout
-from utmost.doors.figures.paper_pictures import pictures
-from utmost.doors.papers import koufogiannis_applications
-from utmost.doors.papers.comparison import Comparison
-from utmost.doors.papers.contents import PAPERS
-from utmost.doors.papers.koufogiannis_applications import karate_club, les_miserables
+from utmost.interfaces.cli.main import main
+from utmost.interfaces.figures.koufogiannis_pictures import layout
+from utmost.interfaces.figures.paper_pictures import pictures
+from utmost.interfaces.papers import koufogiannis_applications
+from utmost.interfaces.papers.comparison import Comparison
+from utmost.interfaces.papers.contents import PAPERS
+from utmost.interfaces.papers.koufogiannis_applications import karate_club, les_miserables
+from utmost.local import Coupling
+from utmost.spaces import graph
 
 
 def test_koufogiannis_is_reproduced_and_drawn(capsys, tmp_path):

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from utmost.doors.figures.papers_page import papers_page
-from utmost.doors.papers import contents, fernandes_duality, geng_lemmas, ghosh_lemmas, koufogiannis_market
-from utmost.doors.papers.comparison import Comparison, equal
-from utmost.doors.papers.contents import PAPERS, papers_named
+from utmost.interfaces.figures.papers_page import papers_page
+from utmost.interfaces.papers import contents, fernandes_duality, geng_lemmas, ghosh_lemmas, koufogiannis_market
+from utmost.interfaces.papers.comparison import Comparison, equal
+from utmost.interfaces.papers.contents import PAPERS, papers_named
 
 ROWS = [
     Comparison("Theorem 2", "what <b>", "1 & 2", "1/2 1/2\n1/3 2/3", "equal"),
@@ -65,7 +65,7 @@ def test_the_page_is_whole_and_asks_nobody():
 
 
 def test_all_papers_go_into_one_report(short, run, tmp_path, monkeypatch):
-    from utmost.doors.figures import paper_pictures
+    from utmost.interfaces.figures import paper_pictures
 
     def draw(file, kind):
         file.write(b"<svg/>")

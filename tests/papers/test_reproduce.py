@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from parts import main
 from running import called
-from utmost.doors.papers import fernandes as tables
-from utmost.doors.papers import ghosh as ghosh_module
-from utmost.doors.papers.comparison import Comparison, corrected, equal, extended
-from utmost.doors.papers.contents import PAPERS
-from utmost.doors.papers.fernandes import fernandes
+from utmost.interfaces.cli.main import main
+from utmost.interfaces.papers import fernandes as tables
+from utmost.interfaces.papers import ghosh as ghosh_module
+from utmost.interfaces.papers.comparison import Comparison, corrected, equal, extended
+from utmost.interfaces.papers.contents import PAPERS
+from utmost.interfaces.papers.fernandes import fernandes
 
 
 def test_ghosh_is_reproduced_and_a_forged_print_is_noticed(capsys, monkeypatch):

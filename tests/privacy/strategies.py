@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 
 alphas = st.sampled_from([Fraction(1, 2), Fraction(1, 3), Fraction(9, 10), Fraction(2, 7), Fraction(1, 1000)])
 probabilities = st.one_of(

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from utmost.design.channels import (
+from utmost.channels import (
     Channel,
     abstract_staircase,
     dual_randomized_response,
@@ -16,12 +16,13 @@ from utmost.design.channels import (
     unbounded_geometric_channel,
 )
 from utmost.design.channels.on_counts import renormalised_epsilon, renormalised_geometric_channel
-from utmost.design.optima import folded_channel, minimax_mechanism, optimal_mechanism
-from utmost.design.spaces import Consumer, Space, counts, discrete, hamming, losses, priors
-from utmost.design.types import PrivacyType
-from utmost.laws.exact import is_exact, level
-from utmost.laws.gradual import Tightening
-from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.design.spaces import losses, priors
+from utmost.exact import is_exact, level
+from utmost.gradual import Tightening
+from utmost.noise import DiscreteStaircase, Geometric
+from utmost.optima import folded_channel, minimax_mechanism, optimal_mechanism
+from utmost.spaces import Consumer, Space, counts, discrete, hamming
+from utmost.types import PrivacyType
 
 ALPHAS = ["4/9", "1/100", "9801/10000"]
 """Squares, so that half a level is rational too."""

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from privacy.finite_pairs import integer_pair, real_pair
 from privacy.strategies import integer_laws, laws, staircases
-from utmost.design.types import check_promise, kept_level
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
-from utmost.laws.exact import Level, level
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.exact import Level, level
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.types import check_promise, kept_level
 
 
 def largest_ratio(rows):

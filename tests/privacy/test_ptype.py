@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import alphas, channels, levels, metrics, private_channels
-from utmost.design.channels import (
+from utmost.channels import (
     Channel,
     dual_randomized_response,
     geometric_channel,
@@ -19,10 +18,11 @@ from utmost.design.channels import (
     unbounded_geometric_channel,
 )
 from utmost.design.channels.on_counts import renormalised_geometric_channel
-from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming
-from utmost.design.types import PrivacyType, smallest_epsilon
 from utmost.errors import NotAChannel, NotALevel, OutOfRange
-from utmost.laws.exact import Level, Surd, level
+from utmost.exact import Level, Surd, level
+from utmost.interfaces.testing.strategies import alphas, channels, levels, metrics, private_channels
+from utmost.spaces import Space, counts, discrete, graph, grid, hamming
+from utmost.types import PrivacyType, smallest_epsilon
 
 LADDER = ["1/10", "1/2", "2/3", "9/10"]
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from privacy.finite_pairs import integer_pair, real_pair
 from privacy.strategies import alphas, integer_laws, laws, probabilities, staircases
-from utmost.design.channels import Channel, geometric_channel
-from utmost.design.types import delta, frontier, total_variation, tradeoff
+from utmost.channels import Channel, geometric_channel
 from utmost.design.types.curves import StaircaseCurve
 from utmost.errors import NotAChannel, NotANumber, OutOfRange
-from utmost.laws.exact import Level
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.exact import Level
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.types import delta, frontier, total_variation, tradeoff
 
 # ---- laws
 

@@ -4,13 +4,14 @@ from fractions import Fraction
 
 import pytest
 
+from utmost.core.privacy.unit import read_unit
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import level
-from utmost.laws.privacy import Amount, Unit
-from utmost.laws.privacy.unit import read_unit
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.privacy import Amount, Unit
 from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases import (
+from utmost.publish.releases.table import rehearse_table
+from utmost.releases import (
     GradualRelease,
     ProcessedRelease,
     TrustRelease,
@@ -22,7 +23,6 @@ from utmost.publish.releases import (
     release_table,
     tighten,
 )
-from utmost.publish.releases.table import rehearse_table
 
 TABLE = {"n": [3, 5, 8]}
 UNIT = Unit(3, 2, "change-one")

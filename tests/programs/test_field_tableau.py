@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost.core.programs.field_tableau import FieldTableau
+from utmost.core.programs.integer_tableau import IntegerTableau
 from utmost.errors import Infeasible, SolverFailed
-from utmost.laws.programs.field_tableau import FieldTableau
-from utmost.laws.programs.integer_tableau import IntegerTableau
 
 small = st.integers(-4, 4)
 

@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from utmost.core.programs.exact_optima import exact_vertex
+from utmost.core.programs.highs import solve_by_columns, solve_by_rows
 from utmost.errors import NotANumber, OutOfRange, SolverFailed
-from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve
-from utmost.laws.programs.exact_optima import exact_vertex
-from utmost.laws.programs.highs import solve_by_columns, solve_by_rows
+from utmost.programs import InfeasibleProgram, LinearProgram, solve
 
 GOOD = {"cost": [1, 2], "rows": [0, 0], "columns": [0, 1], "values": [1, 1], "lower": [1], "upper": [2]}
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from utmost.core.exact.one_thread import one_blas_thread
+from utmost.core.programs import many_columns
+from utmost.core.programs.many_columns import central_shares, exact_sums
 from utmost.errors import SolverFailed
-from utmost.laws.exact.one_thread import one_blas_thread
-from utmost.laws.programs import LinearProgram, many_columns, solve
-from utmost.laws.programs.many_columns import central_shares, exact_sums
+from utmost.programs import LinearProgram, solve
 
 
 def random_program(seed, spread):

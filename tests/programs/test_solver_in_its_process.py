@@ -12,8 +12,9 @@ import pytest
 
 from noisy import NOISE
 from running import python
-from utmost.laws.programs import LinearProgram, highs, solve
-from utmost.laws.programs.highs import solve_whole
+from utmost.core.programs import highs
+from utmost.core.programs.highs import solve_whole
+from utmost.programs import LinearProgram, solve
 
 EASY = LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf])
 

@@ -6,12 +6,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from utmost.core.exact.linear_algebra import solve_sparse
+from utmost.core.programs.exact_optima import exact_vertex, farkas_ray
+from utmost.core.programs.linear_program import AT_LOWER, BASIC, Basis
 from utmost.errors import SolverFailed
-from utmost.laws.exact import objects
-from utmost.laws.exact.linear_algebra import solve_sparse
-from utmost.laws.programs import InfeasibleProgram, LinearProgram, farkas_gap, solve, solve_exactly
-from utmost.laws.programs.exact_optima import exact_vertex, farkas_ray
-from utmost.laws.programs.linear_program import AT_LOWER, BASIC, Basis
+from utmost.exact import objects
+from utmost.programs import InfeasibleProgram, LinearProgram, farkas_gap, solve, solve_exactly
 
 
 def random_program(rng):

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from utmost.core.exact.arrays import as_integers
+from utmost.core.programs.integer_tableau import IntegerTableau
 from utmost.errors import Infeasible, SolverFailed
-from utmost.laws.exact.arrays import as_integers
-from utmost.laws.programs.integer_tableau import IntegerTableau
 
 
 @st.composite

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utmost.laws.exact import Interval, level
-from utmost.laws.gradual import Bridge, Tightening
-from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling import Thresholds
-from utmost.publish.counting import kept_pairs
-from utmost.publish.workloads import Domain
-from utmost.publish.workloads.unit_charge import charge_of
+from utmost.exact import Interval, level
+from utmost.gradual import Bridge, Tightening
+from utmost.noise import DiscreteStaircase, Geometric
+from utmost.privacy import Unit
+from utmost.publish.counting import contribution_selection as kept_pairs
+from utmost.publish.workloads.measuring.unit_charge import charge_of
+from utmost.sampling import Thresholds
+from utmost.workloads import Domain
 
 ROOT = Path(__file__).parents[2]
 PROOFS = ROOT / "proofs"

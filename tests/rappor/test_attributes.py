@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from utmost.design.local import SubsetSelection, best_attributes, best_report
 from utmost.design.local.attributes import AttributeReports
-from utmost.doors.testing import SeededRandomness
 from utmost.errors import OutOfRange
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.local import SubsetSelection, best_attributes, best_report
+from utmost.testing import SeededRandomness
 
 
 @pytest.fixture

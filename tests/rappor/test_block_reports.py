@@ -7,8 +7,13 @@ from math import comb
 import numpy as np
 import pytest
 
-from utmost.design.geometry import refines
-from utmost.design.local import (
+from utmost.design.local.block_families import BlockFamily
+from utmost.design.local.category_reports import CategoryCoupling, coupling_of
+from utmost.design.local.common_members import CommonMembers
+from utmost.errors import OutOfRange, Unsupported, UtmostError
+from utmost.exact import level
+from utmost.geometry import refines
+from utmost.local import (
     BlockSelection,
     CategoryCounts,
     SubsetSelection,
@@ -20,14 +25,9 @@ from utmost.design.local import (
     short_report,
     tighten_categories,
 )
-from utmost.design.local.block_families import BlockFamily
-from utmost.design.local.category_reports import CategoryCoupling, coupling_of
-from utmost.design.local.common_members import CommonMembers
-from utmost.design.spaces import discrete
-from utmost.design.types import smallest_epsilon
-from utmost.doors.testing import SeededRandomness
-from utmost.errors import OutOfRange, Unsupported, UtmostError
-from utmost.laws.exact import level
+from utmost.spaces import discrete
+from utmost.testing import SeededRandomness
+from utmost.types import smallest_epsilon
 
 SMALL = [(k, d) for k in range(2, 14) for d in range(1, k)]
 

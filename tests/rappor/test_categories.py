@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.channels import Channel
-from utmost.design.geometry import refines, vertices
-from utmost.design.local import (
+from utmost.channels import Channel
+from utmost.design.local.category_reports import CategoryCoupling
+from utmost.errors import OutOfRange, UtmostError
+from utmost.exact import level
+from utmost.geometry import refines, vertices
+from utmost.local import (
     CategoryCounts,
     SubsetSelection,
     best_report,
@@ -20,12 +23,9 @@ from utmost.design.local import (
     report_categories,
     tighten_categories,
 )
-from utmost.design.local.category_reports import CategoryCoupling
-from utmost.design.spaces import discrete
-from utmost.design.types import PrivacyType, smallest_epsilon
-from utmost.doors.testing import SeededRandomness
-from utmost.errors import OutOfRange, UtmostError
-from utmost.laws.exact import level
+from utmost.spaces import discrete
+from utmost.testing import SeededRandomness
+from utmost.types import PrivacyType, smallest_epsilon
 
 ALPHAS = ["1/100", "1/3", "1/2", "4/5", "99/100"]
 

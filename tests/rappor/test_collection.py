@@ -11,7 +11,13 @@ import pytest
 from scipy.optimize import nnls
 from scipy.stats import chisquare
 
-from utmost.design.local import (
+from utmost.design.local import bits as bit_responses
+from utmost.design.local.bits import draw_bits
+from utmost.design.local.decoding import Found, nonnegative_least_squares
+from utmost.design.local.thresholded import relax_thresholded
+from utmost.errors import NotANumber, OutOfRange, PromiseBroken, Unsupported
+from utmost.exact import level
+from utmost.local import (
     BitResponse,
     Bloom,
     Coupling,
@@ -24,13 +30,7 @@ from utmost.design.local import (
     respond,
     tighten,
 )
-from utmost.design.local import bits as bit_responses
-from utmost.design.local.bits import draw_bits
-from utmost.design.local.decoding import Found, nonnegative_least_squares
-from utmost.design.local.thresholded import relax_thresholded
-from utmost.doors.testing import SeededRandomness, seeded_responses
-from utmost.errors import NotANumber, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import level
+from utmost.testing import SeededRandomness, seeded_responses
 
 N = 100_000
 SIGNIFICANCE = 1e-6

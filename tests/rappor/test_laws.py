@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from utmost.design.channels import randomized_response
-from utmost.design.local import BitResponse, Coupling, ThresholdedLaplace, ThresholdedPair, between, largest_bit_ratio
+from utmost.channels import randomized_response
 from utmost.errors import OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
-from utmost.publish.releases import GradualRelease
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.local import BitResponse, Coupling, ThresholdedLaplace, ThresholdedPair, between, largest_bit_ratio
+from utmost.releases import GradualRelease
 
 F = Fraction
 shares = st.fractions(F(1, 50), F(49, 50), max_denominator=50)

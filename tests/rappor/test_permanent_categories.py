@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from utmost.design.local import BlockSelection, CategoryCounts, PermanentReports, SubsetSelection, balanced_family
 from utmost.design.local.permanent_categories import _Between
-from utmost.doors.testing import SeededRandomness
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.local import BlockSelection, CategoryCounts, PermanentReports, SubsetSelection, balanced_family
+from utmost.testing import SeededRandomness
 
 ALPHAS = tuple(map(Fraction, ("4/5", "1/2", "1/3")))
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.design.local import (
+from utmost.errors import OutOfRange
+from utmost.local import (
     BlockSelection,
     CategoryCounts,
     SubsetSelection,
@@ -16,7 +17,6 @@ from utmost.design.local import (
     iterative_bayesian_update,
     report_categories,
 )
-from utmost.errors import OutOfRange
 
 CHANNELS = st.integers(2, 5).flatmap(
     lambda n: st.lists(st.lists(st.integers(1, 9), min_size=4, max_size=4), min_size=n, max_size=n)

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost.core.noise import costs
 from utmost.errors import Infeasible, NotANumber, OutOfRange, UtmostError
-from utmost.laws.noise import DiscreteStaircase, Geometric, costs
+from utmost.noise import DiscreteStaircase, Geometric
 from utmost.publish.promises.accuracy import _decimal, _lower_bound, _place
-from utmost.publish.releases import epsilon_for, plan_release
+from utmost.releases import epsilon_for, plan_release
 
 confidences = st.sampled_from(["0.5", "0.8", "0.95", "0.999"])
 

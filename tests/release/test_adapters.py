@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import BadTable
-from utmost.publish.tables import adapters
+from utmost.tables.frames import adapters
 
 
 @pytest.mark.parametrize("table", [{"a": [1], "b": np.array([2])}])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import BadTable
-from utmost.publish.tables.columns import check_distinct, integer_column, real_column
+from utmost.tables.cells.columns import check_distinct, integer_column, real_column
 
 
 def row(position):

@@ -11,17 +11,17 @@ import pytest
 
 import utmost as ut
 from goodness import LEVEL, no_more_often
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, BudgetExceeded, NotDetermined, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy import Amount, Unit
-from utmost.publish.counting.counted import CountedTable
+from utmost.exact import level
+from utmost.noise import Geometric
+from utmost.privacy import Amount, Unit
 from utmost.publish.promises.sum_noise import noise_laws
-from utmost.publish.releases import DetailRule, release_detailed
 from utmost.publish.releases.detailed_release import DetailedSums, detailed_unit, rehearse_detailed
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.detailed_check import check_detailed
-from utmost.publish.workloads import Domain, Strategy, bins
+from utmost.releases import DetailRule, release_detailed
+from utmost.workloads import Domain, Strategy, bins
 
 DOMAIN = Domain(county=["A", "B", "C"], age=bins([0, 15, 65, None], groups={"broad": [0, 15, None]}), sex=["m", "w"])
 CELLS = np.array([[90, 80, 70, 60, 50, 40], [9, 8, 0, 1, 0, 2], [0, 0, 1, 0, 0, 0]]).reshape(3, 3, 2)

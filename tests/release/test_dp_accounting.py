@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from utmost.design.types import delta
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
-from utmost.laws.noise import Geometric
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.noise import Geometric
+from utmost.types import delta
 
 pytestmark = pytest.mark.oracle
 accounting = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")

@@ -12,17 +12,18 @@ import polars as pl
 import pytest
 
 from goodness import LEVEL, chi_square
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling import Identifiers
-from utmost.publish.ledger import Ledger
-from utmost.publish.promises.keys import KeySelection
+from utmost.exact import level
+from utmost.ledger import Ledger
+from utmost.noise import Geometric
+from utmost.privacy import Unit
+from utmost.publish.promises.key_distribution import naming_law
 from utmost.publish.promises.lattice import Lattice, lattice_of
-from utmost.publish.promises.naming import naming_law
-from utmost.publish.releases import GradualRelease, ItemResponder, TrustRelease, item_release, release_table
-from utmost.publish.tables import csv_table, files
-from utmost.publish.tables.csv_table import CsvPieces
+from utmost.publish.promises.partition_selection import KeySelection
+from utmost.publish.releases import item_release
+from utmost.releases import GradualRelease, ItemResponder, TrustRelease, release_table
+from utmost.sampling import Identifiers
+from utmost.tables.files import csv_table, files
+from utmost.tables.files.csv_table import CsvPieces
 
 ROWS = 3000
 TRUE = 7

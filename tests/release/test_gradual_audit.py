@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from auditing import epsilon_refuted
-from utmost.doors.testing import seeded_gradual_release
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling.draw import draws
-from utmost.laws.sampling.integers import joined
+from utmost.core.sampling.draw import draws
+from utmost.core.sampling.integers import joined
+from utmost.noise import Geometric
 from utmost.publish.releases.noised_cells import History
+from utmost.testing import seeded_gradual_release
 
 ORDERS = [("1/2", 1, 2), (2, 1, "1/2"), (1, 2, "1/2"), ("1/2", 2, 1)]
 N = 40_000

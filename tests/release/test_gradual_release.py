@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from utmost.doors.testing import SeededRandomness, seeded_gradual_release
 from utmost.errors import BadTable, NotALevel, NotANumber, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace
-from utmost.publish.releases import GradualRelease
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.noise import DiscreteStaircase, Geometric, Laplace
+from utmost.releases import GradualRelease
+from utmost.testing import SeededRandomness, seeded_gradual_release
 
 N = 60_000
 LEVELS = [level(epsilon="1/2"), level(alpha="1/2"), level(epsilon=2)]

@@ -12,15 +12,15 @@ from scipy.stats import chi2
 
 from goodness import chi_square
 from utmost.errors import BadTable, NotANumber, OutOfRange, WrongKind
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
-from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling import Identifiers
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.noise import DiscreteStaircase, Geometric
+from utmost.privacy import Unit
 from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases import ItemCommitment, ItemResponder
 from utmost.publish.releases.item_columns import arrow_numbers
 from utmost.publish.releases.item_commitment import BLOCKS, CommitmentKey, first_difference, value_sums
+from utmost.releases import ItemCommitment, ItemResponder
+from utmost.sampling import Identifiers
 
 SECRET = bytes(range(32))
 ONE = Unit(sensitivity=1, cells=1, neighbours="add-remove")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.types import delta
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
-from utmost.laws.noise import Geometric
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.noise import Geometric
+from utmost.types import delta
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
 ladders = st.lists(alphas, min_size=1, max_size=4, unique=True).map(

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost import errors
-from utmost.doors.testing import SeededRandomness
-from utmost.laws.exact import exp_interval, level
-from utmost.laws.programs import LinearProgram, solve
-from utmost.publish.counting import count_keys
-from utmost.publish.promises.keys import KeySelection, selected
-from utmost.publish.promises.naming import NamingLaw, appearing, naming_law
-from utmost.publish.releases import Texts, name_cells, select_keys
+from utmost.counting import count_keys
+from utmost.exact import exp_interval, level
+from utmost.programs import LinearProgram, solve
+from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law
+from utmost.publish.promises.partition_selection import KeySelection, selected
 from utmost.publish.statements.stated_choices import check_keys, keys_in_words
+from utmost.releases import Texts, name_cells, select_keys
+from utmost.testing import SeededRandomness
 
 RATIOS = [Fraction(2), Fraction(3), Fraction(11, 10), Fraction(3, 2), Fraction(22026)]
 DELTAS = [Fraction(9, 10), Fraction(1, 3), Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6)]
@@ -404,7 +404,7 @@ def test_the_order_of_the_data_does_not_show():
 
 
 def _read(counts):
-    from utmost.publish.promises.keys import counted_keys
+    from utmost.publish.promises.partition_selection import counted_keys
 
     return counted_keys(counts)
 

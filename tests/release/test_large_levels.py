@@ -4,15 +4,14 @@ import json
 
 import pytest
 
-from parts import absolute
 from surface import processor_time
-from utmost import GradualRelease, optimal_noise, release_table
-from utmost.doors.documents.reports import law_report
+from utmost.core.exact.written_levels import factor_text
+from utmost.core.noise.costs import absolute
 from utmost.errors import OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.exact.written_levels import factor_text
-from utmost.laws.noise import Staircase, relaxable_noise
-from utmost.publish.releases import relax, tighten
+from utmost.exact import level
+from utmost.interfaces.documents.reports import law_report
+from utmost.noise import Staircase, optimal_noise, relaxable_noise
+from utmost.releases import GradualRelease, relax, release_table, tighten
 
 TABLE = {"n": [3, 4]}
 LARGE = ["1e4", "1e5", "1e6", "1e30"]

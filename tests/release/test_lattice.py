@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling.integers import minus
+from utmost.core.sampling.integers import minus
+from utmost.privacy import Unit
 from utmost.publish.promises.lattice import Lattice, lattice_of
 
 words = st.integers(-(2**63), 2**63 - 1)

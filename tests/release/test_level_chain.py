@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from parts import SystemRandomness
+from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.errors import OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.privacy import Unit
+from utmost.exact import level
+from utmost.privacy import Unit
 from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.promises.level_steps import Step
 

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from utmost import Domain, Ledger, Unit, count_table, release, release_workload, strategy
+from utmost.counting import count_table
 from utmost.errors import OutOfRange
-from utmost.publish.workloads import Strategy, Workload
+from utmost.ledger import Ledger, release
+from utmost.privacy import Unit
+from utmost.releases import release_workload
+from utmost.workloads import Domain, Strategy, Workload, strategy
 
 REFUSED = "no level may have the name of a column that a release adds; got '{}'. Rename it."
 

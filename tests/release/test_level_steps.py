@@ -7,13 +7,14 @@ import pytest
 from scipy import stats
 
 from goodness import LEVEL
-from utmost.doors.testing import SeededRandomness
+from utmost.core.gradual.laplace_steps import LaplaceRelaxing, LaplaceTightening
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
-from utmost.laws.exact import level
-from utmost.laws.gradual import Bridge, Relaxing, Tightening
-from utmost.laws.gradual.laplace_steps import LaplaceRelaxing, LaplaceTightening
+from utmost.exact import level
+from utmost.gradual import Bridge, Relaxing, Tightening
 from utmost.publish.promises import level_steps
-from utmost.publish.releases import bridge, gradual_release, path, relax, tighten
+from utmost.publish.releases import gradual_release
+from utmost.releases import bridge, path, relax, tighten
+from utmost.testing import SeededRandomness
 
 N = 60_000
 

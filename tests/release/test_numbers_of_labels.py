@@ -8,9 +8,9 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.doors.testing import seeded_workload_release
 from utmost.errors import LittleProtection, OutOfRange
-from utmost.publish.workloads import Strategy
+from utmost.testing import seeded_workload_release
+from utmost.workloads import Strategy
 
 AGES = ut.workloads.bins([16, 25, 45, 65, 85, None], groups={"broad": [16, 65, None]}, missing="not stated")
 COUNTS = np.array([100, 200, 300, 100, 30, 70])

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from utmost.doors.testing import SeededRandomness
+from utmost.core.gradual.euclidean_noise import EuclideanLaplace
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
-from utmost.laws.exact import level
-from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
-from utmost.publish.promises import Promise
-from utmost.publish.releases.table import rehearse_table, release_table
-from utmost.publish.statements import check_places
+from utmost.exact import level
+from utmost.promises import Promise
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements.places_check import stated_places
+from utmost.releases import release_table
+from utmost.statements import check_places
+from utmost.testing import SeededRandomness
 
 TABLE = {"name": ["A", "B", "C"], "x": [1.5, Decimal("2.25"), 3], "y": [0, 1, Fraction(1, 3)], "size": [7, 8, 9]}
 PROMISE = {"columns": ["x", "y"], "public": "name", "drop": "size", "epsilon": 1}

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from utmost.doors.testing import SeededRandomness, seeded_planar_release
+from utmost.core.gradual.euclidean_noise import EuclideanLaplace
 from utmost.errors import Infeasible, NotALevel, NotANumber, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
+from utmost.exact import level
 from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.releases import PlanarRelease, planar_epsilon_for
+from utmost.releases import PlanarRelease, planar_epsilon_for
+from utmost.testing import SeededRandomness, seeded_planar_release
 
 HOMES = [[651_300.0, 6_861_200.0], [652_900.5, 6_860_100.0], [0.0, -0.0]]
 

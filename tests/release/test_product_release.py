@@ -7,17 +7,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from parts import ProductForm, group_of, sum_noise
-from utmost import Unit, release_workload
-from utmost.doors.testing import seeded_ledger, seeded_workload_release
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.publish.counting import CountedTable
+from utmost.exact import level
+from utmost.privacy import Unit
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.releases import WorkloadRelease
+from utmost.publish.promises.sum_noise import sum_noise
 from utmost.publish.statements.workload_files import check_workload
-from utmost.publish.workloads import Domain, Strategy, Workload, bins
-from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
+from utmost.publish.workloads.measuring.forms import ProductForm, group_of
+from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows, values_alone
+from utmost.releases import WorkloadRelease, release_workload
+from utmost.testing import seeded_ledger, seeded_workload_release
+from utmost.workloads import Domain, Strategy, Workload, bins
 
 ONE = Unit(1, 1)
 AGES = Domain(age=bins(18))

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from parts import selected
-from utmost import Domain, Unit, release_workload
 from utmost.errors import NotDetermined, OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.noise import Combination
+from utmost.exact import level
+from utmost.noise import Combination
+from utmost.privacy import Unit
 from utmost.publish.releases.quantiles import quantile_bar
 from utmost.publish.releases.workload_errors import AnswerErrors, scaled
-from utmost.publish.workloads import Strategy, bins, plain
+from utmost.publish.workloads.measuring.forms import selected
+from utmost.releases import release_workload
+from utmost.workloads import Domain, Strategy, bins, plain
 
 EDGES = [0, 5, 15, 25, 65, None]
 SURE = Fraction(9, 10)

@@ -9,12 +9,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from parts import SystemRandomness
+from utmost.core.sampling.draw import CHUNK
+from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.errors import NotANumber, OutOfRange, Unsupported
-from utmost.laws.noise import Geometric, Laplace
-from utmost.laws.sampling.draw import CHUNK
+from utmost.noise import Geometric, Laplace
 from utmost.publish.promises import values as values_file
-from utmost.publish.releases import add_noise
+from utmost.releases import add_noise
 
 COUNTS, REALS, SILENT = Geometric(epsilon=1), Laplace(epsilon=1, sensitivity=2.5), Geometric(epsilon=5000)
 

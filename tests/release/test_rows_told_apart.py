@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.laws.privacy import Unit
+from utmost.privacy import Unit
 from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.releases import item_columns
 from utmost.publish.releases.item_columns import CommittingRows, TellingApart, gathered_commitment

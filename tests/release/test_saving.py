@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotALevel, OutOfRange, Unsupported, UtmostError
-from utmost.publish.counting import (
-    CountedTable,
-)
-from utmost.publish.promises.keys import KeySelection
+from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.promises.statement_kinds import TOGETHER_KIND
-from utmost.publish.releases import (
+from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.publish.statements import statement_files
+from utmost.publish.statements.together_check import check_together
+from utmost.publish.statements.workload_files import check_workload_table
+from utmost.releases import (
     GradualRelease,
     PlanarRelease,
     ProcessedRelease,
@@ -23,13 +25,10 @@ from utmost.publish.releases import (
     release_workload,
     select_keys,
 )
-from utmost.publish.releases.gradual_together import GradualTogether
-from utmost.publish.statements import check_statement, read_workload, stated_release, statement_files
-from utmost.publish.statements.together_check import check_together
-from utmost.publish.statements.workload_files import check_workload_table
-from utmost.publish.tables import files
-from utmost.publish.tables.table_formats import as_columns
-from utmost.publish.workloads import Strategy
+from utmost.statements import check_statement, read_workload, stated_release
+from utmost.tables.files import files
+from utmost.tables.files.table_formats import as_columns
+from utmost.workloads import Strategy
 
 WARDS = ["Köln", 'a "b", c', "North"]
 TABLE = {"ward": WARDS, "n": [7, 9, 12], "m": [1, 2, 3]}

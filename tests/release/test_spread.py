@@ -9,10 +9,10 @@ import pytest
 import utmost as ut
 from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange
-from utmost.laws.noise import RatioBar
-from utmost.laws.privacy import Unit
+from utmost.noise import RatioBar
+from utmost.privacy import Unit
 from utmost.publish.releases.spread import deviation_bar, variance_bar
-from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy
+from utmost.workloads import Domain, Strategy, Workload, bins, strategy
 
 AGE = bins([0, 10, 20, 30, 50])
 DOMAIN = Domain(age=AGE, sex=["men", "women"])

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.laws.exact import level
-from utmost.laws.exact.written_levels import level_facts
-from utmost.publish.releases import guarantee, plan_release, statement
+from utmost.core.exact.written_levels import level_facts
+from utmost.exact import level
+from utmost.releases import guarantee, plan_release, statement
 from utmost.version import __version__
 
 

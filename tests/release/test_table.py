@@ -10,7 +10,6 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from utmost.doors.testing import SeededRandomness
 from utmost.errors import (
     BadTable,
     LittleProtection,
@@ -21,11 +20,12 @@ from utmost.errors import (
     PromiseBroken,
     RowsObserved,
 )
-from utmost.laws.exact import level
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
-from utmost.laws.privacy import Unit
-from utmost.publish.releases import plan_release, release_table
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
+from utmost.privacy import Unit
 from utmost.publish.releases.table import rehearse_table
+from utmost.releases import plan_release, release_table
+from utmost.testing import SeededRandomness
 
 # At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.
 SILENT = {"epsilon": 100, "sensitivity": 1, "cells": 1}

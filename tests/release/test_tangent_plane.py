@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from utmost.errors import BadTable, DegreesAsLengths, OutOfRange
-from utmost.publish.ledger import Ledger
-from utmost.publish.releases import PlanarRelease, TangentPlane, release_table
+from utmost.ledger import Ledger
+from utmost.releases import PlanarRelease, TangentPlane, release_table
 
 PLACES = st.tuples(st.floats(-89.9, 89.9), st.floats(-180, 180))
 

@@ -7,21 +7,22 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from parts import SumNoise, group_of, sum_noise
-from utmost import Unit, release_workload
-from utmost.doors.testing import seeded_ledger, seeded_workload_release
+from utmost.core.noise.near_laws import NearLaw, spreads
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.noise import Combination
-from utmost.laws.noise.near_laws import NearLaw, spreads
-from utmost.publish.counting import CountedTable
+from utmost.exact import level
+from utmost.noise import Combination
+from utmost.privacy import Unit
 from utmost.publish.promises.noise_kinds import noise_of_facts
-from utmost.publish.releases import WorkloadRelease
+from utmost.publish.promises.sum_noise import SumNoise, sum_noise
 from utmost.publish.releases.table_bars import FEW
-from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy
-from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
-from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
-from utmost.publish.workloads.tents import tent_rows
+from utmost.publish.workloads.measuring.forms import group_of
+from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
+from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
+from utmost.releases import WorkloadRelease, release_workload
+from utmost.tables.axes.hat_functions import tent_rows
+from utmost.testing import seeded_ledger, seeded_workload_release
+from utmost.workloads import Domain, Strategy, Workload, bins, strategy
 
 ONE = Unit(1, 1)
 AGES = Domain(age=bins(40))

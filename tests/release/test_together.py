@@ -13,18 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
-from utmost.doors.testing import SeededRandomness
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
-from utmost.laws.noise import Combination, Geometric, JointCells, SignedCells
-from utmost.laws.privacy import Unit
-from utmost.publish.promises import Promise
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.noise import Combination, Geometric, JointCells, SignedCells
+from utmost.privacy import Unit
+from utmost.promises import Promise
 from utmost.publish.promises.noise_together import once_together
+from utmost.publish.promises.rotated_sums import read_off, signed_sums, turned, turned_back
 from utmost.publish.promises.together_plan import plan_together
-from utmost.publish.promises.turning import read_off, signed_sums, turned, turned_back
-from utmost.publish.releases import relax, release_together
 from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.releases import relax, release_together
+from utmost.testing import SeededRandomness
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
 BOTH = ["applicants", "admitted"]

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import BadTable, NotALevel, OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.gradual import largest_ratio
-from utmost.publish.releases import ProcessedRelease, TrustRelease, check_coalitions, levels_by_distance
+from utmost.exact import level
+from utmost.gradual import largest_ratio
 from utmost.publish.releases import trust as coalitions_module
 from utmost.publish.releases.trust import independent_loss
+from utmost.releases import ProcessedRelease, TrustRelease, check_coalitions, levels_by_distance
 
 ALPHAS = [Fraction(n, 12) for n in (1, 2, 3, 4, 6, 8, 9, 10)]
 # Zachary's karate club (1977): each member's ties to members of higher number, 78 in all.

@@ -7,18 +7,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from parts import COUNTED_FORM, group_of
-from utmost import Domain, Unit, count_table, release_workload
-from utmost.doors.testing import seeded_ledger, seeded_workload_release
+from utmost.core.noise.joint_cells import RotatedPair
+from utmost.counting import CountedTable, count_table
 from utmost.errors import BadTable, OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
-from utmost.laws.noise.joint_cells import RotatedPair
-from utmost.publish.counting import CountedTable
-from utmost.publish.releases import WorkloadRelease
+from utmost.exact import level
+from utmost.noise import Geometric
+from utmost.privacy import Unit
+from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
-from utmost.publish.workloads import Strategy, Workload, strategy
+from utmost.publish.workloads.measuring.forms import group_of
+from utmost.releases import WorkloadRelease, release_workload
+from utmost.testing import seeded_ledger, seeded_workload_release
+from utmost.workloads import Domain, Strategy, Workload, strategy
 
 PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
 WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})

@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
-from utmost.doors.testing import SeededRandomness, seeded_release
+from utmost.core.sampling import draw
+from utmost.core.sampling.draw import on_grid
 from utmost.errors import OutOfRange
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.laws.sampling import draw, sample
-from utmost.laws.sampling.draw import on_grid
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 from utmost.publish.promises import values as values_file
-from utmost.publish.releases import add_noise
+from utmost.releases import add_noise
+from utmost.sampling import sample
+from utmost.testing import SeededRandomness, seeded_release
 
 COUNTS = Geometric(epsilon=1)
 SILENT = Geometric(epsilon=5000)  # noise other than 0 has a probability no test will live to see

@@ -6,10 +6,10 @@ from itertools import combinations
 import pytest
 
 from utmost import errors
-from utmost.doors.testing import SeededRandomness
-from utmost.laws.exact import level
+from utmost.exact import level
 from utmost.publish.promises.vast_domains import Tuples, least_threshold, named_cells, names_of_nobody, tail
-from utmost.publish.releases import Texts, name_cells
+from utmost.releases import Texts, name_cells
+from utmost.testing import SeededRandomness
 
 HALF = level(alpha="1/2")
 

@@ -16,26 +16,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from utmost.design.local import PermanentResponses
+from utmost.core.sampling.grid import snapped
+from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, NotANumber, UtmostError
-from utmost.laws.exact import level, objects
-from utmost.laws.noise import Geometric, Laplace
-from utmost.laws.sampling.grid import snapped
-from utmost.laws.sampling.integers import narrowed
-from utmost.publish.ledger import Ledger
+from utmost.exact import level, objects
+from utmost.ledger import Ledger
+from utmost.local import PermanentResponses
+from utmost.noise import Geometric, Laplace
 from utmost.publish.promises import level_steps
 from utmost.publish.promises import values as values_file
-from utmost.publish.releases import (
-    GradualRelease,
-    TrustRelease,
-    add_noise,
-    bridge,
-    relax,
-    release_table,
-    tighten,
-)
 from utmost.publish.releases.table import rehearse_table
-from utmost.publish.tables import csv_table, dataframes, files
+from utmost.releases import GradualRelease, TrustRelease, add_noise, bridge, relax, release_table, tighten
+from utmost.tables.files import csv_table, files
+from utmost.tables.frames import dataframes
 
 for adapter in (csv_table, dataframes):
     adapter.register()

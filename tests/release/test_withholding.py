@@ -8,12 +8,12 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
-from utmost.laws.exact import independent
-from utmost.laws.noise import Combination, DiscreteStaircase, Geometric
-from utmost.laws.sampling import sample
+from utmost.exact import independent
+from utmost.noise import Combination, DiscreteStaircase, Geometric
 from utmost.publish.releases.complementary import Relations, complementary
 from utmost.publish.releases.withholding import NoiseTails, WithholdingRule, bias_words, shown_bias
-from utmost.publish.workloads import Domain, Strategy, hierarchy
+from utmost.sampling import sample
+from utmost.workloads import Domain, Strategy, hierarchy
 
 TABLE = {"place": list("abcd"), "n": [500, 89, 90, 3]}
 ADMISSIONS = np.array([[512, 89], [353, 17], [120, 202], [138, 131], [53, 94], [22, 24]])

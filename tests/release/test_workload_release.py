@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost import Domain, Unit, release_workload
-from utmost.doors.testing import SeededRandomness, seeded_workload_release
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, LittleProtection, NotDetermined, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.noise import Combination, Geometric
-from utmost.publish.counting import CountedTable
-from utmost.publish.releases import WorkloadRelease
+from utmost.exact import level
+from utmost.noise import Combination, Geometric
+from utmost.privacy import Unit
 from utmost.publish.releases.clean_release import zero_bias
 from utmost.publish.releases.workload_answers import Printing
-from utmost.publish.workloads import Strategy, Workload, bins, hierarchy, strategy
+from utmost.releases import WorkloadRelease, release_workload
+from utmost.testing import SeededRandomness, seeded_workload_release
+from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 
 BERKELEY = np.array(
     [512, 313, 89, 19, 353, 207, 17, 8, 120, 205, 202, 391, 138, 279, 131, 244, 53, 138, 94, 299, 22, 351, 24, 317]
@@ -342,7 +342,7 @@ def test_a_statement_holds_no_true_value():
 def test_tables_come_in_the_kind_that_came_in():
     """A dataframe where the counted table was made from one."""
     pandas = pytest.importorskip("pandas")
-    from utmost.publish.tables.adapters import adapter_of
+    from utmost.tables.frames.adapters import adapter_of
 
     frame = pandas.DataFrame({"n": [1]})
     kind = adapter_of(frame).kind(frame, ["n"])

@@ -8,7 +8,7 @@ import signal
 import time
 
 from utmost.errors import LedgerUnavailable, NeedsTable, NotPublished
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 LEVELS = ["1/4", "1/2", "1", "2", "4"]
 ITEMS = 12

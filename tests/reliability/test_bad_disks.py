@@ -9,7 +9,7 @@ import pytest
 from disk import FULL, IO_ERROR_DELETE, IO_ERROR_SYNC, IO_ERROR_WRITE, Disk, library
 from reliability.clients import ask, first_level, table
 from utmost.errors import LedgerUnavailable, UtmostError
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 watched = pytest.mark.skipif(library() is None, reason="SQLite is built into Python here")
 FAILURES = {

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from utmost.errors import BadTable, UtmostError
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 GOOD = {"row": ["a", "b", "c"], "n": [5, 6, 7], "x": [0.5, 1.5, 2.5]}
 CALL = {"table": GOOD, "columns": ["n"], "public": ["row"], "drop": ["x"], "sensitivity": 1, "cells": 1, "epsilon": 1}
@@ -295,7 +295,7 @@ WORDS = ["", "0", "-1", "1/0", "nan", "1e999", "one", "½", "--", "-", "\x00", "
 
 def run_quietly(arguments, monkeypatch):
     """The exit code of a command and all it printed."""
-    from parts import main
+    from utmost.interfaces.cli.main import main
 
     out, err = io.StringIO(), io.StringIO()
     out.buffer = io.BytesIO()

@@ -10,11 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import utmost as ut
-from utmost.doors.cli import main as cli
+from utmost.interfaces.cli import main as cli
+from utmost.publish.counting import persons_in_buckets
 from utmost.publish.ledger import book, store, witness
 from utmost.publish.releases import streamed
-from utmost.publish.tables import csv_blocks, files, persons_in_buckets
-from utmost.publish.tables.set_aside import SetAside
+from utmost.tables.files import csv_blocks, files
+from utmost.tables.files.spill_file import SetAside
 
 ROWS = 20_000
 SAY = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 
 from utmost.errors import UtmostError
-from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger, Release
-from utmost.publish.tables.adapters import TableAdapter, adapter_of
-from utmost.publish.tables.engines import EngineFrame, engine_frame, is_engine_frame
-from utmost.publish.tables.files import read
+from utmost.exact import level
+from utmost.ledger import Ledger, Release
+from utmost.tables.engines.engines import EngineFrame, engine_frame, is_engine_frame
+from utmost.tables.files.files import read
+from utmost.tables.frames.adapters import TableAdapter, adapter_of
 
 COLUMNS = {"ward": ["a", "b", "c"], "visits": [30, 10, 20]}
 SAY = {"columns": "visits", "public": "ward", "sensitivity": 1, "cells": 1}

@@ -12,7 +12,8 @@ import pytest
 
 from reliability.clients import NEEDED, ask, random_request
 from utmost.errors import LedgerDamaged, LedgerUnavailable, Quarantined
-from utmost.publish.ledger import Ledger, opening, sqlite_store
+from utmost.ledger import Ledger
+from utmost.publish.ledger import opening, sqlite_store
 from utmost.publish.ledger.store import Rows
 
 TRICKS = (

@@ -9,7 +9,7 @@ import pytest
 
 from disk import Disk, library
 from reliability.clients import Children, Record, ask, first_level, killed_at_random, random_request, work
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),

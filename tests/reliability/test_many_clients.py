@@ -6,7 +6,7 @@ import random
 import pytest
 
 from reliability.clients import NEEDED, Children, Record, ask, random_request
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from utmost.errors import UtmostError
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
@@ -187,7 +187,7 @@ COMMANDS = [
 
 def test_commands(tmp_path, monkeypatch):
     """With the key in the environment no command prints it, right or wrong."""
-    from parts import main
+    from utmost.interfaces.cli.main import main
 
     monkeypatch.chdir(tmp_path)
     for key in (SECRET.hex(), SECRET.hex()[::-1][:70] + "00", SECRET.hex() + "g"):
@@ -218,7 +218,7 @@ def test_no_option_takes_a_key():
 
     What `utmost respond` answers for is a secret in the sense of the glossary; `-` reads it from standard input.
     """
-    from parts import COMMANDS, command_named
+    from utmost.interfaces.cli.main import COMMANDS, command_named
 
     found = [option for name in COMMANDS for option in options_of(command_named(name), (name,))]
     assert ("ledger verify", "--key-file") in found
@@ -241,7 +241,7 @@ def test_no_option_takes_a_key():
 )
 def test_passwords_on_the_command_line_are_refused_and_not_repeated(capsys, address):
     """The library takes an address with a password; the command line does not, and neither repeats it."""
-    from parts import main
+    from utmost.interfaces.cli.main import main
 
     for command in (["ledger", "status"], ["view", "--name", "a", "--epsilon", "1"]):
         with pytest.raises(SystemExit) as ended:

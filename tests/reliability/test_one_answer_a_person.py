@@ -10,10 +10,10 @@ import pytest
 from disk import Disk, library
 from reliability.clients import OPENED, Children
 from reliability.test_kills import die_at
-from utmost.design.channels import Channel
-from utmost.design.spaces import discrete
+from utmost.channels import Channel
 from utmost.errors import LedgerUnavailable
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
+from utmost.spaces import discrete
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),

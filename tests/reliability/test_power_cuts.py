@@ -14,7 +14,7 @@ import pytest
 
 from disk import after_power_cut, library, recording
 from reliability.clients import NEEDED, Record, ask, random_request
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 pytestmark = pytest.mark.skipif(library() is None, reason="SQLite is built into Python here")
 

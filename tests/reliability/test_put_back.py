@@ -7,7 +7,7 @@ import pytest
 
 from reliability.clients import LEVELS, NEEDED, ask, first_level, random_request, table
 from utmost.errors import NeedsTable, Quarantined, UtmostError
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 
 def live(ledger, rng, requests):

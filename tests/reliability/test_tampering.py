@@ -8,7 +8,7 @@ import pytest
 
 from reliability.clients import LEVELS, ask, first_level
 from utmost.errors import UtmostError
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 
 @pytest.fixture(scope="module")

@@ -8,26 +8,25 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.design import leakage, local, optima
-from utmost.design.geometry import PowerField
+from utmost import gradual, leakage, local, optima
 from utmost.design.geometry.power_channels import exact_mechanism
-from utmost.design.local import BitResponse, ThresholdedLaplace, ThresholdedPair
-from utmost.design.local.block_families import balanced_family
-from utmost.design.spaces import Consumer, Policy, counts, losses, places, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import losses, priors
 from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, UtmostError
-from utmost.laws import gradual
-from utmost.laws.exact import level, possible_path
-from utmost.laws.noise import Geometric, Laplace, Staircase
-from utmost.laws.privacy.amount import Amount
-from utmost.publish.ledger import Ledger
+from utmost.exact import level, possible_path
+from utmost.geometry import PowerField
+from utmost.ledger import Ledger
+from utmost.local import BitResponse, ThresholdedLaplace, ThresholdedPair, balanced_family
+from utmost.noise import Geometric, Laplace, Staircase
+from utmost.privacy import Amount
+from utmost.promises import key_noise, named_cell_noise
 from utmost.publish.ledger.sqlite_store import SqliteStore
-from utmost.publish.promises import key_noise, named_cell_noise
-from utmost.publish.promises.turning import turned
-from utmost.publish.releases import PlanarRelease, Texts
+from utmost.publish.promises.rotated_sums import turned
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.workloads import bins
+from utmost.releases import PlanarRelease, Texts
+from utmost.spaces import Consumer, Policy, counts, places
+from utmost.types import PrivacyType
+from utmost.workloads import bins
 
 
 class Unconvertible:
@@ -83,7 +82,7 @@ def test_what_is_refused_costs_no_import(monkeypatch):
             door(cells=-(10**40))
     pytest.importorskip("opendp.mod")
     monkeypatch.delitem(sys.modules, "opendp")
-    import_module("utmost.doors.interop.measurements")
+    import_module("utmost.interfaces.interop.measurements")
     before = set(sys.modules)
     with pytest.raises(Unsupported, match="OpenDP must allow"):
         Geometric(1).to_opendp()

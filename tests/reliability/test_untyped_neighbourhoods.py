@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.design.spaces import Policy
-from utmost.design.types import PolicyType
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
-from utmost.publish.counting import CountedTable
 from utmost.publish.promises.vast_domains import Tuples
-from utmost.publish.releases import DetailRule, Texts, name_cells, release_detailed
-from utmost.publish.workloads import SharedLevel, bins, share_level
+from utmost.releases import DetailRule, Texts, name_cells, release_detailed
+from utmost.spaces import Policy
+from utmost.types import PolicyType
+from utmost.workloads import SharedLevel, bins, share_level
 
 ODD = ["1e-400", "1e-49", "1e400", 0, -1, 10**30, 1.5, Fraction(1, 3), "x", "", None, True, float("nan"), float("inf")]
 ODD += [[], {}, "county", "age sex", "zzz"]

@@ -10,7 +10,7 @@ import pytest
 from reliability import workers
 from running import SOURCES, python
 from spark import missing
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 

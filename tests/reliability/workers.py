@@ -1,6 +1,6 @@
 """What a worker does; here, so that a spawned one can import it."""
 
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
 
 VALUES = {"n": [0] * 8}
 WIDE = "1/1000000000000"

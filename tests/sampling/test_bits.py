@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 
 import utmost
-from parts import SYSTEM, KeyedRandomness, Keystream, SystemRandomness, source
 from streams import drawn_elsewhere, some_words
-from utmost.design.local import PermanentResponses
-from utmost.doors.testing import SeededRandomness
+from utmost.core.sampling import random_bits
+from utmost.core.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream, SystemRandomness, source
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling import random_bits
-from utmost.publish.releases import GradualRelease, TrustRelease, add_noise, bridge, path, relax, release_table, tighten
+from utmost.local import PermanentResponses
+from utmost.noise import Geometric
+from utmost.releases import GradualRelease, TrustRelease, add_noise, bridge, path, relax, release_table, tighten
+from utmost.testing import SeededRandomness
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
-from utmost.doors.testing import SeededRandomness
-from utmost.laws.exact import Interval, level
-from utmost.laws.sampling import Thresholds
-from utmost.laws.sampling.categorical import Categorical, rest, whole_cells
-from utmost.laws.sampling.geometric_draws import marked, signs
+from utmost.core.sampling.categorical import Categorical, rest, whole_cells
+from utmost.core.sampling.geometric_draws import marked, signs
+from utmost.exact import Interval, level
+from utmost.sampling import Thresholds
+from utmost.testing import SeededRandomness
 
 weights = st.lists(st.integers(0, 1 << 20), min_size=1, max_size=12).filter(any)
 

@@ -12,13 +12,14 @@ from scipy.stats import beta, chi2
 import utmost as ut
 from auditing import epsilon_refuted
 from goodness import LEVEL, Written
-from utmost.design.channels import GeometricMatrix, geometric_channel, randomized_response
+from utmost.channels import GeometricMatrix, geometric_channel, randomized_response
 from utmost.design.channels.channel import stochastic
 from utmost.design.channels.channel_draws import ManyOutcomes
-from utmost.design.optima import repair
-from utmost.design.spaces import counts, grid, losses, points, priors
-from utmost.doors.testing import SeededRandomness, seeded_draw
+from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
+from utmost.optima import repair
+from utmost.spaces import counts, grid, points
+from utmost.testing import SeededRandomness, seeded_draw
 
 BOTH = pytest.mark.parametrize("method", ["constant", "table"])
 

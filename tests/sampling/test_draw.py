@@ -8,12 +8,13 @@ import pytest
 from scipy.stats import spearmanr
 
 from goodness import LEVEL, chi_square, kolmogorov_smirnov
-from parts import SystemRandomness
-from utmost.doors.testing import SeededRandomness
+from utmost.core.sampling import draw
+from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, signs
+from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.laws.sampling import draw, sample
-from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, signs
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.sampling import sample
+from utmost.testing import SeededRandomness
 
 INTEGER_LAWS = [
     Geometric(epsilon=1),
@@ -241,7 +242,7 @@ def test_draws_made_ahead_end_with_their_stream(monkeypatch):
     bits, law = SystemRandomness(), Geometric(epsilon=1)
     sample(law, randomness=bits)
     assert bits.ahead
-    monkeypatch.setattr("utmost.laws.sampling.random_bits._BYTES_PER_KEY", 0)
+    monkeypatch.setattr("utmost.core.sampling.random_bits._BYTES_PER_KEY", 0)
     assert not bits.ahead
 
 

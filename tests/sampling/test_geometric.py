@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
-from utmost.doors.testing import SeededRandomness
-from utmost.laws.exact import Interval, level
-from utmost.laws.sampling.geometric_draws import (
+from utmost.core.sampling.geometric_draws import (
     CONSTANT,
     TABLE,
     ArrayDraws,
@@ -23,6 +21,8 @@ from utmost.laws.sampling.geometric_draws import (
     squared_often,
     take_apart,
 )
+from utmost.exact import Interval, level
+from utmost.testing import SeededRandomness
 
 ratios = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
 BITS = 256

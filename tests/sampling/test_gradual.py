@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from parts import SystemRandomness
-from utmost.doors.testing import SeededRandomness
-from utmost.laws.exact import level
-from utmost.laws.gradual import Bridge, Relaxing, Tightening
-from utmost.laws.gradual.process import jump_count_pmf
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling import level_draws, sample
-from utmost.laws.sampling.level_draws import bridge_noise, sample_path, tightening_noise
+from utmost.core.gradual.process import jump_count_pmf
+from utmost.core.sampling import level_draws
+from utmost.core.sampling.level_draws import bridge_noise, sample_path, tightening_noise
+from utmost.core.sampling.random_bits import SystemRandomness
+from utmost.exact import level
+from utmost.gradual import Bridge, Relaxing, Tightening
+from utmost.noise import Geometric
+from utmost.sampling import sample
+from utmost.testing import SeededRandomness
 
 N = 30_000
 # One test in a million fails by chance; with a fixed seed none does.

@@ -9,11 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import level, objects
-from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.laws.sampling.draw import on_grid
-from utmost.laws.sampling.grid import (
+from utmost.core.sampling.draw import on_grid
+from utmost.core.sampling.grid import (
     chosen_exponent,
     declared_exponent,
     reach,
@@ -22,6 +19,9 @@ from utmost.laws.sampling.grid import (
     unsnapped,
     unsnapped_one,
 )
+from utmost.errors import NotANumber, OutOfRange
+from utmost.exact import level, objects
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
 exponents = st.one_of(st.integers(-1023, 1074), st.integers(-70, 70))

@@ -11,11 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goodness import chi_square
-from utmost.laws.exact import Interval, level
-from utmost.laws.gradual import Bridge, Tightening
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling import Identifiers
-from utmost.laws.sampling.item_draws import (
+from utmost.core.sampling.item_draws import (
     Inversion,
     doublings,
     geometric_cuts,
@@ -24,7 +20,11 @@ from utmost.laws.sampling.item_draws import (
     item_tightening,
     item_uniform,
 )
-from utmost.laws.sampling.item_words import ItemWords, item_tags, word_cipher
+from utmost.core.sampling.item_words import ItemWords, item_tags, word_cipher
+from utmost.exact import Interval, level
+from utmost.gradual import Bridge, Tightening
+from utmost.noise import Geometric
+from utmost.sampling import Identifiers
 
 SECRET = bytes(range(32))
 MANY = item_tags(SECRET, [Identifiers.of(np.arange(60_000))])

@@ -10,9 +10,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.errors import BadTable, OutOfRange, WrongKind
-from utmost.laws.sampling import Identifiers
-from utmost.laws.sampling.item_words import (
+from utmost.core.sampling.item_words import (
     ItemWords,
     check_unique,
     compound_tags,
@@ -20,6 +18,8 @@ from utmost.laws.sampling.item_words import (
     item_tags,
     word_cipher,
 )
+from utmost.errors import BadTable, OutOfRange, WrongKind
+from utmost.sampling import Identifiers
 
 SECRET = bytes(range(32))
 texts = st.lists(st.text(max_size=60), max_size=30)

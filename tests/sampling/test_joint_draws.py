@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
-from utmost.doors.testing import SeededRandomness
+from utmost.core.noise.norm_staircase import NormStaircase, norm_of, points_of
+from utmost.core.sampling import joint_draws
+from utmost.core.sampling.joint_draws import sample_joint_cells
 from utmost.errors import OutOfRange
-from utmost.laws.noise import JointCells
-from utmost.laws.noise.norm_staircase import NormStaircase, norm_of, points_of
-from utmost.laws.sampling import joint_draws
-from utmost.laws.sampling.joint_draws import sample_joint_cells
+from utmost.noise import JointCells
+from utmost.testing import SeededRandomness
 
 
 @given(st.integers(1, 7), st.fractions(Fraction(1, 20), Fraction(9, 10), max_denominator=20))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from parts import Keystream
+from utmost.core.sampling.random_bits import Keystream
 
 # NIST SP 800-38A, F.5.5 CTR-AES256.Encrypt: the key, the first counter block, the first two output blocks.
 KEY = bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.design.local import PermanentResponses
+from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import Unsupported
-from utmost.laws.sampling.process_memory import ProcessMemory
-from utmost.publish.promises.keys import KeySelection
-from utmost.publish.releases import ProcessedRelease
+from utmost.local import PermanentResponses
+from utmost.publish.promises.partition_selection import KeySelection
 from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.releases import ProcessedRelease
 
 TREE = Path(ut.__file__).parent
 PAIR = {"men": np.arange(40), "women": np.arange(40)}
@@ -43,7 +43,7 @@ MAKERS = {
         lambda release, k: np.asarray(release.at(epsilon=k)).tolist(),
     ),
     "TrustRelease": (
-        lambda: ut.publish.releases.TrustRelease(np.arange(40), 1, levels={1: 1, 2: 2}),
+        lambda: ut.releases.TrustRelease(np.arange(40), 1, levels={1: 1, 2: 2}),
         lambda release, k: release.view(k).tolist(),
     ),
     "KeySelection": (
@@ -51,7 +51,7 @@ MAKERS = {
         lambda release, k: release.at(f"{k}/4").keys,
     ),
     "PermanentReports": (
-        lambda: ut.design.local.PermanentReports(np.arange(40) % 10, ut.design.local.short_report(10, 1)),
+        lambda: ut.local.PermanentReports(np.arange(40) % 10, ut.local.short_report(10, 1)),
         lambda reports, k: np.asarray(reports.at(k)).tolist(),
     ),
     "PermanentResponses": (

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square, kolmogorov_smirnov
-from utmost.doors.testing import SeededRandomness
-from utmost.laws.exact import Interval, level
-from utmost.laws.noise import DiscreteStaircase
-from utmost.laws.sampling.draw import ManyStaircase, Segments
-from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE
+from utmost.core.sampling.draw import ManyStaircase, Segments
+from utmost.core.sampling.geometric_draws import CONSTANT, TABLE
+from utmost.exact import Interval, level
+from utmost.noise import DiscreteStaircase
+from utmost.testing import SeededRandomness
 
 stairs = st.integers(1, 9).flatmap(lambda period: st.tuples(st.just(period), st.integers(1, period)))
 ratios = st.fractions(Fraction(1, 99), Fraction(98, 99), max_denominator=99)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import Written
-from utmost.laws.exact import Interval, level
-from utmost.laws.sampling import Thresholds
-from utmost.laws.sampling.geometric_draws import digits, marked, signs, squared_often
+from utmost.core.sampling.geometric_draws import digits, marked, signs, squared_often
+from utmost.exact import Interval, level
+from utmost.sampling import Thresholds
 
 probabilities = st.lists(st.fractions(0, 1, max_denominator=1 << 20), min_size=1, max_size=9).map(sorted)
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square, kolmogorov_smirnov
-from utmost.doors.testing import SeededRandomness
-from utmost.laws.exact import Interval, level
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, ManyTwoSided, signs
+from utmost.core.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, ManyTwoSided, signs
+from utmost.exact import Interval, level
+from utmost.noise import Geometric
+from utmost.testing import SeededRandomness
 
 
 @given(st.fractions(Fraction(1, 99), Fraction(98, 99), max_denominator=99), st.integers(-40, 40))

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, Written, chi_square
-from utmost.doors.testing import SeededRandomness
+from utmost.core.sampling.integers import one_below, uniform_below, uniform_integers
 from utmost.errors import NotANumber, OutOfRange, Unsupported
-from utmost.laws.sampling.integers import one_below, uniform_below, uniform_integers
+from utmost.testing import SeededRandomness
 
 bounds = st.one_of(st.integers(1, 2**63), st.integers(0, 63).map(lambda k: 2**k), st.integers(1, 300))
 words = st.integers(0, 2**64 - 1)

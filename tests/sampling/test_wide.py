@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.laws.sampling.integers import add, joined, minus, narrowed, smallest_type
+from utmost.core.sampling.integers import add, joined, minus, narrowed, smallest_type
 
 near = st.one_of(
     st.integers(-(2**63), 2**63 - 1),

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import pytest
 
 import stores
-from parts import Terms
-from utmost.doors.service import Grant, Service
-from utmost.doors.service.approvals import Proposal, terms_digest, terms_text
-from utmost.doors.service.waiting import note_proposal
-from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.interfaces.service.approvals import Proposal, terms_digest, terms_text
+from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.waiting import note_proposal
+from utmost.ledger import Ledger
+from utmost.service import Grant, Service
 
 place, pytest_generate_tests = stores.place, stores.pytest_generate_tests
 KEY = bytes(range(32))

@@ -8,23 +8,20 @@ from fractions import Fraction
 
 import pytest
 
-from parts import Terms, application
 from service.conftest import TABLE, TERMS, keep
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.visiting import Visitor
-from utmost.doors.service.promise_shown import exact_text, of_release, of_terms, visible
-from utmost.doors.service.terms import LONGEST_TERMS
 from utmost.errors import NotAllowed, OutOfRange, UnknownRecord, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.privacy import Amount, Unit
-from utmost.publish.promises import Promise
+from utmost.exact import level
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.pages.promise_shown import exact_text, of_release, of_terms, visible
+from utmost.interfaces.service.terms import LONGEST_TERMS, Terms
+from utmost.privacy import Amount, Unit
+from utmost.promises import Promise, key_noise, named_cell_noise, together_noise
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
-from utmost.publish.promises.noise_of_keys import key_noise
-from utmost.publish.promises.noise_of_universe import named_cell_noise
-from utmost.publish.promises.noise_together import together_noise
-from utmost.publish.promises.vast_domains import Texts
-from utmost.publish.workloads import Domain, Strategy
+from utmost.releases import Texts
+from utmost.workloads import Domain, Strategy
 
 ONE_STORE = True
 
@@ -330,7 +327,7 @@ def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who
     ada, same, bob, approver = (
         who("Ada", "curator"), who("Ada", "curator", ("x",)), who("Bob", "curator"), who("Grace", "approver")
     )  # fmt: skip
-    monkeypatch.setattr("utmost.doors.service.proposing.MOST_WAITING_OF_ONE", 3)
+    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_WAITING_OF_ONE", 3)
     terms = replace(TERMS, independent=True)
     names = [service.proposals.propose(one, f"{k}", "publish", "x", ONE, terms=terms).name
              for k, one in enumerate((ada, same, ada))]  # fmt: skip
@@ -343,12 +340,12 @@ def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who
     service.proposals.decide(approver, names[1], "refused", "no")
     for key in ("4", "5"):
         service.proposals.propose(ada, key, "publish", "x", ONE, terms=terms)
-    monkeypatch.setattr("utmost.doors.service.proposing.MOST_WAITING_OF_ONE", 100)
-    monkeypatch.setattr("utmost.doors.service.proposing.MOST_TERMS_OF_ONE", 3 * 1000)
+    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_WAITING_OF_ONE", 100)
+    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_TERMS_OF_ONE", 3 * 1000)
     large = Terms.read(terms.facts() | {"public": ["y" * 2000]})
     with pytest.raises(NotAllowed, match="3000 characters"):
         service.proposals.propose(ada, "6", "publish", "x", ONE, terms=large)
-    monkeypatch.setattr("utmost.doors.service.proposing.MOST_A_DAY", 6)
+    monkeypatch.setattr("utmost.interfaces.service.proposing.MOST_A_DAY", 6)
     service.proposals.propose(ada, "7", "relax", "x", ONE)
     with pytest.raises(NotAllowed, match="a day"):
         service.proposals.propose(ada, "8", "relax", "x", ONE)
@@ -358,7 +355,7 @@ def test_proposals_of_one_person_are_bounded_by_number_size_and_day(service, who
 
 def test_a_list_reads_a_page_and_no_terms(service, who, monkeypatch):
     """However many there are; whoever is for one release reads those of that one alone."""
-    from utmost.doors.service.records import Shelf
+    from utmost.interfaces.service.records import Shelf
 
     ada, eve = who("Ada", "curator"), who("Eve", "approver", ("mine",))
     for number in range(30):

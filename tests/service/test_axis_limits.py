@@ -6,13 +6,14 @@ import time
 import numpy as np
 import pytest
 
-from parts import Terms, strategy_text
-from utmost import Domain, Unit
-from utmost.doors.service.axis_limits import MOST_VALUES, check_axes, check_listed
-from utmost.doors.service.page_counted import brought_counted, planned
 from utmost.errors import OutOfRange
-from utmost.publish.workloads import Strategy, bins
-from utmost.publish.workloads.product_rows import AxisRows, ProductRows
+from utmost.interfaces.service.pages.page_counted import brought_counted, planned
+from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.workers.axis_limits import MOST_VALUES, check_axes, check_listed
+from utmost.privacy import Unit
+from utmost.publish.promises.sum_noise import strategy_text
+from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
+from utmost.workloads import Domain, Strategy, bins
 
 LONG = [
     {"bins": [0, 10**8]},

@@ -7,11 +7,11 @@ import pytest
 from postgres import fresh_database
 from running import called
 from service.conftest import KEY, TABLE, publish
-from utmost.doors.service import Grant, Service
-from utmost.doors.service.backups import LEDGER, back_up, put_back
 from utmost.errors import LedgerDamaged, NotAuthenticated, OutOfRange
-from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.interfaces.service.backups import LEDGER, back_up, put_back
+from utmost.ledger import Ledger
+from utmost.service import Grant, Service
 
 
 @pytest.fixture

@@ -11,13 +11,9 @@ import httpx
 import pandas as pd
 import pytest
 
-from parts import Settings, application
 from service.conftest import TABLE
 from service.visiting import Visitor
-from utmost import Unit, Workload
-from utmost.doors.service import Grant, connect
-from utmost.doors.service.client import RemoteLedger
-from utmost.doors.service.trail import check_lines
+from utmost.counting import CountedTable
 from utmost.errors import (
     BudgetExceeded,
     DataChanged,
@@ -28,10 +24,15 @@ from utmost.errors import (
     ServiceError,
     UtmostError,
 )
-from utmost.laws.exact import level
-from utmost.publish.counting import CountedTable
-from utmost.publish.promises import Promise
-from utmost.publish.workloads import Domain, strategy
+from utmost.exact import level
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.client import RemoteLedger
+from utmost.interfaces.service.settings import Settings
+from utmost.interfaces.service.trail import check_lines
+from utmost.privacy import Unit
+from utmost.promises import Promise
+from utmost.service import Grant, connect
+from utmost.workloads import Domain, Workload, strategy
 
 ONE_STORE = True
 

@@ -7,11 +7,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from parts import Settings, application, entropy
 from service.conftest import ALL, TABLE, TERMS
 from service.test_http import Caller
-from utmost.doors.service import Grant
-from utmost.laws.exact import level
+from utmost.core.sampling.random_bits import entropy
+from utmost.exact import level
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.service import Grant
 
 ONE_STORE = True
 

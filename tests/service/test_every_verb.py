@@ -7,14 +7,14 @@ import re
 import httpx
 
 from service.conftest import TABLE, publish
-from utmost import Unit
-from utmost.doors.service import Grant, served
-from utmost.doors.service.api import router
-from utmost.doors.service.client import RemoteLedger, connect
+from utmost.counting import CountedTable
 from utmost.errors import UtmostError
-from utmost.laws.exact import level
-from utmost.publish.counting.counted import CountedTable
-from utmost.publish.workloads import Domain, Workload, share_level, strategy
+from utmost.exact import level
+from utmost.interfaces.service.api.routes import router
+from utmost.interfaces.service.client import RemoteLedger
+from utmost.privacy import Unit
+from utmost.service import Grant, connect, served
+from utmost.workloads import Domain, Workload, share_level, strategy
 
 PROMISE = {"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1}
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from parts import application
 from service.conftest import TABLE, TERMS
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.visiting import Visitor
-from utmost.doors.service.held_releases import _COMPARED_BY
 from utmost.errors import NotAllowed, OutOfRange, UtmostError
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.held_releases import _COMPARED_BY
 
 ONE = level(1)
 
@@ -62,7 +62,7 @@ def test_a_comparison_that_was_cut_off_is_counted(opened, who, clock, monkeypatc
     alone = opened(approvals=False)
     ada = who("Ada", "curator")
     alone.releases.publish(ada, "k", "admissions", TABLE, ONE, TERMS)
-    monkeypatch.setattr("utmost.doors.service.held_releases._TO_COMPARE", 0.0)
+    monkeypatch.setattr("utmost.interfaces.service.held_releases._TO_COMPARE", 0.0)
     cut_off = [alone.releases._comparing(ada, "admissions") for _ in range(5)]
     for one in cut_off:
         one.__enter__()

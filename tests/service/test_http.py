@@ -9,12 +9,13 @@ import tracemalloc
 import httpx
 import pytest
 
-from parts import Settings, application
 from service.conftest import TABLE, TERMS, relax
 from service.visiting import Visitor
-from utmost.doors.service import Grant
-from utmost.doors.service.guards import CONTENT_SECURITY
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.access.rate_limits import CONTENT_SECURITY
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.service import Grant
 
 ONE_STORE = True
 
@@ -171,10 +172,10 @@ def test_a_long_form_is_refused_as_a_long_body_is(service):
 
 
 def test_the_log_holds_routes_and_statuses_and_nothing_else(caller, caplog):
-    caplog.set_level(logging.INFO, "utmost.doors.service")
+    caplog.set_level(logging.INFO, "utmost.interfaces.service")
     publish_over_http(caller)
     caller("Bo", "recipient", ("admissions", QUARTER))("GET", "/v1/releases/admissions/view?epsilon=1/4")
-    entries = [json.loads(record.message) for record in caplog.records if record.name == "utmost.doors.service"]
+    entries = [json.loads(record.message) for record in caplog.records if record.name == "utmost.interfaces.service"]
     assert len(entries) == 4
     assert {key for entry in entries for key in entry} == {"request", "method", "route", "status", "ms", "token"}
     assert entries[-1]["route"] == "/v1/releases/{name}/view"

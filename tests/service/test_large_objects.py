@@ -14,20 +14,21 @@ import httpx
 import numpy as np
 import pytest
 
-from parts import Terms, application
 from service.conftest import ALL
 from service.test_description import OPEN
 from service.visiting import PAGE, Visitor
-from utmost.doors.service import Grant, Service, served
-from utmost.doors.service import page_downloads as downloads
-from utmost.doors.service.page_downloads import KeptFiles
-from utmost.doors.service.problems import Refused
+from utmost.counting import CountedTable
 from utmost.errors import BadTable
-from utmost.laws.exact import level
-from utmost.laws.privacy import Unit
-from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Ledger
-from utmost.publish.workloads import Domain, Strategy
+from utmost.exact import level
+from utmost.interfaces.service.api.problems import Refused
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.pages import page_downloads as downloads
+from utmost.interfaces.service.pages.page_downloads import KeptFiles
+from utmost.interfaces.service.terms import Terms
+from utmost.ledger import Ledger
+from utmost.privacy import Unit
+from utmost.service import Grant, Service, served
+from utmost.workloads import Domain, Strategy
 
 ONE_STORE = True
 

@@ -17,12 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from parts import Settings
 from postgres import fresh_database
 from service.test_serve import PATIENCE, served
-from utmost.doors.service import Grant, Service
-from utmost.doors.service import served as served_here
-from utmost.publish.ledger import Ledger
+from utmost.interfaces.service.settings import Settings
+from utmost.ledger import Ledger
+from utmost.service import Grant, Service
+from utmost.service import served as served_here
 
 CLIENTS, ITEMS, LEVELS = 16, 6, ("1/4", "1/2", "1", "2")
 KEY = bytes(range(32)).hex()

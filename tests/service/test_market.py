@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import Terms
 from service.conftest import relax
-from utmost.doors.service.market import Offer, read_offer
 from utmost.errors import NotAllowed, OutOfRange, UnknownRecord, Unsupported
-from utmost.laws.exact import level
-from utmost.publish.promises import Promise, key_noise
+from utmost.exact import level
+from utmost.interfaces.service.market import Offer, read_offer
+from utmost.interfaces.service.terms import Terms
+from utmost.promises import Promise, key_noise
 
 EIGHTH, QUARTER, HALF, ONE = level("1/8"), level("1/4"), level("1/2"), level(1)
 PRICES = {EIGHTH: 5, QUARTER: 10, ONE: 35}

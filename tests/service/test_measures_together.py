@@ -6,11 +6,9 @@ from dataclasses import replace
 import pytest
 
 import utmost as ut
-from parts import COUNTED_FORM, Settings, Terms, application
 from service.conftest import ALL, TABLE, TERMS
 from service.test_client import Inside
 from service.visiting import Visitor
-from utmost.doors.service import Grant, connect
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -20,11 +18,16 @@ from utmost.errors import (
     OutOfRange,
     RequestReused,
 )
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.interfaces.service.terms import Terms
 from utmost.publish.ledger import shared_measures
 from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.requests import Brought
+from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.service import Grant, connect
 
 ONE_STORE = True
 

@@ -6,7 +6,6 @@ from urllib.parse import quote
 
 import pytest
 
-from parts import Terms, application
 from service.conftest import ALL, publish, relax
 from service.test_description import OPEN
 from service.test_http import Caller
@@ -14,7 +13,9 @@ from service.test_no_request_breaks_it import CELLS, NAMES, NUMBERS, SECRET, STR
 from service.test_pages import FORMS, plan_and_table
 from service.visiting import Forms, Visitor
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.terms import Terms
 
 ONE_STORE = True
 

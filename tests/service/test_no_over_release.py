@@ -10,15 +10,17 @@ from itertools import product
 
 import pytest
 
-from parts import Terms, application, entropy
 from service.conftest import ALL
 from service.test_description import OPEN, bearer, operations
 from service.test_http import Caller
-from utmost.doors.service import Grant, Service
-from utmost.doors.service.tokens import ALLOWED, ROLES
-from utmost.doors.testing import seeded_ledger
+from utmost.core.sampling.random_bits import entropy
 from utmost.errors import NotPublished
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.access.tokens import ALLOWED, ROLES
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.terms import Terms
+from utmost.service import Grant, Service
+from utmost.testing import seeded_ledger
 
 ONE_STORE = True
 

@@ -5,12 +5,13 @@ import random
 
 import pytest
 
-from parts import Terms, application
 from service.conftest import TERMS
 from service.test_description import OPEN, bearer, operations, walk
 from service.test_http import Caller
-from utmost.doors.service.arriving import strict_json
 from utmost.errors import OutOfRange, WrongKind
+from utmost.interfaces.service.api.request_parsing import strict_json
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.terms import Terms
 
 JSON = {"content-type": "application/json"}
 ROLES = {

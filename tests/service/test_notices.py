@@ -9,12 +9,12 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 
 import pytest
 
-from parts import Settings
 from service.conftest import TABLE, TERMS, publish
-from utmost.doors.service import Grant
-from utmost.doors.service.notices import SENTENCES, Notices
 from utmost.errors import OutOfRange, UtmostError
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.notices import SENTENCES, Notices
+from utmost.interfaces.service.settings import Settings
+from utmost.service import Grant
 
 ONE_STORE = True
 
@@ -92,7 +92,7 @@ def test_each_step_is_told_once_and_says_no_value(service, who, clock):
 
 def test_a_place_that_fails_holds_up_nobody(service, who, monkeypatch, caplog):
     """It is tried three times; redirects are not followed; what no place takes is in the log, and requests go on."""
-    monkeypatch.setattr("utmost.doors.service.notices._BETWEEN", 0.0)
+    monkeypatch.setattr("utmost.interfaces.service.notices._BETWEEN", 0.0)
     with webhook([500, 302, 200, 503, 503, 503]) as (came, port):
         notices = Notices(service, Settings(webhook=f"http://127.0.0.1:{port}/hook"))
         publish(service, who, level(1))

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from service.conftest import ALL, TABLE, TERMS, relax
-from utmost.doors.service import Grant
-from utmost.doors.service.desk import index_orders
-from utmost.doors.service.first_start import new_admin
-from utmost.doors.service.records import Shelf
 from utmost.errors import NotAllowed, OutOfRange
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.access.first_start import new_admin
+from utmost.interfaces.service.desk import index_orders
+from utmost.interfaces.service.records import Shelf
+from utmost.service import Grant
 
 ISSUER = "https://id.example"
 SUBJECT = f"{ISSUER} s1"
@@ -177,7 +177,7 @@ def test_a_buyers_orders_are_looked_up_whatever_others_ordered(service, who, off
         buy(service, who, eve, offered, "1/4")
     assert read
     assert "order" not in read
-    monkeypatch.setattr("utmost.doors.service.market_desk.MOST_ORDERS", 5)
+    monkeypatch.setattr("utmost.interfaces.service.market_desk.MOST_ORDERS", 5)
     with pytest.raises(NotAllowed, match="at most 5 orders"):
         service.market.order(al, "one more", offered.name, ONE)
     assert service.market.order(eve, "another", offered.name, ONE).due == 25

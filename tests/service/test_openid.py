@@ -9,14 +9,15 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
-from parts import Settings, application
 from service.provider import KEY as RSA
 from service.provider import OTHER_KEY as OTHER
 from service.test_http import Caller
-from utmost.doors.service import Grant
-from utmost.doors.service.openid import OpenId
 from utmost.errors import LedgerUnavailable, NotAuthenticated, OutOfRange
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.access.openid import OpenId
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.service import Grant
 
 ISSUER, AUDIENCE, KEYS_AT = "https://id.example", "utmost", "https://keys.example/elsewhere"
 ED, EC = ed25519.Ed25519PrivateKey.generate(), ec.generate_private_key(ec.SECP256R1())

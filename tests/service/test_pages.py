@@ -8,26 +8,29 @@ import re
 
 import pytest
 
-from parts import COUNTED_FORM, Settings, application
 from service.conftest import ALL, TABLE, TERMS, keep, publish, relax
 from service.visiting import PAGE, Visitor
-from utmost.doors.service.guards import CONTENT_SECURITY
-from utmost.doors.service.page_charts import heat_map
-from utmost.doors.service.page_forms import forms
-from utmost.doors.service.page_measures import measures
-from utmost.doors.service.page_publishing import publishing
-from utmost.doors.service.page_sign_in import sign_in
-from utmost.doors.service.page_tables import csv_columns
-from utmost.doors.service.page_tools import tools
-from utmost.doors.service.pages import pages
+from utmost.counting import CountedTable
 from utmost.errors import Unsupported
-from utmost.laws.exact import level
-from utmost.laws.privacy import Unit
-from utmost.publish.counting import CountedTable
-from utmost.publish.releases import WorkloadRelease
-from utmost.publish.statements import check_statement, statement_files
+from utmost.exact import level
+from utmost.interfaces.service.access.rate_limits import CONTENT_SECURITY
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.pages.page_charts import heat_map
+from utmost.interfaces.service.pages.page_forms import forms
+from utmost.interfaces.service.pages.page_measures import measures
+from utmost.interfaces.service.pages.page_publishing import publishing
+from utmost.interfaces.service.pages.page_sign_in import sign_in
+from utmost.interfaces.service.pages.page_tables import csv_columns
+from utmost.interfaces.service.pages.page_tools import tools
+from utmost.interfaces.service.pages.pages import pages
+from utmost.interfaces.service.settings import Settings
+from utmost.privacy import Unit
+from utmost.publish.statements import statement_files
+from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.workloads import Domain, Workload, strategy
+from utmost.releases import WorkloadRelease
+from utmost.statements import check_statement
+from utmost.workloads import Domain, Workload, strategy
 
 ONE_STORE = True
 
@@ -589,7 +592,7 @@ def test_a_mechanism_with_few_outcomes_is_not_blown_up():
 
 def test_long_lists_come_page_by_page_each_item_once(visitor, service, who, published, monkeypatch):
     """Releases and tokens in pages of two: every one is on one page, none is on two, and the last page leads back."""
-    monkeypatch.setattr("utmost.doors.service.pages._A_PAGE", 2)
+    monkeypatch.setattr("utmost.interfaces.service.pages.pages._A_PAGE", 2)
     for count, name in enumerate(("deaths & births", "Ωmega", "visits")):
         publish(service, who, level("1/4"), name, TABLE | {"admitted": [count, 370, 322]})
     root = visitor("Root", "admin")
@@ -615,7 +618,7 @@ def test_long_lists_come_page_by_page_each_item_once(visitor, service, who, publ
 
 def test_a_page_after_an_item_shows_no_release_that_a_token_is_not_for(visitor, service, who, published, monkeypatch):
     """A recipient of one release cannot ask what follows another: its name is none of his list."""
-    monkeypatch.setattr("utmost.doors.service.pages._A_PAGE", 1)
+    monkeypatch.setattr("utmost.interfaces.service.pages.pages._A_PAGE", 1)
     publish(service, who, level("1/4"), "deaths", TABLE | {"admitted": [1, 2, 3]})
     seen = visitor("Bo", "recipient", ("deaths",))
     assert "More</a>" not in seen.get("/releases").text

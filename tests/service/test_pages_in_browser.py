@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from parts import Settings
 from service.conftest import publish, relax
 from service.provider import CLIENT, local_provider
 from service.test_pages import plan_and_table
 from service.test_serve import free_port
-from utmost.doors.service import Grant, served
-from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.pages.page_counted import brought_counted, plan_terms, planned
+from utmost.interfaces.service.settings import Settings
+from utmost.service import Grant, served
 
 ONE_STORE = True
 

@@ -4,7 +4,7 @@ import pytest
 
 from service.conftest import TABLE, TERMS, relax
 from utmost.errors import NeedsApproval, NotAllowed, OutOfRange, RequestReused, WrongKind
-from utmost.laws.exact import level
+from utmost.exact import level
 
 QUARTER, HALF, ONE = level("1/4"), level("1/2"), level(1)
 

@@ -9,21 +9,24 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from parts import COUNTED_FORM, Settings, application
 from service.conftest import publish
 from service.test_pages import CSV, plan_and_table
 from service.visiting import Visitor
-from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy import Unit
-from utmost.publish.counting import CountedTable
-from utmost.publish.promises import Promise
-from utmost.publish.releases import WorkloadRelease
-from utmost.publish.statements import check_statement, read_workload, statement_files
+from utmost.counting import CountedTable
+from utmost.exact import level
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.pages.page_counted import brought_counted, plan_terms, planned
+from utmost.interfaces.service.settings import Settings
+from utmost.noise import Geometric
+from utmost.privacy import Unit
+from utmost.promises import Promise
+from utmost.publish.statements import statement_files
+from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.promise_files import PROMISE_FORM
-from utmost.publish.tables import files
-from utmost.publish.workloads import Domain, Strategy, bins, periods
+from utmost.releases import WorkloadRelease
+from utmost.statements import check_statement, read_workload
+from utmost.tables.files import files
+from utmost.workloads import Domain, Strategy, bins, periods
 
 ONE_STORE = True
 

@@ -7,15 +7,15 @@ from hashlib import sha256
 
 import pytest
 
-from utmost.doors.service import Grant
-from utmost.doors.service.desk import held, note_bought, put_order
-from utmost.doors.service.market import Order
-from utmost.doors.service.records import Records
-from utmost.doors.service.tokens import Token
+from utmost.core.exact.written_levels import level_text
 from utmost.errors import LedgerDamaged
-from utmost.laws.exact import level
-from utmost.laws.exact.written_levels import level_text
+from utmost.exact import level
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.desk import held, note_bought, put_order
+from utmost.interfaces.service.market import Order
+from utmost.interfaces.service.records import Records
 from utmost.publish.ledger.sqlite_store import SqliteStore
+from utmost.service import Grant
 
 KEY = bytes(range(32))
 

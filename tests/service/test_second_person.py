@@ -6,16 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from parts import Settings, Terms, application
 from service.conftest import ALL, TABLE, TERMS, keep, publish, relax
 from service.test_description import OPEN
 from service.visiting import Visitor
-from utmost.doors.service import Grant
-from utmost.doors.service.approvals import Proposal
-from utmost.doors.service.first_start import new_admin
-from utmost.doors.service.outlook import outlook
-from utmost.doors.service.problems import problem_of
-from utmost.doors.service.trail import check_lines
+from utmost.counting import CountedTable
 from utmost.errors import (
     AlreadyPublished,
     DataChanged,
@@ -27,11 +21,19 @@ from utmost.errors import (
     UnknownRecord,
     WrongKind,
 )
-from utmost.laws.exact import level
-from utmost.laws.privacy import Unit
-from utmost.publish.counting import CountedTable
+from utmost.exact import level
+from utmost.interfaces.service.access.first_start import new_admin
+from utmost.interfaces.service.api.problems import problem_of
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.approvals import Proposal
+from utmost.interfaces.service.outlook import outlook
+from utmost.interfaces.service.settings import Settings
+from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.trail import check_lines
+from utmost.privacy import Unit
 from utmost.publish.promises.promise import Words
-from utmost.publish.workloads import Domain, Strategy
+from utmost.service import Grant
+from utmost.workloads import Domain, Strategy
 
 PLAN = Strategy(Domain(sex=["men", "women"], outcome=["yes", "no"]), Unit(1, 1), {"sex": 1})
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
@@ -506,7 +508,7 @@ def test_an_approver_for_some_releases_is_told_of_no_others(service, who, publis
 
 
 def test_what_waits_is_shown_before_what_was_decided_and_many_make_a_page(service, who, bearer, monkeypatch, clock):
-    monkeypatch.setattr("utmost.doors.service.pages._A_PAGE", 4)
+    monkeypatch.setattr("utmost.interfaces.service.pages.pages._A_PAGE", 4)
     curator, approver = who("Ada", "curator"), who("Grace", "approver")
     for key in range(8):
         clock.now += 1

@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 from running import PLAIN, called
-from utmost.doors.service import connect
 from utmost.errors import NotAuthenticated, OutOfRange, UtmostError
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
+from utmost.service import connect
 
 ADMISSIONS = "admissions-1973"
 PATIENCE = 120.0
@@ -136,7 +136,7 @@ def test_what_cannot_be_served_is_refused(tmp_path, options, says):
 
 def test_settings_of_a_file_the_environment_and_the_options(tmp_path):
     """Each goes before the one before it; what is read is said, and nothing is made or started."""
-    from parts import Settings
+    from utmost.interfaces.service.settings import Settings
 
     config = tmp_path / "serve.toml"
     every = Settings(rate=5.0, port=8001).environment()

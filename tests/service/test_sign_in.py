@@ -10,15 +10,16 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from parts import Settings, application
 from service.conftest import ALL
 from service.provider import CLIENT, KEY, OTHER_KEY, SECRET, local_provider
 from service.test_http import Caller
 from service.visiting import Visitor
-from utmost.doors.service import Grant
-from utmost.doors.service.openid_sign_in import client_secret
 from utmost.errors import KeyRefused, NotAllowed, OutOfRange
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.access.openid_sign_in import client_secret
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.service import Grant
 
 ONE_STORE = True
 

@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from parts import Settings, application, main
 from service.test_pages import Visitor
-from utmost.doors.service.page_work import answered
-from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises import key_noise
+from utmost.counting import CountedTable
+from utmost.interfaces.cli.main import main
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.interfaces.service.workers.page_work import answered
+from utmost.promises import key_noise
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
-from utmost.publish.releases import ProcessedRelease, release_detailed, release_together, select_keys
 from utmost.publish.statements.statement_readers import READERS
-from utmost.publish.workloads import Strategy
+from utmost.releases import ProcessedRelease, release_detailed, release_together, select_keys
+from utmost.workloads import Strategy
 
 TABLE, UNIT = {"n": [70, 900], "m": [1, 2]}, {"sensitivity": 1, "cells": 1}
 WORDS = {"word": ["a", "b"], "n": [900, 800]}

@@ -4,12 +4,13 @@ import re
 
 import pytest
 
-from parts import Settings, application
 from service.conftest import TABLE, TERMS, publish, relax
 from service.visiting import Visitor
-from utmost.doors.service.waiting import index_waiting
 from utmost.errors import LedgerUnavailable, NotAllowed, UtmostError
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.interfaces.service.waiting import index_waiting
 
 QUARTER, ONE = level("1/4"), level(1)
 
@@ -132,7 +133,7 @@ def test_a_page_opens_no_proposal_to_count(service, who, bearer, monkeypatch):
     ada, grace = who("Ada", "curator"), Visitor(app, bearer("Grace", "approver"))
     for number in range(5):
         service.proposals.propose(ada, f"p{number}", "publish", f"n{number}", ONE, terms=TERMS)
-    from utmost.doors.service.records import Shelf
+    from utmost.interfaces.service.records import Shelf
 
     read, kinds = Shelf._read, []
     monkeypatch.setattr(Shelf, "_read", lambda shelf, kind, *more: kinds.append(kind) or read(shelf, kind, *more))

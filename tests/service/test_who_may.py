@@ -6,10 +6,10 @@ from itertools import product
 import pytest
 
 from service.conftest import TABLE, TERMS, publish
-from utmost.doors.service import Grant
-from utmost.doors.service.tokens import ALLOWED, ROLES, bearer
 from utmost.errors import LedgerDamaged, NotAllowed, NotAuthenticated, OutOfRange, RequestReused, UtmostError
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.access.tokens import ALLOWED, ROLES, bearer
+from utmost.service import Grant
 
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
 

@@ -12,20 +12,21 @@ import httpx
 import pytest
 from annotated_types import MaxLen
 
-from parts import Settings, application
 from service.conftest import publish
 from service.test_description import OPEN
 from service.test_http import Caller
 from service.visiting import Visitor
 from utmost.design.spaces.losses import loss_named, power
-from utmost.doors.service import Grant
-from utmost.doors.service.arriving import StrictJson
-from utmost.doors.service.guards import Body, Guards, Held, Limits
-from utmost.doors.service.page_work import answered
-from utmost.doors.service.problems import Refused
-from utmost.doors.service.workers import WORKERS, Worker, Workers
 from utmost.errors import NotAllowed, NotALoss, OutOfRange, Unsupported
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.access.rate_limits import Body, Guards, Held, Limits
+from utmost.interfaces.service.api.problems import Refused
+from utmost.interfaces.service.api.request_parsing import StrictJson
+from utmost.interfaces.service.app import application
+from utmost.interfaces.service.settings import Settings
+from utmost.interfaces.service.workers.page_work import answered
+from utmost.interfaces.service.workers.processes import WORKERS, Worker, Workers
+from utmost.service import Grant
 
 ONE_STORE = True
 
@@ -296,7 +297,8 @@ def test_a_body_is_read_away_from_the_loop(monkeypatch):
     """JSON and cells, in another thread than the one that answers everybody."""
     seen = []
     monkeypatch.setattr(
-        "utmost.doors.service.shapes._is_cell", lambda cell: seen.append(threading.current_thread()) is None
+        "utmost.interfaces.service.api.request_models._is_cell",
+        lambda cell: seen.append(threading.current_thread()) is None,
     )
 
     async def receive():

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 import pytest
 
 from noisy import NOISE, noisy_libraries
-from utmost.doors.service import workers as module
-from utmost.doors.service.problems import Refused
-from utmost.doors.service.workers import Workers
 from utmost.errors import Unsupported
+from utmost.interfaces.service.api.problems import Refused
+from utmost.interfaces.service.workers import processes as module
+from utmost.interfaces.service.workers.processes import Workers
 
 
 def place(size):

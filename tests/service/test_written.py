@@ -7,13 +7,13 @@ from fractions import Fraction
 import pytest
 from pydantic import TypeAdapter
 
-from utmost.doors.service import Grant
-from utmost.doors.service.approvals import Proposal
-from utmost.doors.service.market import Offer, Order
-from utmost.doors.service.response_models import paged
-from utmost.doors.service.tokens import Token
 from utmost.errors import UnknownRecord
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.api.response_models import paged
+from utmost.interfaces.service.approvals import Proposal
+from utmost.interfaces.service.market import Offer, Order
+from utmost.service import Grant
 
 NAME, IRRATIONAL = "0" * 24, level(alpha="1/3")
 QUARTER = level("1/4")

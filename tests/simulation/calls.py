@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from parts import Terms
-from utmost.design.channels import Channel
-from utmost.design.spaces import discrete
+from utmost.channels import Channel
 from utmost.errors import NeedsApproval, NeedsTable, NotPublished, OutOfRange, UnknownRecord
-from utmost.laws.exact import level
+from utmost.exact import level
+from utmost.interfaces.service.terms import Terms
+from utmost.spaces import discrete
 
 WIDE = "1/1000000"
 """A level so strict that two cells have the same noise once in two million times."""

@@ -24,7 +24,7 @@ from simulation import raw
 from simulation.calls import DATASET, WIDE, Call, calls, noise
 from simulation.places import OnDisk, in_memory
 from simulation.processes import Processes
-from utmost.doors.service import Grant, Service
+from utmost.core.sampling import random_bits
 from utmost.errors import (
     BudgetExceeded,
     LedgerError,
@@ -36,8 +36,9 @@ from utmost.errors import (
     Unsupported,
     UtmostError,
 )
-from utmost.laws.sampling import random_bits
-from utmost.publish.ledger import Ledger, book
+from utmost.ledger import Ledger
+from utmost.publish.ledger import book
+from utmost.service import Grant, Service
 
 KEY = bytes(range(32))
 STORE = "store/l.db"

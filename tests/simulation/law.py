@@ -7,8 +7,8 @@ import numpy as np
 from scipy import stats
 
 from simulation.calls import FIRST, LEVELS, noise
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
+from utmost.exact import level
+from utmost.gradual import joint_pmf
 
 SPAN = 8
 """Noise up to here is counted by value."""

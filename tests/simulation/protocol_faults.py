@@ -3,20 +3,11 @@
 from dataclasses import replace
 
 from faults.test_planted_ledger_faults import fresh_noise_on_relax
-from utmost.doors.service import approvals, proposing
-from utmost.laws.sampling import random_bits
-from utmost.publish.ledger import (
-    Published,
-    book,
-    publishing,
-    relaxing,
-    responses,
-    sqlite_store,
-    state,
-    vault,
-    verification,
-    witness,
-)
+from utmost.core.sampling import random_bits
+from utmost.interfaces.service import approvals, proposing
+from utmost.ledger import Published
+from utmost.publish.ledger import block_encryption as vault
+from utmost.publish.ledger import book, publishing, relaxing, responses, sqlite_store, state, verification, witness
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.personal_answers import Asking
 from utmost.publish.ledger.sqlite_store import SqliteStore

@@ -6,9 +6,10 @@ import pickle
 import numpy as np
 import pytest
 
-from utmost.design.spaces import Consumer, losses, priors
+from utmost.design.spaces import losses, priors
 from utmost.errors import NotALoss, NotANumber, NotAPrior, OutOfRange
-from utmost.laws.exact import is_exact
+from utmost.exact import is_exact
+from utmost.spaces import Consumer
 
 HALVES = ["1/2", "1/2"]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.design.spaces import graph, points
 from utmost.errors import NotAMetric, OutOfRange, Unsupported
+from utmost.spaces import graph, points
 
 nx = pytest.importorskip("networkx")
 

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.leakage import l_uncertainty
-from utmost.design.spaces import joint_loss, lifted_loss, losses, priors, restricted_loss, scaled_loss
-from utmost.doors.testing import strategies as us
+from utmost.design.spaces import losses, priors
 from utmost.errors import NotALoss, OutOfRange
+from utmost.interfaces.testing import strategies as us
+from utmost.leakage import l_uncertainty
+from utmost.spaces import joint_loss, lifted_loss, restricted_loss, scaled_loss
 
 
 @st.composite

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.spaces import Loss, Space, grid, hamming, losses
+from utmost.design.spaces import losses
 from utmost.errors import NotALoss, NotANumber
-from utmost.laws.exact import is_exact
+from utmost.exact import is_exact
+from utmost.spaces import Loss, Space, grid, hamming
 
 FORMULAS = [
     (losses.absolute, lambda i, r: abs(i - r)),

@@ -6,9 +6,9 @@ from math import gcd
 import numpy as np
 import pytest
 
-from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming
 from utmost.errors import NotAMetric, NotANumber, OutOfRange
-from utmost.laws.exact import Surd
+from utmost.exact import Surd
+from utmost.spaces import Space, counts, discrete, graph, grid, hamming
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 10, 10_000])

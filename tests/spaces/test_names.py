@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.design.spaces import Consumer, losses, priors
+from utmost.design.spaces import losses, priors
 from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.priors import prior_named
 from utmost.errors import OutOfRange
+from utmost.spaces import Consumer
 
 NAMED = {
     "absolute": losses.absolute,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.design.spaces import places
 from utmost.design.spaces.space import TableMetric
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
+from utmost.spaces import places
 
 nx = pytest.importorskip("networkx")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from utmost.design.spaces import priors
 from utmost.errors import NotANumber, NotAPrior, OutOfRange
-from utmost.laws.exact import is_exact
+from utmost.exact import is_exact
 
 chances = st.fractions(min_value=0, max_value=1, max_denominator=30)
 

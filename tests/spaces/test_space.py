@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming
 from utmost.errors import NotAMetric, OutOfRange
-from utmost.laws.exact import Surd
+from utmost.exact import Surd
+from utmost.spaces import Space, counts, discrete, graph, grid, hamming
 
 
 @st.composite

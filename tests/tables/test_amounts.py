@@ -11,21 +11,21 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from parts import selected
 from table_doors import doors
 from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported, WrongKind
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy import Amount, Unit
-from utmost.publish.ledger import Ledger
-from utmost.publish.promises import Promise
+from utmost.ledger import Ledger
+from utmost.noise import Geometric
+from utmost.privacy import Amount, Unit
+from utmost.promises import Promise
+from utmost.publish.counting.bounding import Pairs, least_hashed
+from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.publish.releases.withheld import table_bias
 from utmost.publish.releases.withheld import withheld_table as withhold_table
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.tables.bounding import Pairs, least_hashed
-from utmost.publish.tables.event_amounts import rounded_amounts
-from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
-from utmost.publish.workloads import Strategy, Workload
+from utmost.publish.workloads.measuring.forms import selected
+from utmost.tables.cells.event_amounts import rounded_amounts
+from utmost.workloads import Strategy, Workload
 
 pa = pytest.importorskip("pyarrow")
 
@@ -114,7 +114,7 @@ def test_every_door_gives_the_sums_of_the_definition(tmp_path, each_row):
     accounts = set()
     for name, events in doors(EVENTS, tmp_path):
         counted = ut.count_table(events, domain=DOMAIN, **whose, **CENTS)
-        assert list(ut.publish.tables.files.columns(counted.table("shop"))["paid"]) == wanted, name
+        assert list(ut.tables.files.files.columns(counted.table("shop"))["paid"]) == wanted, name
         assert counted.unit == Unit(500_000, 1 if each_row else 3, amount=Amount("paid", "0.01"))
         accounts.add(str(counted.account))
     (account,) = accounts

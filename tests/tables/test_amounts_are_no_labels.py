@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from parts import COUNTED_FORM
 from running import called
-from utmost.doors.service.page_counted import rule_asked, sums_shown
 from utmost.errors import BadTable, LittleProtection, OutOfRange, Unsupported
-from utmost.publish.releases import WorkloadRelease
-from utmost.publish.statements.comparisons import change, trend
+from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
+from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload, check_workload_table
-from utmost.publish.workloads import Strategy, Workload
+from utmost.releases import WorkloadRelease
+from utmost.statements import change, trend
+from utmost.workloads import Strategy, Workload
 
 SHOPS, REGIONS = ["A", "B", "C"], ["north", "south"]
 TRULY = {"A": (600, 18_000), "B": (400, 12_000), "C": (0, 0)}  # events and amounts, by shop
@@ -101,7 +101,7 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
         "paid": np.array([high, low]) / (high - low) * float(Fraction(step)),
         "count": np.array([1, 1]) / (high - low),
     }
-    both = ut.publish.releases.SumsAndCounts(release)
+    both = ut.releases.SumsAndCounts(release)
     for name, family in {"shop region": (0, 0), "shop": (0, 1), "region": (1, 0), "": (1, 1)}.items():
         cells = np.array([domain.sums(c.reshape(domain.shape), (*family, 0)).ravel() for c in np.eye(domain.size)]).T
         for column, weights in answers.items():
@@ -151,7 +151,7 @@ def test_a_table_with_means_is_saved_and_checked(tmp_path):
     plan = Strategy(table.domain, table.unit, {"shop": 1})
     sums = {(0, 1, 0): np.array([[18_100, 102_000], [11_900, 68_000], [100, 150]])}
     release = WorkloadRelease(plan, ut.level(1), Fraction(19, 20), sums)
-    both = ut.publish.releases.SumsAndCounts(release)
+    both = ut.releases.SumsAndCounts(release)
     both.save(tmp_path / "m.csv", family="shop")
     with open(tmp_path / "m.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -186,7 +186,7 @@ def test_no_door_takes_the_parts_for_labels():
         lambda: release.difference({}, part),
         lambda: release.mean("shop", where=part, values=[1, 2, 3]),
         lambda: release["shop", ("paid", "above 0")],
-        lambda: ut.publish.releases.SumsAndCounts(release).count(part),
+        lambda: ut.releases.SumsAndCounts(release).count(part),
     ):
         with pytest.raises(OutOfRange, match="no labels of a table"):
             ask()

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from utmost.errors import Unsupported
-from utmost.publish.tables import atomic
-from utmost.publish.tables.atomic import write_together
+from utmost.tables.files import atomic
+from utmost.tables.files.atomic import write_together
 
 
 def text(content):
@@ -117,8 +117,8 @@ def test_a_request_to_end_removes_what_is_half_written(tmp_path):
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from utmost.doors.cli import main as cli\n"
-        "from utmost.publish.tables.atomic import write_together\n"
+        "from utmost.interfaces.cli import main as cli\n"
+        "from utmost.tables.files.atomic import write_together\n"
         "def wait(file):\n    file.write(b'half'); os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n"
         "cli.app = lambda **_: write_together({Path(sys.argv[1]) / 'a': wait})\n"
         "cli.main([])\n"

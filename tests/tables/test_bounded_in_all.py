@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from parts import COUNTED_FORM, noise_laws
+from utmost.core.sampling.item_words import item_tags
 from utmost.errors import NothingCounted, OutOfRange, Unsupported
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling.item_words import item_tags
-from utmost.publish.counting.kept_pairs import least_in_all
+from utmost.privacy import Unit
+from utmost.publish.counting.bounding import Pairs, framed, text_identifiers
+from utmost.publish.counting.contribution_selection import least_in_all
+from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.publish.ledger.state import bound_facts
+from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
-from utmost.publish.tables.bounding import Pairs, framed, text_identifiers
-from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
-from utmost.publish.workloads import Domain, Strategy, Workload, bounds_of, check_lower_bounds, strategy
+from utmost.workloads import Domain, Strategy, Workload, bounds_of, check_lower_bounds, strategy
 
 KEY = bytes(range(32))
 DOMAIN = Domain(shop=["A", "B", "C"])
@@ -269,7 +270,7 @@ def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
     sizes = [inside.count(user) for user in dict.fromkeys(inside)]
     by_bound = [sum(low < size <= high for size in sizes) for low, high in ((0, 10), (10, 20), (20, 30), (30, 999))]
     assert contributions.cells.tolist() == by_bound
-    costs = ut.publish.statements.bound_costs(contributions, DOMAIN, epsilon=1, public=True)
+    costs = ut.statements.bound_costs(contributions, DOMAIN, epsilon=1, public=True)
     for row in costs.rows:
         plan = Strategy(DOMAIN, Unit(row.bound, 3, in_all=row.bound), {"shop": 1})
         law = next(iter(noise_laws(plan, ut.level(1)).values()))
@@ -281,7 +282,7 @@ def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
 def test_the_commands_take_the_same_words(tmp_path, monkeypatch):
     from click.testing import CliRunner
 
-    from parts import app
+    from utmost.interfaces.cli.main import app
 
     lines = ["user,shop", *(f"{user},{shop}" for user, shop in zip(SALES["user"], SALES["shop"], strict=True))]
     (tmp_path / "sales.csv").write_text("\n".join(lines), encoding="utf-8")

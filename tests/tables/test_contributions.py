@@ -8,15 +8,15 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from utmost.counting import count_contributions, count_table
 from utmost.errors import BadTable, NotDeclared, NothingCounted, OutOfRange, WrongKind
-from utmost.laws.privacy import Unit
-from utmost.publish.counting import count_contributions, count_table
+from utmost.privacy import Unit
+from utmost.publish.counting.bounding import Pairs
 from utmost.publish.counting.contributions import MORE, _Sized
 from utmost.publish.counting.counted_measures import Measure, MeasureWords
 from utmost.publish.counting.counting_plan import Counting
-from utmost.publish.tables.bounding import Pairs
-from utmost.publish.workloads import Domain, bins
-from utmost.publish.workloads.spelling import PLAIN
+from utmost.tables.cells.spelling import PLAIN
+from utmost.workloads import Domain, bins
 
 PAGES = Domain(page=list("abcd"), hour=bins(3))
 

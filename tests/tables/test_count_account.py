@@ -17,17 +17,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parts import COUNTED_FORM
 from spark import on, session
-from utmost.doors.cli.people_options import show_account
+from utmost.counting import count_contributions, count_table
 from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported
-from utmost.publish.counting import count_contributions, count_table
+from utmost.interfaces.cli.options.people_options import show_account
+from utmost.ledger import Ledger
 from utmost.publish.counting.counted_measures import count, distinct
 from utmost.publish.counting.counted_measures import sum as total
-from utmost.publish.ledger import Ledger
-from utmost.publish.releases import release_table
-from utmost.publish.tables.count_account import CountAccount
-from utmost.publish.workloads import Domain, bins, plain
+from utmost.publish.counting.counting_report import CountAccount
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.releases import release_table
+from utmost.workloads import Domain, bins, plain
 
 YEARS = Domain(year=bins(1970, 1983))
 DATES = [dt.date(1970, 1, 1), dt.date(1975, 6, 1)]

@@ -19,13 +19,13 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 import utmost as ut
 from spark import on, session
+from utmost.counting import cells_table, count_table
 from utmost.errors import BadTable, NotDeclared, OutOfRange, UtmostError, WrongKind
-from utmost.laws.privacy import Unit
-from utmost.publish.counting import cells_table, count_table
-from utmost.publish.releases import release_table
-from utmost.publish.tables import bounding
-from utmost.publish.tables.axis_places import places_on
-from utmost.publish.workloads import Domain, bins, hierarchy, plain
+from utmost.privacy import Unit
+from utmost.publish.counting import bounding
+from utmost.releases import release_table
+from utmost.tables.cells.axis_places import places_on
+from utmost.workloads import Domain, bins, hierarchy, plain
 
 KEY = bytes(range(32))
 PAGES = Domain(page=[f"p{i}" for i in range(6)])
@@ -261,7 +261,7 @@ def test_columns_of_nullable_integers_are_what_the_frame_of_them_is(made):
 
 def test_a_dict_is_counted_without_the_extras(monkeypatch):
     """A core installation has neither narwhals nor pyarrow."""
-    monkeypatch.setattr("utmost.publish.tables.event_batches.extra", None)
+    monkeypatch.setattr("utmost.tables.cells.event_batches.extra", None)
     found = count_table({"user": ["a", "b"], "page": ["p0", "p0"]}, person="user", domain=PAGES, at_most=1)
     assert found.table("page")["count"].tolist() == [2, 0, 0, 0, 0, 0]
 
@@ -363,10 +363,10 @@ def test_batches_add_up(monkeypatch):
     events = random_events(np.random.default_rng(8), events=3000, persons=50)
     say = {"person": "user", "domain": PAGES, "at_most": 2, "per_cell": 9, "values": "amount", "key": KEY}
     whole, steps = count_table(events, **say).cells.tolist(), []
-    monkeypatch.setattr("utmost.publish.tables.event_batches._ROWS", 100)
+    monkeypatch.setattr("utmost.tables.cells.event_batches._ROWS", 100)
     monkeypatch.setattr(bounding, "_COMPACT", 10)
     tally = bounding.Tally(_limit=10)
-    monkeypatch.setattr("utmost.publish.tables.persons_in_buckets.Tally", lambda: tally)
+    monkeypatch.setattr("utmost.publish.counting.persons_in_buckets.Tally", lambda: tally)
     assert count_table(events, progress=lambda *step: steps.append(step), **say).cells.tolist() == whole
     assert steps == [(done, 3000) for done in range(100, 3001, 100)]
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import BadTable
-from utmost.publish.tables import csv_blocks, csv_table, files
-from utmost.publish.tables.csv_blocks import Unlike, read_blocks
+from utmost.tables.files import csv_blocks, csv_table, files
+from utmost.tables.files.csv_blocks import Unlike, read_blocks
 
 # Everything that a reader may trip over, and in many orders: quotes, line ends of three kinds, separators, numbers.
 bits = [*'aé1-+:/ ,"\n\r\t', "\r\n", '""', ',"', '",', '"\n', "12,", "\n7,8\n"]

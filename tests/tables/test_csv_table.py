@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from utmost.errors import BadTable
-from utmost.publish.tables import adapters, csv_table
+from utmost.tables.files import csv_table
+from utmost.tables.frames import adapters
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pyarrow import parquet
 import utmost as ut
 from running import python
 from utmost.errors import BadTable, NotDeclared
-from utmost.publish.releases import release_table
-from utmost.publish.tables import adapters, dataframes
+from utmost.releases import release_table
+from utmost.tables.frames import adapters, dataframes
 
 COLUMNS = {"sex": ["men", "women"], "admitted": [512, 89], "year": [1973, 1973]}
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
@@ -222,9 +222,8 @@ def test_numbers_pass_through_arrow_as_they_are(kind):
 def test_a_parquet_file_is_released_without_pandas(tmp_path):
     """Loading pandas takes longer than the release of a million rows."""
     parquet.write_table(pa.table({"n": [1, 2], "w": ["a", "b"]}), tmp_path / "t.parquet")
-    code = (
-        "import sys; from utmost.doors.cli.main import main\ntry: main()\nfinally: assert 'pandas' not in sys.modules"
-    )
+    start = "import sys; from utmost.interfaces.cli.main import main\n"
+    code = f"{start}try: main()\nfinally: assert 'pandas' not in sys.modules"
     promise = ["--columns", "n", "--public", "w", "--epsilon", "1", "--sensitivity", "1", "--cells", "1"]
     files = str(tmp_path / "t.parquet"), *promise, "--out", str(tmp_path / "out.parquet")
     python("-c", code, "release", *files)

@@ -9,16 +9,16 @@ import pytest
 
 import utmost as ut
 from table_doors import doors
+from utmost.counting import CountedTable
 from utmost.errors import NotDetermined, NothingCounted, OutOfRange, WrongKind
-from utmost.laws.privacy import Amount, Unit
-from utmost.publish.counting import CountedTable
+from utmost.ledger import Ledger
+from utmost.privacy import Amount, Unit
+from utmost.promises import Promise
+from utmost.publish.counting.bounding import Pairs, least_hashed
 from utmost.publish.counting.distinct_values import ValuesSeen
-from utmost.publish.ledger import Ledger
-from utmost.publish.promises import Promise
+from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.tables.bounding import Pairs, least_hashed
-from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
-from utmost.publish.workloads import Strategy, Workload
+from utmost.workloads import Strategy, Workload
 
 pa = pytest.importorskip("pyarrow")
 
@@ -215,7 +215,7 @@ def adding():
     yield "bars", lambda: release.bars("")
     yield "withheld", lambda: release.withhold("", below=3)
     yield "clean", lambda: release.clean()
-    yield "change", lambda: ut.publish.statements.change(release, other)
+    yield "change", lambda: ut.statements.change(release, other)
 
 
 @pytest.mark.parametrize("name", [name for name, _ in adding()])
@@ -258,7 +258,7 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
         lambda: read.total(read.chosen(), mean=True),
         lambda: read.ratio(read.chosen(["shop=A"]), read.chosen()),
         lambda: read.bars.means(2, 1),
-        lambda: ut.publish.statements.change(read, release),
+        lambda: ut.statements.change(read, release),
     ):
         with pytest.raises(NotDetermined):
             refused()

@@ -10,8 +10,8 @@ import pytest
 import utmost as ut
 from running import called
 from utmost.errors import BadTable, NothingCounted, OutOfRange, WrongKind
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads import bins
+from utmost.privacy import Unit
+from utmost.workloads import bins
 
 DOMAIN = ut.Domain(sex=["w", "m", "x"], age=bins([0, 15, 65, None]))
 ROWS = {

@@ -13,8 +13,8 @@ from utmost.errors import (
     NotPublished,
     Unsupported,
 )
-from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger
+from utmost.exact import level
+from utmost.ledger import Ledger
 
 duckdb = pytest.importorskip("duckdb")
 

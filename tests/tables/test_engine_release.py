@@ -7,13 +7,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from parts import squared
+from utmost.core.noise.costs import squared
+from utmost.core.sampling.item_words import item_tags
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling import Identifiers
-from utmost.laws.sampling.item_words import item_tags
-from utmost.publish.releases import ItemResponder, engine_release, item_columns, release_table
+from utmost.noise import Geometric
+from utmost.publish.releases import engine_release, item_columns
 from utmost.publish.releases.table import rehearse_table
+from utmost.releases import ItemResponder, release_table
+from utmost.sampling import Identifiers
 
 duckdb = pytest.importorskip("duckdb")
 

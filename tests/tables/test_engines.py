@@ -6,11 +6,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, Unsupported
-from utmost.publish.counting import count_keys, count_table
-from utmost.publish.tables import persons_in_buckets
-from utmost.publish.tables.engines import engine_frame, is_engine_frame
-from utmost.publish.workloads import Domain, bins, plain
+from utmost.publish.counting import persons_in_buckets
+from utmost.tables.engines.engines import engine_frame, is_engine_frame
+from utmost.workloads import Domain, bins, plain
 
 duckdb = pytest.importorskip("duckdb")
 

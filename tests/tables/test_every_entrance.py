@@ -19,7 +19,7 @@ from pyarrow import parquet
 import utmost as ut
 from spark import OF_SPARK, on, session
 from utmost.errors import BadTable
-from utmost.publish.workloads import bins, periods, plain
+from utmost.workloads import bins, periods, plain
 
 duckdb = pytest.importorskip("duckdb")
 NAN = float("nan")

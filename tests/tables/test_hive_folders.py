@@ -15,15 +15,15 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import app
+from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, NotDeclared, Unsupported
-from utmost.publish.counting import count_keys, count_table
-from utmost.publish.ledger import Ledger
-from utmost.publish.releases import release_table
-from utmost.publish.tables import files, parquet_pieces
-from utmost.publish.tables.hive_folders import FolderColumns
-from utmost.publish.tables.parquet_pieces import ParquetPieces
-from utmost.publish.workloads import Domain, bins, plain
+from utmost.interfaces.cli.main import app
+from utmost.ledger import Ledger
+from utmost.releases import release_table
+from utmost.tables.files import files, parquet_pieces
+from utmost.tables.files.hive_folders import FolderColumns
+from utmost.tables.files.parquet_pieces import ParquetPieces
+from utmost.workloads import Domain, bins, plain
 
 KEY = b"k" * 32
 HIVE = "__HIVE_DEFAULT_PARTITION__"

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from utmost.counting import count_keys
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.counting import count_keys
 
 KEY = b"k" * 32
 

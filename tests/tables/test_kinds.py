@@ -13,12 +13,12 @@ from pyarrow import feather
 from pyarrow import parquet as pq
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.ledger import Ledger
-from utmost.publish.releases import release_table
-from utmost.publish.tables import files
-from utmost.publish.tables.engines import engine_frame
-from utmost.publish.tables.table_formats import as_columns
-from utmost.publish.tables.text_files import TextFile, ending_of_content, read_encoding, read_separator
+from utmost.ledger import Ledger
+from utmost.releases import release_table
+from utmost.tables.engines.engines import engine_frame
+from utmost.tables.files import files
+from utmost.tables.files.table_formats import as_columns
+from utmost.tables.files.text_files import TextFile, ending_of_content, read_encoding, read_separator
 
 WARDS, VISITS = ["Köln", "b; c", "d"], [5, 0, 12]
 PLAIN = {"ward": WARDS, "n": VISITS}

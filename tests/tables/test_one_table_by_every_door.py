@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from parts import COUNTED_FORM
-from utmost.publish.workloads import bins, hierarchy, periods
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.workloads import bins, hierarchy, periods
 
 KEY = bytes(range(32))
 ROWS = 120

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from utmost.errors import BadTable, Unsupported
-from utmost.publish.tables import files, parquet
+from utmost.tables.files import files, parquet
 
 
 def test_a_table_goes_out_as_it_came_in(tmp_path):
@@ -39,7 +39,7 @@ def test_a_file_that_inflates_is_refused_before_the_memory_is_full(tmp_path, mon
     from pyarrow import parquet as arrow_parquet
 
     from utmost.errors import BadTable
-    from utmost.publish.tables import parquet
+    from utmost.tables.files import parquet
 
     arrow_parquet.write_table(pyarrow.table({"n": [7] * 1_000_000}), tmp_path / "t.parquet")
     monkeypatch.setattr(parquet, "_INFLATED", 1 << 20)

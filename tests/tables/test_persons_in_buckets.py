@@ -11,13 +11,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from utmost.core.sampling.item_words import compound_tags, item_tags
+from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable
-from utmost.laws.sampling import Identifiers
-from utmost.laws.sampling.item_words import compound_tags, item_tags
-from utmost.publish.counting import count_keys, count_table
-from utmost.publish.tables.bounding import least_in_runs
-from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
-from utmost.publish.workloads import Domain
+from utmost.publish.counting.bounding import least_in_runs
+from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
+from utmost.sampling import Identifiers
+from utmost.workloads import Domain
 
 duckdb = pytest.importorskip("duckdb")
 KEY = b"k" * 32
@@ -85,7 +85,7 @@ def test_a_table_does_not_depend_on_where_events_waited(lazily, asked):
 @pytest.mark.parametrize("rows", [[1, 2, 2**70, 4], [2**70, 1, 2, -(2**70)]], ids=["late", "early"])
 def test_amounts_may_outgrow_64_bits_in_any_batch(rows, monkeypatch):
     """Batches before and behind hold theirs as machine integers, and wait in the same buckets."""
-    monkeypatch.setattr("utmost.publish.tables.event_batches._ROWS", 1)
+    monkeypatch.setattr("utmost.tables.cells.event_batches._ROWS", 1)
     events = {"user": ["ann", "bob", "ann", "cyd"], "page": ["p0", "p1", "p0", "p1"]}
     decimals = pa.array([Decimal(amount) for amount in rows], pa.decimal128(38, 0))
     say = {"person": "user", "domain": {"page": ["p0", "p1"]}, "at_most": 2, "key": KEY}

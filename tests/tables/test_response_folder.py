@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, NotPublished, Unsupported
-from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger, ResponseFolder, check_responses
+from utmost.exact import level
+from utmost.ledger import Ledger, ResponseFolder, check_responses
 
 duckdb = pytest.importorskip("duckdb")
 

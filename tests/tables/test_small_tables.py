@@ -7,14 +7,14 @@ from fractions import Fraction
 import pytest
 
 import utmost as ut
-from utmost.doors.documents.channel_files import read as channel_in
-from utmost.doors.documents.cost_files import cost_of
-from utmost.doors.documents.space_names import edges_file, graph_file
 from utmost.errors import BadTable
+from utmost.interfaces.documents.channel_files import read as channel_in
+from utmost.interfaces.documents.cost_files import cost_of
+from utmost.interfaces.documents.space_names import edges_file, graph_file
 from utmost.publish.statements.codec import read_json
-from utmost.publish.tables.small_tables import number_rows, small_table
-from utmost.publish.tables.text_files import TextFile
-from utmost.publish.workloads.spelling import Spelling
+from utmost.tables.cells.spelling import Spelling
+from utmost.tables.files.small_tables import number_rows, small_table
+from utmost.tables.files.text_files import TextFile
 
 SPELLINGS = [
     pytest.param(separator, mark, encoding, id=f"{separator!r} {mark} {encoding}")
@@ -58,7 +58,7 @@ def test_numbers_are_the_same_however_they_are_spelled(written, separator, mark,
     assert edges_file(network) == [("a", "b"), ("b", "c")]
     assert cost_of(str(written("0 0\n1 0.5\n2 1.5\n", separator, mark, encoding)))(2) == Fraction(3, 2)
     towns = written("name latitude longitude\nbern 46.95 7.45\nbasel 47.56 7.59\n", separator, mark, encoding)
-    assert ut.design.spaces.places(towns).labels == ("bern", "basel")
+    assert ut.spaces.places(towns).labels == ("bern", "basel")
 
 
 def test_other_encodings_and_separators_are_said(run, written):

@@ -7,10 +7,10 @@ import pytest
 
 from spark import OF_SPARK, driven, missing, missing_connect, on, session
 from spark_drivers import COUNTED, PROMISE, by_ward, ledger_of, wards
-from utmost.laws.exact import level
-from utmost.publish.counting import count_keys, count_table
-from utmost.publish.ledger import Ledger, ResponseFolder
-from utmost.publish.workloads import Domain, plain
+from utmost.counting import count_keys, count_table
+from utmost.exact import level
+from utmost.ledger import Ledger, ResponseFolder
+from utmost.workloads import Domain, plain
 
 pytestmark = [*OF_SPARK, pytest.mark.slow]
 

@@ -16,18 +16,20 @@ from scipy.stats import chi2
 
 import utmost as ut
 from spark import OF_SPARK, Losses, on, session
-from utmost.design.types import delta
+from utmost.core.sampling.item_words import item_tags
+from utmost.counting import count_keys, count_table
 from utmost.errors import BadTable, DataChanged, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.gradual import joint_pmf
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling.item_words import Identifiers, item_tags
-from utmost.publish.counting import count_keys, count_table
-from utmost.publish.ledger import Ledger, ResponseFolder, engine_ledger
-from utmost.publish.releases import release_table
+from utmost.exact import level
+from utmost.gradual import joint_pmf
+from utmost.ledger import Ledger, ResponseFolder
+from utmost.noise import Geometric
+from utmost.publish.ledger import engine_ledger
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows
-from utmost.publish.workloads import Domain, bins, periods, plain
+from utmost.releases import release_table
+from utmost.sampling import Identifiers
+from utmost.types import delta
+from utmost.workloads import Domain, bins, periods, plain
 
 pytestmark = OF_SPARK
 

@@ -10,12 +10,12 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, WrongKind
-from utmost.publish.tables import files
-from utmost.publish.tables.odd_cells import odd_number
-from utmost.publish.workloads import bins, hierarchy, listed, periods, plain
-from utmost.publish.workloads.clock import shown_time
-from utmost.publish.workloads.spelling import Spelling
-from utmost.publish.workloads.time_patterns import time_pattern
+from utmost.tables.axes.clock import shown_time
+from utmost.tables.axes.time_patterns import time_pattern
+from utmost.tables.cells.odd_cells import odd_number
+from utmost.tables.cells.spelling import Spelling
+from utmost.tables.files import files
+from utmost.workloads import bins, hierarchy, listed, periods, plain
 
 AXES = {
     "a list": plain(["A", "B"], missing_marks=["NA", -9]),
@@ -156,7 +156,7 @@ def test_a_merged_cell_is_found_wherever_a_piece_of_the_file_ends(tmp_path, monk
         book.active.append(row)
     book.active.merge_cells("A2:B2")
     for chunk in range(20, 60):
-        monkeypatch.setattr("utmost.publish.tables.spreadsheets._CHUNK", chunk)
+        monkeypatch.setattr("utmost.tables.files.spreadsheets._CHUNK", chunk)
         with pytest.raises(BadTable, match="A2:B2"):
             files.read(saved(book, tmp_path))
 
@@ -316,7 +316,7 @@ def test_bounds_and_tables_of_cells_are_read_alike():
     )
     assert bounds.cells.tolist() == [1, 1, 0]
     cells = {"x": ["5,5", "1.500", "NA"], "n": ["1.000", "2", "3"]}
-    table = ut.publish.counting.cells_table(cells, domain, unit=ut.Unit(1, 1), counts="n", **words)
+    table = ut.counting.cells_table(cells, domain, unit=ut.Unit(1, 1), counts="n", **words)
     assert table.cells.tolist() == [1000, 2, 3]
 
 
@@ -324,13 +324,13 @@ def test_labels_of_a_table_of_cells_keep_their_zeros(tmp_path):
     (tmp_path / "t.csv").write_text("r,n\n01,5\n02,6\n")
     domain = ut.Domain(r=["01", "02"])
     for table in (files.read(tmp_path / "t.csv"), {"r": [1, 2], "n": [5, 6]}):
-        counted = ut.publish.counting.cells_table(table, domain, unit=ut.Unit(1, 1), counts="n")
+        counted = ut.counting.cells_table(table, domain, unit=ut.Unit(1, 1), counts="n")
         assert counted.cells.tolist() == [5, 6]
 
 
 def test_keys_that_are_missing_are_never_named(run, tmp_path):
     events = {"p": ["a", "b", "c", "d"], "k": ["x", "nan", "NA", None]}
-    counts = ut.publish.counting.count_keys(events, person="p", column="k", at_most=1, missing_marks=["NA"])
+    counts = ut.counting.count_keys(events, person="p", column="k", at_most=1, missing_marks=["NA"])
     assert counts == {"x": 1}
     table = tmp_path / "t.csv"
     table.write_text("p,k\n" + "".join(f"{who},{'NA' if who % 2 else 'x'}\n" for who in range(400)))

@@ -15,7 +15,7 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable
-from utmost.publish.tables import files, spreadsheets
+from utmost.tables.files import files, spreadsheets
 
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 SAID = {"epsilon": "1", "unit": {"sensitivity": "1", "cells": 1}, "columns": ["n", "m"]}

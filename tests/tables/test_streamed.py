@@ -10,12 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from parts import app
 from utmost.errors import BadTable, NotDeclared, Unsupported
-from utmost.publish.releases import release_table, streamed
+from utmost.interfaces.cli.main import app
+from utmost.publish.releases import streamed
 from utmost.publish.releases.streamed import StreamedTable
 from utmost.publish.releases.table import rehearse_table
-from utmost.publish.tables import files, parquet_pieces
+from utmost.releases import release_table
+from utmost.tables.files import files, parquet_pieces
 
 SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1, "epsilon": 1}
 ROWS = 5000
@@ -222,7 +223,7 @@ def test_packed_parquet_goes_into_a_ledger_by_item_without_being_read(tmp_path, 
 def test_memory_does_not_grow_with_the_file(tmp_path):
     """The peak at 8 million rows is that at half a million, within 30 MB."""
     code = (
-        "import sys, pathlib, re; from utmost.publish.tables import files; files.LARGE = 0\n"
+        "import sys, pathlib, re; from utmost.tables import files; files.LARGE = 0\n"
         "from utmost.publish.releases.table import release_table\n"
         "path = pathlib.Path(sys.argv[1]); made = release_table(files.streamed(path), columns='visits',"
         " public='ward', id_column='ward', sensitivity=1, cells=1, epsilon=1)\n"

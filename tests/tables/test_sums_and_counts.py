@@ -10,11 +10,11 @@ import pytest
 
 import utmost as ut
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.privacy import Amount, Unit
-from utmost.publish.ledger import Ledger
+from utmost.ledger import Ledger
+from utmost.privacy import Amount, Unit
+from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.publish.statements.workload_files import check_workload
-from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
-from utmost.publish.workloads import Domain, Strategy, Workload
+from utmost.workloads import Domain, Strategy, Workload
 
 KEY = bytes(range(32))
 DOMAIN = Domain(shop=["A", "B", "C"])
@@ -104,7 +104,7 @@ def test_the_figures_by_three_routes():
     rows = {"cell": [0], "x": [1]}
     table = ut.count_table(rows, each_row=True, domain=domain, values="x", each=(0, 1), most_events=1)
     release = ut.release_workload(table, Strategy(table.domain, table.unit, {"cell x": 1}), epsilon=1)
-    both = ut.publish.releases.SumsAndCounts(release)
+    both = ut.releases.SumsAndCounts(release)
     count, total = both.count({"cell": 7}), both.total({"cell": 7})
     closed = 2 * variance(1) + variance(1)
     assert closed == pytest.approx(5.524, abs=5e-4)
@@ -116,7 +116,7 @@ def test_the_figures_by_three_routes():
 
 
 def released(table, epsilon):
-    return ut.publish.releases.SumsAndCounts(
+    return ut.releases.SumsAndCounts(
         ut.release_workload(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=epsilon)
     )
 
@@ -159,10 +159,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
         loose = ledger.relax("paid", table, epsilon=3)
         with pytest.raises(Unsupported, match="need geometric noise"):
             ledger.publish("cells", table, epsilon=1, dataset="other")
-    assert (
-        ut.publish.releases.SumsAndCounts(loose).count().margin
-        < ut.publish.releases.SumsAndCounts(strict).count().margin
-    )
+    assert ut.releases.SumsAndCounts(loose).count().margin < ut.releases.SumsAndCounts(strict).count().margin
     assert "changes at most 3 pairs of cells along 'paid', each by at most 6 in all" in strict.statement["guarantee"]
     assert check_workload(strict.facts()).unit == table.unit
     for refused in (
@@ -177,7 +174,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     with pytest.raises(OutOfRange, match="an axis of their own"):
         Strategy(DOMAIN, table.unit, {"shop": 1})
     with pytest.raises(OutOfRange, match="must have been noised together"):
-        ut.publish.releases.SumsAndCounts(
+        ut.releases.SumsAndCounts(
             ut.release_workload(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1)
         )
     for words in ({"per_cell": 5}, {"each": None}, {"values": None, "step": None, "each": None}):

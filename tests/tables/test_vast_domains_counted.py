@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost.counting import count_table
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.counting import count_table, counting_plan
+from utmost.publish.counting import counting_plan
 from utmost.publish.counting.numbered_cells import NumberedCells
-from utmost.publish.workloads import Domain, Strategy
-from utmost.publish.workloads.few_cells import FewCells
+from utmost.tables.axes.few_cells import FewCells
+from utmost.workloads import Domain, Strategy
 
 KEY = bytes(range(32))
 DOMAIN = Domain(a=["x", "y", "z"], b=range(4), c=["u", "v"])

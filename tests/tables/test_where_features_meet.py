@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from parts import COUNTED_FORM
-from utmost.publish.workloads import bins, listed, periods
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.workloads import bins, listed, periods
 
 KEY = bytes(range(32))
 KEYS = [("N", "a"), ("N", "b"), ("S", "c")]

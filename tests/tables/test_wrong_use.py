@@ -13,7 +13,7 @@ EVENTS = {"person": ["p", "q"], "ward": ["A", "B"], "outcome": ["admitted", "rej
 
 def more_admitted_than_applied():
     table = {"ward": ["A", "B"], "applicants": [10, 7], "admitted": [4, 8]}
-    ut.publish.counting.cells_table(table, DOMAIN, nested={"outcome": ["admitted", "applicants"]}, unit=ONE)
+    ut.counting.cells_table(table, DOMAIN, nested={"outcome": ["admitted", "applicants"]}, unit=ONE)
 
 
 def a_share_for_an_undeclared_family():

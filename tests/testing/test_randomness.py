@@ -6,12 +6,12 @@ import pickle
 import numpy as np
 import pytest
 
-from parts import SystemRandomness
-from utmost.doors.testing import SeededRandomness, seeded_release
+from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.errors import NotANumber, PromiseBroken, Unsupported
-from utmost.laws.noise import Geometric, Laplace
-from utmost.laws.sampling import sample
-from utmost.publish.releases import add_noise
+from utmost.noise import Geometric, Laplace
+from utmost.releases import add_noise
+from utmost.sampling import sample
+from utmost.testing import SeededRandomness, seeded_release
 
 PINNED_WORDS = [51771, 11588, 7006, 25851]
 PINNED_NOISE = [-1, -1, -1, -1, 0, 0, 1, 0, -2, 1, 0, 0]

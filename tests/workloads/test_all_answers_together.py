@@ -9,13 +9,18 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
-from parts import Blocks
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.laws.exact import level
-from utmost.laws.privacy import Amount, Unit
-from utmost.publish.workloads import Domain, Workload, bins, bounds_of, check_lower_bounds, hierarchy, strategy
-from utmost.publish.workloads.bound_inequalities import Directions, answer_below, directions_below, variance_below
-from utmost.publish.workloads.workload_evidence import answers_below, exact_spectrum, is_possible
+from utmost.exact import level
+from utmost.privacy import Amount, Unit
+from utmost.publish.workloads.bounds.bound_inequalities import (
+    Directions,
+    answer_below,
+    directions_below,
+    variance_below,
+)
+from utmost.publish.workloads.bounds.workload_evidence import answers_below, exact_spectrum, is_possible
+from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.workloads import Domain, Workload, bins, bounds_of, check_lower_bounds, hierarchy, strategy
 
 ONE = Unit(1, 1)
 TABLE = Domain(a=range(4), b=range(3))

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.publish.workloads import Domain, hierarchy
-from utmost.publish.workloads.axis_sums import (
+from utmost.publish.workloads.measuring.axis_sums import (
     Groups,
     Prefixes,
     Ranges,
@@ -17,6 +16,7 @@ from utmost.publish.workloads.axis_sums import (
     Windows,
     sum_of_values,
 )
+from utmost.workloads import Domain, hierarchy
 from workload_cases import AXES, tree_of
 
 UNEVEN = hierarchy({"N": ["n1", "n2"], "S": ["s1"], "W": ["w1", "w2"]}, names=["region", "district"])

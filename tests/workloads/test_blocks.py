@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import Blocks, precision, relative_precision
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.workloads import Domain, bins, blocks, hierarchy
+from utmost.publish.workloads.measuring import variance_components as blocks
+from utmost.publish.workloads.measuring.variance_components import Blocks, precision, relative_precision
+from utmost.workloads import Domain, bins, hierarchy
 from workload_cases import dense_variances, domains, rows_of_family, tree_of
 
 

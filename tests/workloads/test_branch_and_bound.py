@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from parts import Blocks, precision
 from utmost.errors import NotANumber, OutOfRange, Unsupported
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Domain, Workload, bins, certified_shares, hierarchy
-from utmost.publish.workloads.branch_and_bound import Box, Search
-from utmost.publish.workloads.strategy_search import WeighedError
+from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.variance_components import Blocks, precision
+from utmost.publish.workloads.planning.branch_and_bound import Box, Search
+from utmost.publish.workloads.planning.share_exchange import WeighedError
+from utmost.workloads import Domain, Workload, bins, certified_shares, hierarchy
 
 ONE = Unit(1, 1)
 PLACES = Domain(

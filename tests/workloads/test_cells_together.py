@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import pytest
 
+from utmost.core.noise.joint_cells import RotatedPair
 from utmost.errors import OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.noise import DiscreteStaircase, Geometric, JointCells
-from utmost.laws.noise.joint_cells import RotatedPair
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads import pair_noise, ways_together
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric, JointCells
+from utmost.privacy import Unit
+from utmost.workloads import pair_noise, ways_together
 
 
 @pytest.mark.parametrize(

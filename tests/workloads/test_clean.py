@@ -12,11 +12,12 @@ from scipy.optimize import minimize
 
 from running import PLAIN, python
 from utmost.errors import NotDetermined
-from utmost.laws.programs import solve
-from utmost.publish.workloads import Domain, bins, clean, hierarchy, whole_flows
-from utmost.publish.workloads.clean import controlled_rounding, is_two_chains
-from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
-from utmost.publish.workloads.reconstruction import Reconstruction
+from utmost.programs import solve
+from utmost.publish.workloads.reconstruction import clean, whole_flows
+from utmost.publish.workloads.reconstruction.clean import controlled_rounding, is_two_chains
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
+from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
+from utmost.workloads import Domain, bins, hierarchy
 
 
 def table(shape, *, noise=4, seed=0, names="abc"):

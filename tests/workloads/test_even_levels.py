@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parts import precision
-from utmost import Unit, release_workload
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.publish.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
-from utmost.publish.workloads.axis_sums import Runs
-from utmost.publish.workloads.even_levels import EvenLevels
-from utmost.publish.workloads.spectra import row_spectrum, runs_spectrum
-from utmost.publish.workloads.workload_evidence import family_blocks
+from utmost.exact import level
+from utmost.privacy import Unit
+from utmost.publish.workloads.bounds.workload_evidence import family_blocks
+from utmost.publish.workloads.measuring.axis_sums import Runs
+from utmost.publish.workloads.measuring.spectra import row_spectrum, runs_spectrum
+from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.publish.workloads.planning.even_levels import EvenLevels
+from utmost.releases import release_workload
+from utmost.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights_domain.json"
 SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=4).filter(lambda sizes: len(set(sizes)) > 1)

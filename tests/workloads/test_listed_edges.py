@@ -12,11 +12,14 @@ import pyarrow as pa
 import pytest
 
 import utmost as ut
-from utmost import Domain, Unit, count_table, read_workload, release_workload
+from utmost.counting import count_table
 from utmost.errors import NotANumber, OutOfRange
-from utmost.publish.tables.axis_places import places_on
-from utmost.publish.workloads import Strategy, Workload, bins, strategy
-from utmost.publish.workloads.forms import numbers_of
+from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.forms import numbers_of
+from utmost.releases import release_workload
+from utmost.statements import read_workload
+from utmost.tables.cells.axis_places import places_on
+from utmost.workloads import Domain, Strategy, Workload, bins, strategy
 
 AGES = [0, 5, 15, 25, 65, None]
 BROAD = {"broad": [0, 15, 65, None]}

@@ -10,10 +10,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from utmost import Domain, Unit, count_table, read_workload, release_table, release_workload
+from utmost.counting import cells_table, count_table
 from utmost.errors import BadTable, OutOfRange, WrongKind
-from utmost.publish.counting import cells_table
-from utmost.publish.workloads import Workload, listed, periods, strategy
+from utmost.privacy import Unit
+from utmost.releases import release_table, release_workload
+from utmost.statements import read_workload
+from utmost.workloads import Domain, Workload, listed, periods, strategy
 
 NAMES = ["wiki", "country", "page"]
 KEYS = [

@@ -12,14 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from parts import group_of, noise_laws, precision, selected
-from utmost import Unit
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, NotDetermined, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import level
-from utmost.publish.counting import CountedTable, added_cells, counted_events
-from utmost.publish.releases import WorkloadRelease, release_workload
+from utmost.exact import level
+from utmost.privacy import Unit
+from utmost.publish.counting import added_cells, counted_events
+from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases.workload_statements import sums_digest
-from utmost.publish.workloads import (
+from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels
+from utmost.publish.workloads.measuring.forms import group_of, selected
+from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors, by_marginals
+from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, precision_weights
+from utmost.publish.workloads.reconstruction.marginal_reconstruction import MarginalReconstruction
+from utmost.releases import WorkloadRelease, release_workload
+from utmost.tables.axes.few_cells import FewCells
+from utmost.workloads import (
     Domain,
     Strategy,
     Workload,
@@ -30,11 +38,6 @@ from utmost.publish.workloads import (
     marginals,
     strategy,
 )
-from utmost.publish.workloads.few_cells import FewCells
-from utmost.publish.workloads.marginal_bounds import TangentLevels
-from utmost.publish.workloads.marginal_reconstruction import MarginalReconstruction
-from utmost.publish.workloads.marginal_spaces import MarginalErrors, by_marginals
-from utmost.publish.workloads.reconstruction import Reconstruction, precision_weights
 
 ONE = Unit(1, 1)
 SIZES = (("age", 85), ("workclass", 9), ("weight", 100), ("education", 16), ("marital", 7), ("occupation", 15))

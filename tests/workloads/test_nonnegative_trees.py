@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.laws.privacy import Unit
-from utmost.publish.counting.counted import CountedTable
-from utmost.publish.releases import release_detailed
-from utmost.publish.workloads import Domain, hierarchy
-from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
-from utmost.publish.workloads.nonnegative_trees import nearest_of_tree
-from utmost.publish.workloads.tree_reconstruction import TreeReconstruction
-from utmost.publish.workloads.unequal_trees import UnequalTree
+from utmost.counting import CountedTable
+from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.unequal_trees import UnequalTree
+from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
+from utmost.publish.workloads.reconstruction.nonnegative_trees import nearest_of_tree
+from utmost.publish.workloads.reconstruction.tree_reconstruction import TreeReconstruction
+from utmost.releases import release_detailed
+from utmost.workloads import Domain, hierarchy
 
 DOMAIN = Domain(place=hierarchy({"A": {"a": [1], "b": [2, 3]}, "B": {"c": [4, 5]}}, names=["state", "county", "town"]))
 LEVELS = st.sampled_from([(0,), (0, 1), (0, 3), (0, 1, 2), (0, 1, 2, 3)])

@@ -13,10 +13,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from utmost import Domain, Unit, count_table, read_workload, release_workload
+from utmost.counting import count_table
 from utmost.errors import BadTable, OutOfRange, WrongKind
-from utmost.publish.tables.axis_places import places_on
-from utmost.publish.workloads import Workload, bins, hierarchy, periods, plain, strategy
+from utmost.privacy import Unit
+from utmost.releases import release_workload
+from utmost.statements import read_workload
+from utmost.tables.cells.axis_places import places_on
+from utmost.workloads import Domain, Workload, bins, hierarchy, periods, plain, strategy
 
 DAYS = periods("2013-01-01", "2015-01-01", every="day", zone="Europe/Paris").named("date")
 

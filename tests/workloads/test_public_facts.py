@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.doors.testing import seeded_workload_release
 from utmost.errors import BadTable, FactsFarOff, Infeasible, OutOfRange, PrivacyWarning, UtmostError, WrongKind
-from utmost.laws.privacy import Amount
+from utmost.privacy import Amount
 from utmost.publish.releases.given_facts import read_given
-from utmost.publish.workloads import Domain, Strategy, between, bins, hierarchy
-from utmost.publish.workloads.clashing_facts import check_feasible
-from utmost.publish.workloads.clean import controlled_rounding, is_two_chains
-from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
-from utmost.publish.workloads.public_facts import PublicFacts
-from utmost.publish.workloads.reconstruction import Reconstruction
-from utmost.publish.workloads.tree_reconstruction import reconstruction_of
+from utmost.publish.workloads.reconstruction.clashing_facts import check_feasible
+from utmost.publish.workloads.reconstruction.clean import controlled_rounding, is_two_chains
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
+from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
+from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
+from utmost.publish.workloads.reconstruction.tree_reconstruction import reconstruction_of
+from utmost.testing import seeded_workload_release
+from utmost.workloads import Domain, Strategy, between, bins, hierarchy
 
 TREE = hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"])
 DOMAINS = {

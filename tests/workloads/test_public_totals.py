@@ -8,19 +8,11 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost.counting import CountedTable
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.privacy import Unit
-from utmost.publish.counting import CountedTable
-from utmost.publish.workloads import (
-    Domain,
-    Strategy,
-    Workload,
-    bounds_of,
-    certified_shares,
-    check_lower_bounds,
-    strategy,
-)
-from utmost.publish.workloads.unit_charge import charge_of
+from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.unit_charge import charge_of
+from utmost.workloads import Domain, Strategy, Workload, bounds_of, certified_shares, check_lower_bounds, strategy
 
 EVERYBODY = Unit(1, 1, "change-one", nonnegative=True, exactly=True)
 
@@ -87,7 +79,7 @@ def test_a_release_tells_the_total_and_nothing_else(tmp_path):
     assert release.total({}).value == 20
     assert release.total({"cell": 2}).margin > 3
     release.save(tmp_path / "r.json")
-    from utmost.publish.statements import read_workload
+    from utmost.statements import read_workload
 
     assert read_workload(tmp_path / "r.json").strategy.unit == EVERYBODY
 

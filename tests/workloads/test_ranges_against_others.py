@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parts import precision
-from utmost import Unit
-from utmost.laws.exact import level
-from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy
+from utmost.exact import level
+from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.workloads import Domain, Strategy, Workload, bins, strategy
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "workloads" / "ranges_within_a_twentieth_of_p_identity.py"
 ONE = Unit(1, 1)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import ProductForm, group_of, selected
 from utmost.errors import NotDetermined, Unsupported
-from utmost.laws.exact import Level, level
-from utmost.publish.workloads import Domain, bins, hierarchy
-from utmost.publish.workloads.reconstruction import Reconstruction, precision_weights
+from utmost.exact import Level, level
+from utmost.publish.workloads.measuring.forms import ProductForm, group_of, selected
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, precision_weights
+from utmost.workloads import Domain, bins, hierarchy
 
 EVEN = {"N": ["a", "b"], "S": ["c", "d"], "W": ["e", "f"]}
 

@@ -11,11 +11,11 @@ import pytest
 
 import utmost as ut
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, WrongKind
-from utmost.laws.privacy import Unit
-from utmost.publish.ledger import Ledger
-from utmost.publish.workloads import Domain, SharedLevel, Strategy, Workload, share_level, strategy
-from utmost.publish.workloads.product_rows import AxisRows, ProductRows
-from utmost.publish.workloads.shared_level import _least
+from utmost.ledger import Ledger
+from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
+from utmost.publish.workloads.planning.shared_level import _least
+from utmost.workloads import Domain, SharedLevel, Strategy, Workload, share_level, strategy
 
 DOMAIN = Domain(shop=list("ABC"), sex=["men", "women"])
 UNITS = {"visits": Unit(1, 2), "spent": Unit(500_000, 2), "products": Unit(3, 2)}
@@ -136,7 +136,7 @@ def test_measures_are_released_together_read_and_compared(tmp_path):
     """One level; each release states, verifies and answers as any other, and means between them have their bars."""
     tables, strategies = counted()
     shared = ut.workloads.share_level(strategies, epsilon=1, weights={"visits": 3})
-    releases = ut.publish.releases.release_shared(tables, shared)
+    releases = ut.releases.release_shared(tables, shared)
     spent = {name: release.spent for name, release in releases.items()}
     assert spent == shared.levels(ut.level(1))
     assert sum(level.epsilon for level in spent.values()) == 1
@@ -144,14 +144,14 @@ def test_measures_are_released_together_read_and_compared(tmp_path):
         release.save(tmp_path / f"{name}.json")
         assert ut.read_release(tmp_path / f"{name}.json").spent == spent[name]
     with pytest.warns(LittleProtection):
-        sure = ut.publish.releases.release_shared(tables, shared, epsilon=10**7)  # no noise but with the chance e^-1000
+        sure = ut.releases.release_shared(tables, shared, epsilon=10**7)  # no noise but with the chance e^-1000
     assert sure["visits"].total().value == tables["visits"].cells.sum()
     mean = sure["visits"].mean(sums=sure["spent"], where={"shop": "A"})
     true = [tables[name].cells[0].sum() for name in ("spent", "visits")]
     assert mean.lower <= true[0] / true[1] <= mean.upper
     assert mean.estimate == pytest.approx(true[0] / true[1])
     with pytest.warns(LittleProtection, match="above 10"):
-        ut.publish.releases.release_shared(tables, shared, epsilon=11)
+        ut.releases.release_shared(tables, shared, epsilon=11)
 
 
 def test_all_are_released_or_none(monkeypatch):
@@ -163,10 +163,10 @@ def test_all_are_released_or_none(monkeypatch):
     other = Strategy(DOMAIN, Unit(1, 1), {"shop sex": 1}, Workload(DOMAIN, {"shop": 1}))
     smaller = SharedLevel({**strategies, "both": other}, shared.shares, ut.level(1))
     for call in (
-        lambda: ut.publish.releases.release_shared({"visits": tables["visits"]}, shared),
-        lambda: ut.publish.releases.release_shared(tables, smaller),
-        lambda: ut.publish.releases.release_shared(tables, shared, epsilon=0),
-        lambda: ut.publish.releases.release_shared(tables, strategies),
+        lambda: ut.releases.release_shared({"visits": tables["visits"]}, shared),
+        lambda: ut.releases.release_shared(tables, smaller),
+        lambda: ut.releases.release_shared(tables, shared, epsilon=0),
+        lambda: ut.releases.release_shared(tables, strategies),
     ):
         with pytest.raises((OutOfRange, NotALevel, WrongKind)):
             call()
@@ -231,6 +231,6 @@ def test_strategies_that_list_rows_share_a_level_too():
     wanted = Workload(domain, {"page": 1, "": 1})
     plans = {name: Strategy(domain, table.unit, rows.shares, wanted, rows=rows) for name, table in tables.items()}
     shared = share_level(plans, epsilon=10**4)
-    releases = ut.publish.releases.release_shared(tables, pickle.loads(pickle.dumps(shared)))
+    releases = ut.releases.release_shared(tables, pickle.loads(pickle.dumps(shared)))
     assert {name: release.total({"page": 1}).value for name, release in releases.items()} == {"visits": 2, "spent": 5}
     assert sum(shared.shares.values()) == 1

@@ -6,13 +6,13 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from utmost.core.noise.signed_cells import charge_of_rows
 from utmost.errors import OutOfRange
-from utmost.laws.exact import level
-from utmost.laws.noise import SignedCells
-from utmost.laws.noise.signed_cells import charge_of_rows
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Domain, Workload, strategy, ways_together
-from utmost.publish.workloads.signed_search import grouped_rows, paired_rows, signed_rows
+from utmost.exact import level
+from utmost.noise import SignedCells
+from utmost.privacy import Unit
+from utmost.publish.workloads.planning.signed_search import grouped_rows, paired_rows, signed_rows
+from utmost.workloads import Domain, Workload, strategy, ways_together
 
 
 @pytest.mark.parametrize(

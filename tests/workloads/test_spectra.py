@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.publish.workloads.spectra import (
+from utmost.publish.workloads.measuring.spectra import (
     group_spectrum,
     prefix_spectrum,
     range_spectrum,

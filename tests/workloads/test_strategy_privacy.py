@@ -7,9 +7,9 @@ from math import prod
 import numpy as np
 import pytest
 
-from utmost import Unit
-from utmost.laws.exact import level
-from utmost.publish.workloads import Domain, Strategy, hierarchy
+from utmost.exact import level
+from utmost.privacy import Unit
+from utmost.workloads import Domain, Strategy, hierarchy
 
 WHOLE = Fraction(1, 2**16)
 DOMAINS = {

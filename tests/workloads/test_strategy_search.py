@@ -7,13 +7,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parts import Blocks
 from utmost.errors import NotALevel
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Domain, Workload, bins, strategy
-from utmost.publish.workloads.candidates import candidate_families, finest_common, named_candidates, plain_shares
-from utmost.publish.workloads.least_error import least_shares
-from utmost.publish.workloads.strategy_search import WeighedError, best_shares, chord_shares, descended, lattice_shares
+from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.planning.candidates import (
+    candidate_families,
+    finest_common,
+    named_candidates,
+    plain_shares,
+)
+from utmost.publish.workloads.planning.least_error import least_shares
+from utmost.publish.workloads.planning.share_exchange import (
+    WeighedError,
+    best_shares,
+    chord_shares,
+    descended,
+    lattice_shares,
+)
+from utmost.workloads import Domain, Workload, bins, strategy
 from workload_cases import berkeley, geography, two_way, workloads
 
 LEVELS = st.sampled_from([1e-6, 0.1, 1.0, 3.0, 50.0])

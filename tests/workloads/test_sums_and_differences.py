@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parts import group_of, selected
+from utmost.core.noise.joint_cells import RotatedPair
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
-from utmost.laws.noise.joint_cells import RotatedPair
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Domain, Strategy, Workload, bins, check_lower_bounds, hierarchy, strategy
-from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.sums_and_differences import PairAxis
-from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
+from utmost.exact import level
+from utmost.noise import Geometric
+from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.forms import group_of, selected
+from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
+from utmost.publish.workloads.reconstruction.least_squares import precision_weights
+from utmost.publish.workloads.reconstruction.rotated_reconstruction import TurnedReconstruction
+from utmost.workloads import Domain, Strategy, Workload, bins, check_lower_bounds, hierarchy, strategy
 
 PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
 WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.publish.workloads import Domain, Workload, bins, hierarchy, plain
 from utmost.publish.workloads.sums_in_words import read_family, read_selection, read_share, read_wanted
+from utmost.workloads import Domain, Workload, bins, hierarchy, plain
 
 PLACE = hierarchy({"the North": ["a b", "a"], "South, far": ["c=d", "e"]}, names=["region", "district"])
 DOMAIN = Domain(

@@ -8,19 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import ProductForm, noise_laws, precision
-from utmost import Unit
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
-from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
-from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy, tent_search
-from utmost.publish.workloads.certain_inverse import rounded_inverse
-from utmost.publish.workloads.measured_families import load_of, measured_family
-from utmost.publish.workloads.planned_shares import part_variances
-from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.tent_reconstruction import TentReconstruction
-from utmost.publish.workloads.tents import tent_count, tent_rows, tent_spread, tent_sums
-from utmost.publish.workloads.tree_reconstruction import reconstruction_of
+from utmost.exact import level
+from utmost.noise import Geometric
+from utmost.privacy import Unit
+from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.workloads.measuring.forms import ProductForm
+from utmost.publish.workloads.measuring.measured_families import load_of, measured_family
+from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.publish.workloads.planning import hat_search as tent_search
+from utmost.publish.workloads.planning.choose_families import part_variances
+from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
+from utmost.publish.workloads.reconstruction.hat_reconstruction import TentReconstruction
+from utmost.publish.workloads.reconstruction.least_squares import precision_weights
+from utmost.publish.workloads.reconstruction.tree_reconstruction import reconstruction_of
+from utmost.tables.axes.hat_functions import tent_count, tent_rows, tent_spread, tent_sums
+from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 
 ONE = Unit(1, 1)
 PLACE = hierarchy({"A": [1, 2], "B": [3, 4]}, names=["region", "district"])

@@ -8,10 +8,10 @@ import pytest
 import utmost as ut
 from goodness import LEVEL, chi_square
 from running import called
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy import Unit
-from utmost.publish.ledger import Ledger
-from utmost.publish.workloads import Domain, Workload, strategy
+from utmost.ledger import Ledger
+from utmost.noise import Geometric
+from utmost.privacy import Unit
+from utmost.workloads import Domain, Workload, strategy
 
 EVENTS = {"user": ["a", "b", "a", "c"], "n": [1, 2, 3, 4]}
 TOTAL = Domain()

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import group_of, selected
 from utmost.errors import NotDetermined
-from utmost.publish.workloads import Domain, hierarchy
-from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
-from utmost.publish.workloads.reconstruction import Reconstruction
-from utmost.publish.workloads.tree_reconstruction import TreeReconstruction, reconstruction_of
+from utmost.publish.workloads.measuring.forms import group_of, selected
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
+from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
+from utmost.publish.workloads.reconstruction.tree_reconstruction import TreeReconstruction, reconstruction_of
+from utmost.workloads import Domain, hierarchy
 
 
 @st.composite

@@ -10,11 +10,11 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import Blocks, precision
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Domain, Workload, bins, bounds_of, hierarchy, tree_estimate, tree_variances
-from utmost.publish.workloads.unequal_trees import TreeError, UnequalTree, least_tree_shares
+from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.unequal_trees import TreeError, UnequalTree, least_tree_shares
+from utmost.publish.workloads.measuring.variance_components import Blocks, precision
+from utmost.workloads import Domain, Workload, bins, bounds_of, hierarchy, tree_estimate, tree_variances
 
 ONE = Unit(1, 1)
 

@@ -12,18 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
-from parts import COUNTED_FORM, noise_laws, precision
-from utmost import Unit
+from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange
-from utmost.laws.exact import level
-from utmost.publish.counting import CountedTable
+from utmost.exact import level
+from utmost.privacy import Unit
+from utmost.publish.promises.sum_noise import noise_laws
+from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
-from utmost.publish.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
-from utmost.publish.workloads.planned_shares import cells_alone
-from utmost.publish.workloads.sums_and_differences import PairAxis
-from utmost.publish.workloads.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
-from utmost.publish.workloads.ways_to_measure import TurnedSums
+from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
+from utmost.publish.workloads.measuring.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
+from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.publish.workloads.measuring.ways_to_measure import TurnedSums
+from utmost.publish.workloads.planning.choose_families import cells_alone
+from utmost.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
 from workload_cases import workloads
 
 PLACES = hierarchy({"N": [1], "S": [2, 3]}, names=["state", "county"])

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from parts import Blocks
 from utmost.errors import NotANumber, OutOfRange, WrongKind
-from utmost.laws.exact import level as exact_level
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Domain, Workload, bins, strategy
+from utmost.exact import level as exact_level
+from utmost.privacy import Unit
+from utmost.publish.workloads.measuring.variance_components import Blocks
 from utmost.publish.workloads.workload import narrowed
+from utmost.workloads import Domain, Workload, bins, strategy
 from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
 
 

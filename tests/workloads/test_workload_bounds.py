@@ -12,23 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parts import Blocks, precision
+from utmost.core.noise import costs
 from utmost.errors import PromiseBroken
-from utmost.laws.exact import level
-from utmost.laws.noise import DiscreteStaircase, Geometric, Staircase, costs
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads import (
-    Domain,
-    Strategy,
-    Workload,
-    bins,
-    bounds_of,
-    certified_shares,
-    check_lower_bounds,
-    hierarchy,
-    strategy,
-)
-from utmost.publish.workloads.bound_inequalities import (
+from utmost.exact import level
+from utmost.noise import DiscreteStaircase, Geometric, Staircase
+from utmost.privacy import Unit
+from utmost.publish.workloads.bounds.bound_inequalities import (
     ChordShares,
     Directions,
     MatrixPart,
@@ -39,9 +28,21 @@ from utmost.publish.workloads.bound_inequalities import (
     matrix_below,
     variance_below,
 )
-from utmost.publish.workloads.strategy_search import WeighedError
-from utmost.publish.workloads.unit_charge import charge_of
-from utmost.publish.workloads.workload_evidence import exact_spectrum, matrix_parts
+from utmost.publish.workloads.bounds.workload_evidence import exact_spectrum, matrix_parts
+from utmost.publish.workloads.measuring.unit_charge import charge_of
+from utmost.publish.workloads.measuring.variance_components import Blocks, precision
+from utmost.publish.workloads.planning.share_exchange import WeighedError
+from utmost.workloads import (
+    Domain,
+    Strategy,
+    Workload,
+    bins,
+    bounds_of,
+    certified_shares,
+    check_lower_bounds,
+    hierarchy,
+    strategy,
+)
 
 ONE = Unit(1, 1)
 DEPARTMENTS = Domain(department=list("ABCDEF"), sex=["men", "women"], outcome=["admitted", "rejected"])

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from parts import precision
 from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError, WrongKind
-from utmost.laws.exact import level
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
-from utmost.publish.workloads.workload_evidence import level_of_cells
+from utmost.exact import level
+from utmost.privacy import Unit
+from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
+from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, two_way, workloads
 
 ONE = Unit(1, 1)

@@ -20,6 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, is_exact
+from utmost.core.exact.intervals import Interval, round_down, round_up
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.shown import Shown
 from utmost.design.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
     ImplicitMechanism,
@@ -33,16 +37,13 @@ from utmost.design.capacities.implicit_mechanisms import (
     profile_sum,
 )
 from utmost.design.capacities.similarity import Similarity, farthest, row_sums
-from utmost.design.channels import Channel
+from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import Capacity, Kind
 from utmost.design.optima.checker import Bounds, check_private, holds_rationals
 from utmost.design.optima.evidence import Evidence
 from utmost.design.spaces.families import DiscreteMetric, EuclideanGridMetric, LineMetric
-from utmost.design.types import PrivacyType
-from utmost.design.types.privacy_type import power_interval
+from utmost.design.types.privacy_type import PrivacyType, power_interval
 from utmost.errors import PromiseBroken
-from utmost.laws.exact import Array, Interval, checked, is_exact, round_down, round_up, wrong_kind
-from utmost.laws.exact.shown import Shown
 
 Around = tuple[Fraction, Fraction]
 
@@ -51,6 +52,9 @@ EQUAL = "Corollary 22 of [fernandes2022], corrected: randomised response and its
 ALIKE = "secrets that see the same distances: alpha^(+-d), divided by its row sum, leaks most"
 LATTICE = "on a Euclidean lattice with a middle point the additive capacity is 1 - alpha^(distance from it to a corner)"
 PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
+
+METHODS = ("closed form", "product", "magnitude", "packing", "orbits", "program", "bound")
+"""By which routes a capacity is found; a document names one of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -19,15 +19,21 @@ from typing import Any, overload
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact, to_floats
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.shown import Shown
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.highs import solve
+from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, ProductDual, TypeCapacity
 from utmost.design.capacities.implicit_mechanisms import ProductMechanism, factors
 from utmost.design.capacities.magnitude import bound_on_lattice, by_magnitude, closed_form, on_lattice
 from utmost.design.capacities.packing import bound_by_packing, by_envelope, by_packing, central_dual, packing
 from utmost.design.capacities.pair_program import Classes, by_edge_program, by_orbits
 from utmost.design.capacities.similarity import Similarity
-from utmost.design.channels import Channel
-from utmost.design.geometry import vertices
-from utmost.design.leakage import Measure, bayes_vulnerability, g_vulnerability
+from utmost.design.channels.channel import Channel
+from utmost.design.geometry.vertex_search import vertices
 from utmost.design.leakage.channel_capacity import (
     Attained,
     Capacity,
@@ -37,13 +43,10 @@ from utmost.design.leakage.channel_capacity import (
     exclusion_gain,
     total,
 )
+from utmost.design.leakage.measures import Measure, bayes_vulnerability, g_vulnerability
 from utmost.design.spaces import priors
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Array, as_array, as_rationals, checked, frozen, is_exact, to_floats
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs import LinearProgram, solve, solve_exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -103,8 +106,8 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
 
     Source: [fernandes2022], theorem 3 and definition 8, for measures other than the two capacities'.
 
-    >>> from utmost.design.leakage import bayes_vulnerability
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.leakage import bayes_vulnerability
+    >>> from utmost.spaces import counts
     >>> found = capacity_over_vertices(PrivacyType(counts(2), alpha="1/2"), bayes_vulnerability)
     >>> found.value, found.certificate.verify()
     (Fraction(2, 9), True)
@@ -249,7 +252,7 @@ ROUTES: tuple[tuple[str, Route], ...] = (
     ("program", by_edge_program),
     ("bound", bound_route),
 )
-"""The names of the routes, and the routes, in the order in which they are tried."""
+"""The names of the routes, of `METHODS`, and the routes, in the order in which they are tried."""
 
 
 @overload
@@ -274,7 +277,7 @@ def capacity(
 
     Args:
         of: a privacy type; or a channel, or what can be read as one.
-        measure: a vulnerability or an uncertainty, such as `utmost.design.leakage.shannon_entropy`.
+        measure: a vulnerability or an uncertainty, such as `utmost.leakage.shannon_entropy`.
         kind: "multiplicative" or "additive".
         prior: (n,), of a type with a measure; uniform when left out.
 
@@ -291,9 +294,9 @@ def capacity(
 
     Source: [fernandes2022], theorems 4 and 5, definition 8, theorem 14, corollaries 17 and 18.
 
-    >>> from utmost.design.channels import geometric_channel
-    >>> from utmost.design.leakage import bayes_vulnerability
-    >>> from utmost.design.spaces import counts, hamming
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.leakage import bayes_vulnerability
+    >>> from utmost.spaces import counts, hamming
     >>> line, bits = PrivacyType(counts(5), alpha="1/2"), PrivacyType(hamming(3), alpha="1/2")
     >>> [str(capacity(of).value) for of in (geometric_channel(6, alpha="1/2"), line, bits)]
     ['8/3', '8/3', '64/27']

@@ -14,29 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, Rebuilt, frozen, is_exact, same_numbers, to_floats
+from utmost.core.exact.intervals import Interval, nearest
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.surds import Surd
 from utmost.design.capacities.similarity import Similarity, row_sums
-from utmost.design.channels import Channel
-from utmost.design.spaces import Space, counts
-from utmost.design.spaces.families import DiscreteMetric, EuclideanGridMetric, HammingMetric, ManhattanGridMetric
-from utmost.design.spaces.products import SumMetric
-from utmost.design.types import PrivacyType
-from utmost.design.types.privacy_type import Length, power_interval, power_intervals
-from utmost.errors import OutOfRange
-from utmost.laws.exact import (
-    Array,
-    Interval,
-    Level,
-    Surd,
-    checked,
-    frozen,
-    is_exact,
-    level,
-    nearest,
-    same_numbers,
-    to_floats,
+from utmost.design.channels.channel import Channel
+from utmost.design.spaces.families import (
+    DiscreteMetric,
+    EuclideanGridMetric,
+    HammingMetric,
+    ManhattanGridMetric,
+    counts,
 )
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.shown import Shown
+from utmost.design.spaces.products import SumMetric
+from utmost.design.spaces.space import Space
+from utmost.design.types.privacy_type import Length, PrivacyType, power_interval, power_intervals
+from utmost.errors import OutOfRange
 
 
 @checked
@@ -47,7 +43,7 @@ def factors(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
     columns are of this form. So mechanisms and nonnegative duals of the parts multiply, and with them sum_y max_x M
     and sum_y min_x M.
 
-    >>> from utmost.design.spaces import grid
+    >>> from utmost.spaces import grid
     >>> [part.space.size for part in factors(PrivacyType(grid(2, 5, "manhattan"), 1))]
     [2, 5]
     """
@@ -74,7 +70,7 @@ def distance_profile(space: Space) -> Profile | None:
     Vertex-transitive spaces have a profile, and so has every space whose rows of distances are permutations of each
     other. Cost: O(1) for equal distances and cubes, else O(n^2 log n).
 
-    >>> from utmost.design.spaces import counts, hamming
+    >>> from utmost.spaces import counts, hamming
     >>> [*distance_profile(hamming(3)).values()], distance_profile(counts(2))
     ([1, 3, 3, 1], None)
     """

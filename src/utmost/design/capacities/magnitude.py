@@ -36,6 +36,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, objects
+from utmost.core.exact.linear_algebra import solve_lifted, table_product
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, UniformDual, largest_power
 from utmost.design.capacities.implicit_mechanisms import (
     LatticeMechanism,
@@ -47,10 +49,8 @@ from utmost.design.capacities.pair_program import Classes
 from utmost.design.capacities.similarity import BITS, Similarity, row_sums, scaled_table
 from utmost.design.leakage.channel_capacity import Kind
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
-from utmost.laws.exact import Array, objects
-from utmost.laws.exact.linear_algebra import solve_lifted, table_product
 
 _UNIT = 1 << (BITS + 32)
 

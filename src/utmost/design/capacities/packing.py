@@ -26,27 +26,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, Floats, frozen
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.highs import InfeasibleProgram, solve
+from utmost.core.programs.linear_program import ColumnBounds, LinearProgram
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, largest_power
 from utmost.design.capacities.implicit_mechanisms import EnvelopeMechanism
 from utmost.design.capacities.magnitude import lowered, raised, reduced_similarity, sandwich, spread
 from utmost.design.capacities.pair_program import Classes
 from utmost.design.capacities.similarity import Similarity, row_sums
-from utmost.design.channels import Channel
+from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import Kind
 from utmost.design.optima.nearly_private import private_matrix
-from utmost.design.spaces import Space
 from utmost.design.spaces.families import EuclideanGridMetric, ManhattanGridMetric
-from utmost.design.types import PrivacyType
+from utmost.design.spaces.space import Space
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
-from utmost.laws.exact import Array, Floats, frozen
-from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve, solve_exactly
-from utmost.laws.programs.linear_program import ColumnBounds
 
 
 def known_symmetries(space: Space) -> NDArray[np.intp]:
     """Permutations of the secrets that keep all distances, (g, n), a group: of a lattice its reflections and turns.
 
-    >>> from utmost.design.spaces import counts, grid
+    >>> from utmost.spaces import counts, grid
     >>> len(known_symmetries(grid(3, 3))), len(known_symmetries(grid(2, 3))), len(known_symmetries(counts(3)))
     (8, 4, 1)
     """

@@ -24,16 +24,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, as_rationals, frozen, objects
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.highs import InfeasibleProgram, solve
+from utmost.core.programs.linear_program import LinearProgram, LinearSolution
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, slacks
 from utmost.design.capacities.similarity import Similarity
-from utmost.design.channels import Channel
+from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import Kind
 from utmost.design.optima.nearly_private import private_matrix
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
-from utmost.laws.exact import Array, as_rationals, frozen, objects
-from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve, solve_exactly
-from utmost.laws.programs.linear_program import LinearSolution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +62,8 @@ class Classes:
         What a secret sees is added up in a 64-bit word. Two views with one word by chance would make a program miss
         its certificate, not its truth.
 
-        >>> from utmost.design.types import PrivacyType
-        >>> from utmost.design.spaces import grid
+        >>> from utmost.types import PrivacyType
+        >>> from utmost.spaces import grid
         >>> Classes.of(Similarity.of(PrivacyType(grid(3, 3), 1))).labels.tolist()
         [0, 1, 0, 1, 2, 1, 0, 1, 0]
         """
@@ -132,8 +133,8 @@ class PairClasses:
     def of(cls, similarity: Similarity) -> "PairClasses":
         """The coarsest such partition that distinguishes distances. Cost: O(n^3) in each of a few rounds.
 
-        >>> from utmost.design.types import PrivacyType
-        >>> from utmost.design.spaces import counts, hamming
+        >>> from utmost.types import PrivacyType
+        >>> from utmost.spaces import counts, hamming
         >>> [len(PairClasses.of(Similarity.of(PrivacyType(space, 1)))) for space in (hamming(4), counts(3))]
         [5, 8]
         """

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from utmost.core.exact.intervals import round_down, round_up
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.shown import Shown
 from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.design.capacities.capacity_of import capacity
 from utmost.design.leakage.channel_capacity import Kind, check_kind
-from utmost.design.types import PolicyType
-from utmost.laws.exact import checked, round_down, round_up
-from utmost.laws.exact.shown import Shown
+from utmost.design.types.policy_types import PolicyType
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,7 +58,7 @@ def policy_capacity(ptype: PolicyType, kind: Kind = "multiplicative") -> PolicyC
         Unsupported: for a policy that is not symmetric, and a part too large for every route.
         OutOfRange: for another kind.
 
-    >>> from utmost.design.spaces import Policy, counts
+    >>> from utmost.spaces import Policy, counts
     >>> two = PolicyType(Policy.product(Policy.public(2), counts(5)), alpha="1/2")
     >>> policy_capacity(two).value, policy_capacity(two, "additive").value
     (Fraction(16, 3), Fraction(1, 1))

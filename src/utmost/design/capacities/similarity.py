@@ -10,13 +10,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.spaces import Space
+from utmost.core.exact.arrays import Array, frozen, objects
+from utmost.core.exact.intervals import Interval
+from utmost.core.exact.levels import Level
+from utmost.core.exact.linear_algebra import table_product
+from utmost.core.exact.surds import Surd
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
-from utmost.design.spaces.space import TableMetric
-from utmost.design.types import PrivacyType
-from utmost.design.types.privacy_type import Length, near_length, power_interval, power_intervals
-from utmost.laws.exact import Array, Interval, Level, Surd, frozen, objects
-from utmost.laws.exact.linear_algebra import table_product
+from utmost.design.spaces.space import Space, TableMetric
+from utmost.design.types.privacy_type import Length, PrivacyType, near_length, power_interval, power_intervals
 
 # What is fixed by a type is kept as long as the type is.
 _kept: WeakKeyDictionary[PrivacyType, "Similarity"] = WeakKeyDictionary()
@@ -34,7 +35,7 @@ class Similarity:
         kinds: (n, n) the number of the distance of each pair; kind 0 is distance 0.
         lengths: the different distances, exactly, ascending.
 
-    >>> from utmost.design.spaces import grid
+    >>> from utmost.spaces import grid
     >>> Similarity.of(PrivacyType(grid(2, 2), alpha="1/2")).lengths
     (Fraction(0, 1), Fraction(1, 1), Surd(1 sqrt(2)))
     """

@@ -13,12 +13,15 @@ from typing import TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, between_0_and_1, exact
 from utmost.design.channels.channel import Channel, stochastic
-from utmost.design.spaces import Space, discrete
+from utmost.design.spaces.families import discrete
 from utmost.design.spaces.losses import loss_matrix
+from utmost.design.spaces.space import Space
 from utmost.errors import NotALoss, OutOfRange, Unsupported
-from utmost.laws.exact import Array, Level, Number, as_array, as_rationals, checked, exact, frozen, is_exact, level
-from utmost.laws.exact.numbers import between_0_and_1
 
 Tails = tuple[Number | None, Number | None]
 """By how much each further outcome before the first and after the last one costs more; None or 0 where there is none.

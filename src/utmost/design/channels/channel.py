@@ -9,25 +9,23 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotAChannel, OutOfRange, quoted
-from utmost.laws.exact import (
+from utmost.core.exact.arrays import (
     Array,
-    Number,
+    Rebuilt,
     as_array,
     check_array,
-    checked,
     frozen,
     is_exact,
-    matrix_product,
-    natural,
-    nearest,
     plain_array,
     same_numbers,
     to_floats,
 )
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.numbers import between_0_and_1, refused_as
-from utmost.laws.exact.shown import Shown
+from utmost.core.exact.intervals import nearest
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.linear_algebra import matrix_product
+from utmost.core.exact.numbers import Number, between_0_and_1, natural, refused_as
+from utmost.core.exact.shown import Shown
+from utmost.errors import NotAChannel, OutOfRange, quoted
 from utmost.provided import provided
 
 
@@ -41,7 +39,7 @@ def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[in
     Returns:
         The (n, m') matrix in order of first appearance, and m' lists of column numbers.
 
-    >>> from utmost.laws.exact import as_array
+    >>> from utmost.exact import as_array
     >>> merged_columns(as_array([["1/2", "1/4", 0, "1/4"], ["1/3", "1/6", 0, "1/2"]]), 0)[1]
     [[0, 1], [3]]
     """
@@ -252,9 +250,9 @@ class Channel(Shown):
             One outcome, or an array of the shape ``shape`` followed by that of the secrets.
 
         Raises:
-            Unsupported: for a channel of floats, which keeps no level exactly: `utmost.design.optima.repair` it first.
+            Unsupported: for a channel of floats, which keeps no level exactly: `utmost.optima.repair` it first.
             OutOfRange: for a secret that the channel does not have; its place is named, and not the secret.
-            PromiseBroken: for randomness that can be predicted; tests call `utmost.doors.testing.seeded_draw`.
+            PromiseBroken: for randomness that can be predicted; tests call `utmost.testing.seeded_draw`.
 
         Cost: 10^6 draws by table in 0.1 to 0.3 seconds.
 

@@ -17,15 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import Channel, GeometricMatrix, Remap
+from utmost.core.exact.arrays import Array, frozen, objects, plain_array
+from utmost.core.exact.intervals import Interval
+from utmost.core.exact.kinds import is_integer
+from utmost.core.noise.geometric import Geometric
+from utmost.core.sampling.categorical import Thresholds
+from utmost.core.sampling.draw import CHUNK, Method, Shape, draws, plan_for
+from utmost.core.sampling.integers import joined
+from utmost.core.sampling.random_bits import Randomness, unpredictable
+from utmost.design.channels.channel import Channel, Remap
+from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.laws.exact import Array, Interval, frozen, objects, plain_array
-from utmost.laws.exact.kinds import is_integer
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling.categorical import Thresholds
-from utmost.laws.sampling.draw import CHUNK, Method, Shape, draws, plan_for
-from utmost.laws.sampling.integers import joined
-from utmost.laws.sampling.random_bits import Randomness, unpredictable
 
 Mechanism = Channel | GeometricMatrix
 Names = Sequence[Hashable] | None
@@ -62,7 +64,7 @@ class Drawing:
         Raises:
             PromiseBroken: for randomness that can be predicted.
         """
-        bits = unpredictable(randomness, where="draw", instead="utmost.doors.testing.seeded_draw")
+        bits = unpredictable(randomness, where="draw", instead="utmost.interfaces.testing.seeded_draw")
         return self.outcomes(secrets, shape, bits, method)
 
     def outcomes(self, secrets: Any, shape: Shape, randomness: Randomness, method: Method | None) -> Any:
@@ -204,7 +206,7 @@ def _drawn(mechanism: Mechanism, rows: NDArray[np.intp], bits: Randomness, metho
             "a draw needs probabilities that are Fractions: floats do not keep a level exactly",
             came="a channel of floats",
             where="draw",
-            remedy="Draw from utmost.design.optima.repair(ptype, channel).channel: it keeps the level.",
+            remedy="Draw from utmost.optima.repair(ptype, channel).channel: it keeps the level.",
         )
     return _sampler(mechanism).draw(rows, bits, method)
 

@@ -9,25 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, to_floats
+from utmost.core.exact.intervals import Interval, log_interval, round_up
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel, stochastic
 from utmost.errors import OutOfRange
-from utmost.laws.exact import (
-    Array,
-    Interval,
-    Level,
-    Number,
-    as_array,
-    checked,
-    exact,
-    frozen,
-    is_exact,
-    level,
-    log_interval,
-    natural,
-    round_up,
-    to_floats,
-)
-from utmost.laws.exact.shown import Shown
 from utmost.provided import provided
 
 

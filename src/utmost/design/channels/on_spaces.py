@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, Floats, frozen, objects
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.linear_algebra import solve_sparse
+from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.exact.surds import Surd
 from utmost.design.channels.channel import Channel, stochastic
 from utmost.design.channels.on_counts import geometric_channel
-from utmost.design.spaces import Space, grid
-from utmost.design.spaces.families import LineMetric
+from utmost.design.spaces.families import LineMetric, grid
+from utmost.design.spaces.space import Space
 from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
-from utmost.laws.exact import Array, Floats, Level, Number, Surd, checked, exact, frozen, level, natural, objects
-from utmost.laws.exact.linear_algebra import solve_sparse
 
 
 @checked
@@ -124,7 +128,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
 
     Source: [fernandes2022], section V (corollary 18); w is the weighting that defines the magnitude of a metric space.
 
-    >>> from utmost.design.spaces import cycle
+    >>> from utmost.spaces import cycle
     >>> [str(p) for p in tight_constraints(cycle(4), alpha="1/2").matrix[0]]
     ['4/9', '2/9', '1/9', '2/9']
     """

@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, as_array, as_integers, fractions, is_exact
 from utmost.design.geometry.power_channels import AnyChannel, exact_weights, is_member
 from utmost.design.geometry.power_numbers import PowerNumber, images_decide
 from utmost.design.geometry.vertex_search import vertices
-from utmost.design.spaces import Loss
-from utmost.design.types import PrivacyType
+from utmost.design.spaces.losses import Loss
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotALoss, Unsupported
-from utmost.laws.exact import Array, as_array, fractions, is_exact
-from utmost.laws.exact.arrays import as_integers
 
 Prior = tuple[Any, ...]
 """A prior up to scale: integers without a common factor, or, where irrational powers occur, numbers that sum to 1."""

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact.compilation import in_machine_code
+from utmost.core.exact.compilation import in_machine_code
 
 F = TypeVar("F", bound=Callable[..., Any])
 

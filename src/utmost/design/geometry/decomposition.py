@@ -7,12 +7,14 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Array, fractions, frozen
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.linear_algebra import matrix_product
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel
 from utmost.design.geometry.log_domain import Distances, LogPowers
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken, Unsupported
-from utmost.laws.exact import Array, checked, fractions, frozen, matrix_product
-from utmost.laws.exact.shown import Shown
 
 Vector = Sequence[Fraction]
 
@@ -102,8 +104,8 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
 
     Source: [fernandes2022], theorem 3. Cost: O(n^3) for each column, then at most n m elimination steps of O(n^3).
 
-    >>> from utmost.design.channels import geometric_channel
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import counts
     >>> tight, loose = PrivacyType(counts(2), alpha="1/2"), geometric_channel(3, alpha="3/4")
     >>> found = decompose(tight, loose)
     >>> len(found.kernels), found.verify(loose)
@@ -277,8 +279,8 @@ def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
 
     Source: [fernandes2022], definition 4.
 
-    >>> from utmost.design.channels import geometric_channel
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import counts
     >>> is_vertex_mechanism(PrivacyType(counts(3), alpha="1/2"), geometric_channel(4, alpha="1/2"))
     True
     """
@@ -296,8 +298,8 @@ def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
     Source: [fernandes2022], definition 5. The geometric mechanism is a kernel on the line (lemma 19), randomised
     response on the discrete space (lemma 21).
 
-    >>> from utmost.design.channels import geometric_channel
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import counts
     >>> is_kernel(PrivacyType(counts(3), alpha="1/2"), geometric_channel(4, alpha="1/2"))
     True
     """

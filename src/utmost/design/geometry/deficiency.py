@@ -27,15 +27,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Array, as_array, frozen, objects
+from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.shown import Shown
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.linear_program import LinearProgram, LinearSolution
+from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import as_channel
 from utmost.design.leakage.measures import g_vulnerability
 from utmost.errors import NotAChannel, OutOfRange, Unsupported
-from utmost.laws.exact import Array, as_array, checked, frozen, objects
-from utmost.laws.exact.kinds import one_of
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs import LinearProgram, solve_exactly
-from utmost.laws.programs.linear_program import LinearSolution
 
 Gains = Literal["unit", "never negative"]
 """Gains between 0 and 1; or gains of at most 1 whose vulnerabilities are at least 0 for every prior."""
@@ -106,7 +106,7 @@ def refinement_distance(
 
     Cost: a linear program of (m + n) k variables, solved in rationals.
 
-    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.channels import geometric_channel
     >>> loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
     >>> uniform = ["1/3"] * 3
     >>> found = refinement_distance(better=strict, worse=loose, prior=uniform)
@@ -150,7 +150,7 @@ def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gai
 
     Source: [alvim2014].
 
-    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.channels import geometric_channel
     >>> both = [additive_capacity_at(geometric_channel(3, alpha="1/2"), ["1/2", "1/4", "1/4"], gains=g).value
     ...     for g in ("unit", "never negative")]
     >>> list(map(str, both))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array
 from utmost.errors import Unsupported
-from utmost.laws.exact import Array
 
 Edges = list[tuple[int, int]]
 

@@ -7,18 +7,22 @@ from itertools import combinations
 
 import numpy as np
 
-from utmost.design.channels import Channel, randomized_response
+from utmost.core.exact.arrays import Array, fractions
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.surds import Surd
+from utmost.design.channels.channel import Channel
+from utmost.design.channels.on_spaces import randomized_response
 from utmost.design.geometry.best_action_cells import exact_loss
 from utmost.design.geometry.kernel_search import kernels
 from utmost.design.geometry.refinement_proofs import prefers
 from utmost.design.geometry.refining import refines
 from utmost.design.geometry.universal_optima import UniversalityVerdict, universality
-from utmost.design.spaces import Consumer, lifted_loss
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.loss_algebra import lifted_loss
 from utmost.design.spaces.losses import loss_matrix
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import Unsupported
-from utmost.laws.exact import Array, Surd, checked, fractions
-from utmost.laws.exact.shown import Shown
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,7 +65,9 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
 
     Source: [fernandes2022], theorem 12, corollary 13, and their lemmas 3 and 6.
 
-    >>> from utmost.design.spaces import discrete, losses
+    >>> from utmost.spaces import discrete
+
+    >>> from utmost.design.spaces import losses
     >>> fifty = PrivacyType(discrete(50), alpha="1/2")
     >>> found = blurred_pair(fifty, losses.binary, randomized_response(50, alpha="1/2"))
     >>> found.verify(fifty), [str(p) for p in found.consumer.prior if p]
@@ -99,8 +105,8 @@ def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
 
     Source: [fernandes2022], definition 2, theorems 8 and 11.
 
-    >>> from utmost.design.channels import geometric_channel
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import counts
     >>> line = PrivacyType(counts(2), alpha="1/2")
     >>> unserved_consumer(line, geometric_channel(3, alpha="1/2")).verify(line)
     True
@@ -153,8 +159,9 @@ class UtilitySet(Shown):
 
     Source: [fernandes2022], definition 7, theorem 6, equations (13) and (14).
 
-    >>> from utmost.design.channels import geometric_channel
-    >>> from utmost.design.spaces import counts, joint_loss, losses
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import counts, joint_loss
+    >>> from utmost.design.spaces import losses
     >>> useful = UtilitySet(PrivacyType(counts(2), alpha="1/2"), geometric_channel(3, alpha="1/2"))
     >>> losses.binary in useful, joint_loss(losses.binary.matrix(3), losses.nib.matrix(3)) in useful
     (True, True)

@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.spaces import Space
+from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, objects
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.surds import Surd
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.linear_program import LinearProgram
+from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Array, Surd, as_array, as_rationals, checked, frozen, objects
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs import LinearProgram, solve_exactly
 
 _BITS = 96
 
@@ -80,7 +83,7 @@ def kantorovich_distance(space: Space, first: object, second: object) -> Kantoro
 
     Cost: a linear program of n rows and two variables for each essential edge, solved in rationals.
 
-    >>> from utmost.design.spaces import counts, grid
+    >>> from utmost.spaces import counts, grid
     >>> kantorovich_distance(counts(3), ["1/2", "1/2", 0, 0], [0, "1/4", 0, "3/4"]).value
     Fraction(2, 1)
     >>> found = kantorovich_distance(grid(2, 2), [1, 0, 0, 0], [0, 0, 0, 1])

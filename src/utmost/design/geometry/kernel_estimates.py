@@ -8,13 +8,14 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.shown import Shown
 from utmost.design.geometry.kernel_supports import is_kernel_support, scaled_differences
 from utmost.design.geometry.vertex_search import Vertices, vertices
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
-from utmost.laws.exact import checked, exact_integer
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.shown import Shown
 
 # Coefficients below this are left to exact numbers; the systems solved here have far smaller rounding errors.
 _NEAR_ZERO = 1e-7
@@ -59,7 +60,7 @@ def estimate_kernels(
 
     Cost: one linear system with N right-hand sides for each sample.
 
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.spaces import counts
     >>> found = estimate_kernels(PrivacyType(counts(4), alpha="1/2"), 500, np.random.default_rng(1))
     >>> found.low < 157 < found.high
     True

@@ -15,7 +15,14 @@ from math import comb, gcd, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import frozen, objects, to_floats
+from utmost.core.exact.compilation import is_compiled_already
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.linear_algebra import matrix_product, solve_lifted
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel
 from utmost.design.geometry.decomposition import solve_columns
 from utmost.design.geometry.kernel_supports import (
     KernelBlock,
@@ -30,13 +37,8 @@ from utmost.design.geometry.kernel_supports import (
 from utmost.design.geometry.log_domain import LogPowers
 from utmost.design.geometry.symmetries import Orbits, column_permutations, support_orbits
 from utmost.design.geometry.vertex_search import Vertices, vertex_blocks
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, SolverFailed, Unsupported
-from utmost.laws.exact import checked, frozen, matrix_product, natural, objects, to_floats
-from utmost.laws.exact.compilation import is_compiled_already
-from utmost.laws.exact.linear_algebra import solve_lifted
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.shown import Shown
 
 # Below this the entries of a vertex differ so much that floating point decides few signs.
 _SMALLEST_WEIGHT = 2.0**-24
@@ -112,7 +114,7 @@ def kernels(ptype: PrivacyType) -> Kernels:
     Source: [fernandes2022], definition 5. Cost: see `walk_kernels` (with the extra ``utmost[geometry]``) and
     `kernels_by_double_description`.
 
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.spaces import counts
     >>> listed = kernels(PrivacyType(counts(2), alpha="1/2"))
     >>> listed.sizes, listed[1].shape
     ({2: 1, 3: 1}, (3, 3))
@@ -134,7 +136,7 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | Non
     Raises:
         Unsupported: for a ``start`` without the extra ``utmost[geometry]``, where there is only one stretch.
 
-    >>> from utmost.design.spaces import discrete
+    >>> from utmost.spaces import discrete
     >>> ptype = PrivacyType(discrete(4), alpha="1/2")
     >>> sum(len(block.supports) for block in kernel_blocks(ptype))
     41
@@ -151,7 +153,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
         ptype: the type.
         watch: is called, every second or so, with the share of the search that is done, between 0 and 1.
 
-    >>> from utmost.design.spaces import hamming
+    >>> from utmost.spaces import hamming
     >>> kernel_sizes(PrivacyType(hamming(2), alpha="1/2"))
     {2: 1, 3: 2, 4: 1}
     """
@@ -168,7 +170,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
 def count_kernels(ptype: PrivacyType) -> int:
     """How many kernels a type has; unlike the number of vertices, it depends on the level (but not for `discrete`).
 
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.spaces import counts
     >>> [count_kernels(PrivacyType(counts(4), epsilon=e)) for e in ("0.1", "0.5", 1)]
     [230, 218, 195]
     >>> count_kernels(PrivacyType(counts(4), alpha="1/2"))
@@ -308,9 +310,9 @@ def kernels_by_double_description(vertices: Vertices, most_work: float = inf) ->
     Cost: up to R^2 pairs for R rays of one step; lists all kernels of every type that [fernandes2022] tabulates in
     seconds. Memory: all rays of one step.
 
-    >>> from utmost.design.geometry import vertices
-    >>> from utmost.design.types import PrivacyType
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.geometry import vertices
+    >>> from utmost.types import PrivacyType
+    >>> from utmost.spaces import counts
     >>> kernels_by_double_description(vertices(PrivacyType(counts(2), alpha="1/2")))
     [(1, 2), (0, 1, 3)]
     """

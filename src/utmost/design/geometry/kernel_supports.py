@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.intervals import Interval
+from utmost.core.exact.shown import Shown
 from utmost.design.geometry.log_domain import Field, LogPowers
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.errors import Unsupported
-from utmost.laws.exact import Interval
-from utmost.laws.exact.shown import Shown
 
 T = TypeVar("T")
 

@@ -8,6 +8,8 @@ from math import comb, isqrt, lcm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from utmost.core.exact.arrays import Array, frozen
+from utmost.core.exact.long_work import tell
 from utmost.design.geometry.compiled_walk import ROUNDING, Walk, complete, go_on, largest_row, pivot
 from utmost.design.geometry.kernel_supports import (
     KernelBlock,
@@ -19,8 +21,6 @@ from utmost.design.geometry.kernel_supports import (
 from utmost.design.geometry.symmetries import Indices, column_permutations, moved_supports, orbits_under
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Array, frozen
-from utmost.laws.exact.long_work import tell
 
 _PRIMES_ABOVE = 3 << 29
 

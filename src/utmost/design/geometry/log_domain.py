@@ -11,9 +11,13 @@ import numpy as np
 from flint import fmpz
 from numpy.typing import NDArray
 
-from utmost.design.spaces import Space
+from utmost.core.exact.arrays import Array, frozen
+from utmost.core.exact.intervals import Interval, exp_interval, nearest
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.surds import Surd
+from utmost.design.spaces.space import Space
 from utmost.errors import Unsupported
-from utmost.laws.exact import Array, Interval, Level, Surd, exact, exp_interval, frozen, nearest
 
 _MOST_BITS = 1 << 22
 
@@ -39,7 +43,7 @@ class Distances:
     def of(cls, space: Space) -> "Distances":
         """The distances of a space, as they are known; floats are read as the decimals they print.
 
-        >>> from utmost.design.spaces import grid
+        >>> from utmost.spaces import grid
         >>> corners = Distances.of(grid(2, 2))
         >>> corners.roots, corners.coefficients[0].tolist()
         ((1, 2), [[0, 0], [1, 0], [1, 0], [0, 1]])

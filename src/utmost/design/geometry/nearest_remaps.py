@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, Floats, as_array, is_exact, objects, to_floats
+from utmost.core.exact.linear_algebra import matrix_product
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.channels.channel import merged_columns
-from utmost.laws.exact import Array, Floats, as_array, is_exact, matrix_product, objects, to_floats
-from utmost.laws.programs import LinearProgram, solve_exactly
 
 _SURELY_APART = 1e-9
 _SAME = 1e-12

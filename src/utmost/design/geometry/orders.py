@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact, objects, same_numbers
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.linear_program import LinearProgram
+from utmost.design.channels.channel import Channel
 from utmost.design.geometry.refinement_proofs import Verdict
 from utmost.design.leakage.channel_capacity import as_channel
-from utmost.laws.exact import Array, as_array, as_rationals, frozen, is_exact, objects, same_numbers
-from utmost.laws.programs import LinearProgram, solve_exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +176,7 @@ def induced_ratios(channel: Channel | object) -> Array:
         (n, n) symmetric Fractions at least 1, or ``inf`` where an outcome excludes one of the two; floats are taken as
         the rationals that they are.
 
-    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.channels import geometric_channel
     >>> induced_ratios(geometric_channel(3, alpha="1/2")).tolist()[0]
     [Fraction(1, 1), Fraction(2, 1), Fraction(4, 1)]
     """

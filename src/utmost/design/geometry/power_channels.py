@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Array, fractions, frozen, objects
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel
 from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.geometry.power_numbers import PowerField, PowerNumber
 from utmost.design.geometry.vertex_search import Vertices, vertices
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import Array, checked, fractions, frozen, objects
-from utmost.laws.exact.shown import Shown
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
@@ -119,8 +120,8 @@ def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | Pow
     Raises:
         OutOfRange: where no mechanism, or more than one, has these vertices, each with a positive weight.
 
-    >>> from utmost.design.geometry import kernels
-    >>> from utmost.design.spaces import grid
+    >>> from utmost.geometry import kernels
+    >>> from utmost.spaces import grid
     >>> square = PrivacyType(grid(2, 2), alpha="1/2")
     >>> mechanism = exact_mechanism(square, kernels(square).support(0))
     >>> mechanism.breach(square) is None, mechanism.nearest.shape

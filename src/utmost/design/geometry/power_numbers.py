@@ -24,6 +24,10 @@ from typing import Any
 import numpy as np
 from flint import Ordering, arb, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
 
+from utmost.core.exact.arrays import Array, objects
+from utmost.core.exact.intervals import working_precision
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import exact, exact_integer
 from utmost.design.geometry.log_domain import Field, LogPowers
 from utmost.design.geometry.power_steps import (
     TINY,
@@ -37,8 +41,6 @@ from utmost.design.geometry.power_steps import (
     near_rational,
 )
 from utmost.errors import BadTable, OutOfRange, Undecided, Unsupported
-from utmost.laws.exact import Array, checked, exact, exact_integer, objects
-from utmost.laws.exact.intervals import working_precision
 
 MOST_BITS = 1 << 14
 """So many bits are tried where it is not proved that they decide."""
@@ -253,8 +255,8 @@ class PowerNumber:
     """A real number of a `PowerField`: + - * /, comparison with its kind and with rationals, ``float``.
 
     >>> from utmost.design.geometry.log_domain import Distances
-    >>> from utmost.laws.exact import level
-    >>> from utmost.design.spaces import grid
+    >>> from utmost.exact import level
+    >>> from utmost.spaces import grid
     >>> powers = LogPowers.of(level(alpha="1/2"), Distances.of(grid(2, 2)))
     >>> a = PowerField.of(powers).power((0, 1))                         # 2^-sqrt(2)
     >>> float(a), a > Fraction(3, 8), (1 - a * a) / (1 + a) == 1 - a

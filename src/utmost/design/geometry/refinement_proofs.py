@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from flint import fmpz, fmpz_mat
 
-from utmost.design.channels import Channel
-from utmost.design.spaces import Consumer
+from utmost.core.exact.arrays import Array, as_rationals, is_exact
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.linear_algebra import by_integers, denominators, matrix_product, numerators
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel
+from utmost.design.spaces.consumer import Consumer
 from utmost.errors import NotAChannel
-from utmost.laws.exact import Array, as_rationals, checked, is_exact, matrix_product
-from utmost.laws.exact.linear_algebra import by_integers, denominators, numerators
-from utmost.laws.exact.shown import Shown
 
 TOLERANCE = 1e-9
 _ROUNDED_BITS = 60

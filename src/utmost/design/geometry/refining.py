@@ -8,21 +8,19 @@ from typing import Literal, overload
 
 import numpy as np
 
-from utmost.design.channels import Channel
-from utmost.design.channels.channel import stochastic
+from utmost.core.exact.arrays import Array, frozen, same_numbers
+from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel, stochastic
 from utmost.design.geometry.nearest_remaps import MergedPair
 from utmost.design.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, max_case_verdict, privacy_order_verdict
 from utmost.design.geometry.refinement_proofs import TOLERANCE, Verdict, is_remap_between, prefers, same_secrets
 from utmost.design.geometry.remaps import exact_remap, near_remap, preferring_consumer
-from utmost.design.leakage import hyper
-from utmost.design.leakage.hypers import Hyper
-from utmost.design.spaces import Consumer
+from utmost.design.leakage.hypers import Hyper, hyper
+from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Array, checked, frozen, same_numbers
-from utmost.laws.exact.kinds import one_of
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.shown import Shown
 
 Order = Literal["refinement", "max-case", "privacy"]
 
@@ -98,7 +96,7 @@ def refines(
     [chatzikokolakis2021] for the other orders. Cost: with independent columns of better one linear system; otherwise
     floats find a remap or a loss, and one exact system corrects it.
 
-    >>> from utmost.design.channels import geometric_channel, randomized_response
+    >>> from utmost.channels import geometric_channel, randomized_response
     >>> loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
     >>> verdict = refines(better=loose, worse=strict)
     >>> bool(verdict), [str(p) for p in verdict.remap.matrix[1]], verdict.verify()

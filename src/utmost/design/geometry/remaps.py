@@ -5,13 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Array, Floats, as_array, as_rationals, is_exact, to_floats
+from utmost.core.exact.linear_algebra import denominators, independent, matrix_product, solve_lifted
+from utmost.design.channels.channel import Channel
 from utmost.design.geometry.nearest_remaps import MergedPair, nearest_remap_exactly, remap_candidates
 from utmost.design.geometry.refinement_proofs import prefers
-from utmost.design.spaces import Consumer, priors
+from utmost.design.spaces import priors
+from utmost.design.spaces.consumer import Consumer
 from utmost.errors import SolverFailed
-from utmost.laws.exact import Array, Floats, as_array, as_rationals, independent, is_exact, matrix_product, to_floats
-from utmost.laws.exact.linear_algebra import denominators, solve_lifted
 
 _BITS = (1, 3, 6, 10, 16, 24, 36, 50)
 

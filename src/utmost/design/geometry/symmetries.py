@@ -8,10 +8,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, check_array, frozen
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.shown import Shown
 from utmost.design.geometry.vertex_search import Vertices
-from utmost.design.spaces import Space
-from utmost.laws.exact import Array, check_array, checked, frozen
-from utmost.laws.exact.shown import Shown
+from utmost.design.spaces.space import Space
 
 Permutation = tuple[int, ...]
 
@@ -69,7 +70,7 @@ class Automorphisms(Shown):
 def automorphisms(space: Space) -> Automorphisms:
     """The permutations of the secrets of a space that keep every distance; float64 distances are kept to the last bit.
 
-    >>> from utmost.design.spaces import cycle
+    >>> from utmost.spaces import cycle
     >>> automorphisms(cycle(5)).order
     10
     """
@@ -139,9 +140,9 @@ class Orbits(Shown):
 def vertex_orbits(vertices: Vertices) -> Orbits:
     """The vertices of a type up to the automorphisms of its space.
 
-    >>> from utmost.design.geometry import vertices
-    >>> from utmost.design.types import PrivacyType
-    >>> from utmost.design.spaces import hamming
+    >>> from utmost.geometry import vertices
+    >>> from utmost.types import PrivacyType
+    >>> from utmost.spaces import hamming
     >>> vertex_orbits(vertices(PrivacyType(hamming(3), alpha="1/2"))).sizes.tolist()
     [8, 8, 12, 8, 2]
     """

@@ -21,7 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import Channel, Remap, geometric_channel
+from utmost.core.exact.arrays import Array, as_integers, fractions, frozen, is_exact
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.shown import Shown
+from utmost.core.programs.field_tableau import FieldTableau
+from utmost.core.programs.integer_tableau import IntegerTableau
+from utmost.core.programs.tableau import Solution
+from utmost.design.channels.channel import Channel, Remap
+from utmost.design.channels.on_counts import geometric_channel
 from utmost.design.geometry.best_action_cells import (
     Complex,
     Conflict,
@@ -40,14 +48,8 @@ from utmost.design.geometry.power_numbers import images_decide, worked_out
 from utmost.design.geometry.vertex_search import vertices
 from utmost.design.spaces.families import LineMetric
 from utmost.design.spaces.priors import prior as check_prior
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, SolverFailed, Unsupported
-from utmost.laws.exact import Array, Level, checked, fractions, frozen, is_exact
-from utmost.laws.exact.arrays import as_integers
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs.field_tableau import FieldTableau
-from utmost.laws.programs.integer_tableau import IntegerTableau
-from utmost.laws.programs.tableau import Solution
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -180,8 +182,9 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     Source: [fernandes2022], definition 3. Cost: exponential in n at worst (containment of polytopes given this way is
     coNP-hard).
 
-    >>> from utmost.design.channels import geometric_channel
-    >>> from utmost.design.spaces import counts, losses
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import counts
+    >>> from utmost.design.spaces import losses
     >>> ptype = PrivacyType(counts(2), alpha="1/2")
     >>> bool(universality(ptype, losses.binary, geometric_channel(3, alpha="1/2")))
     True
@@ -236,7 +239,9 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
 
     Source: [fernandes2022], theorems 8, 10, 11, 12 and corollary 13 are instances.
 
-    >>> from utmost.design.spaces import discrete, losses
+    >>> from utmost.spaces import discrete
+
+    >>> from utmost.design.spaces import losses
     >>> verdict = universal_mechanism(PrivacyType(discrete(3), alpha="1/2"), losses.binary)
     >>> bool(verdict), verdict.regret, verdict.certificate.verify(), verdict.conflict.verify()
     (False, Fraction(1, 24), True, True)
@@ -334,7 +339,7 @@ def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
 
     Source: [fernandes2022], theorem 10, with the loss of the paper (0 beyond x and z, not monotone) replaced.
 
-    >>> from utmost.design.spaces import discrete
+    >>> from utmost.spaces import discrete
     >>> channel, loss = distinguishing_mechanism(PrivacyType(discrete(3), alpha="1/2"))
     >>> [str(p) for p in channel.matrix[:, 0]], loss[:, 0].tolist()
     (['2/3', '1/3', '1/3'], [Fraction(0, 1), Fraction(1, 1), Fraction(1, 1)])
@@ -404,7 +409,9 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
 
     Cost: O(n) additions and multiplications of rationals.
 
-    >>> from utmost.design.spaces import counts, priors
+    >>> from utmost.spaces import counts
+
+    >>> from utmost.design.spaces import priors
     >>> found = least_nib_loss(PrivacyType(counts(4), alpha="1/2"), priors.uniform(5))
     >>> found.loss, found.remap.actions.tolist(), found.verify()
     (Fraction(1, 20), [4, 4, 0, 0, 0], True)

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Array, frozen
+from utmost.core.exact.arrays import indices as places
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel
 from utmost.design.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
 from utmost.design.geometry.log_domain import Distances, LogPowers
-from utmost.design.spaces import Space
-from utmost.design.types import PrivacyType
+from utmost.design.spaces.space import Space
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Array, checked, frozen, natural
-from utmost.laws.exact.arrays import indices as places
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.shown import Shown
 
 Heights = NDArray[np.int16]
 
@@ -284,7 +286,7 @@ def vertices(ptype: PrivacyType) -> Vertices:
 
     Source: [fernandes2022], definition 4 and section III. Cost: see `height_functions`, `vertices_by_reverse_search`.
 
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.spaces import counts
     >>> listed = vertices(PrivacyType(counts(2), alpha="1/2"))
     >>> len(listed), [str(p) for p in listed[0]]
     (4, ['1/7', '2/7', '4/7'])
@@ -297,7 +299,7 @@ def vertices(ptype: PrivacyType) -> Vertices:
 def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]:
     """The same vertices in the same order, at most ``rows`` at a time, in memory that does not grow with their number.
 
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.spaces import counts
     >>> sum(len(block) for block in vertex_blocks(PrivacyType(counts(9), alpha="1/2"), rows=100))
     512
     """
@@ -314,7 +316,7 @@ def count_vertices(where: PrivacyType | Space) -> int:
     The essential graph is cut into its blocks, whose counts multiply; an edge has 2, a bipartite block is counted by
     transfer matrix, k secrets at equal distance have 2^k - 2, any other block is listed by reverse search.
 
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.spaces import counts
     >>> count_vertices(counts(100)) == 2**100
     True
     """
@@ -405,8 +407,8 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
 
     Source: [fernandes2022], section VI-D: with theorem 6(5) the extension inherits the losses of the target.
 
-    >>> from utmost.design.channels import geometric_channel
-    >>> from utmost.design.spaces import hamming
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import hamming
     >>> cube = PrivacyType(hamming(2), alpha="1/2")
     >>> found = list(vertex_extensions(cube, geometric_channel(3, alpha="1/2"), [0, 1, 3]))
     >>> [[str(p) for p in C.matrix[2]] for C in found]

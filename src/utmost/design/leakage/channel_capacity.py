@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from utmost.design.channels import Channel
-from utmost.laws.exact import Array, checked, frozen, is_exact, natural, objects, to_floats
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.kinds import one_of
-from utmost.laws.exact.shown import Shown
+from utmost.core.exact.arrays import Array, Rebuilt, frozen, is_exact, objects, to_floats
+from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel
 
 Kind = Literal["multiplicative", "additive"]
 """Of leakage: by what factor the outcome improves the adversary's best, or by how much."""
@@ -129,7 +129,7 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
     Cost: exponential in n in the worst case, as the problem is NP-hard; a fraction of a second for random matrices with
     some tens of rows.
 
-    >>> from utmost.laws.exact import as_array
+    >>> from utmost.exact import as_array
     >>> best_subset(as_array([["2/3", "1/3"], ["1/2", "1/2"], ["1/3", "2/3"]]), lambda k, f: (f - 1) / k)
     (0, 2)
     """
@@ -176,7 +176,7 @@ def corner_priors(payments: Array, is_gain: bool) -> Array:
 
     Cost: the double description method; time grows with the number of corners, which can be exponential in n.
 
-    >>> from utmost.laws.exact import as_array
+    >>> from utmost.exact import as_array
     >>> [[str(p) for p in corner] for corner in corner_priors(as_array([[1, 0], [0, 1]]), True)]
     [['0', '1'], ['1/2', '1/2'], ['1', '0']]
     """

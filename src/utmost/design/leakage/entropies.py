@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Array, Floats, fractions, frozen, is_exact, to_floats
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import (
     Capacity,
     Kind,
@@ -17,8 +20,6 @@ from utmost.design.leakage.channel_capacity import (
 )
 from utmost.design.leakage.measures import Measure, columns_of, columns_or_prior
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.laws.exact import Array, Floats, checked, fractions, frozen, is_exact, to_floats
-from utmost.laws.exact.shown import Shown
 
 _ROUNDS, _POLISH_EVERY = 20_000, 20
 

@@ -4,15 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from utmost.design.channels import Channel
-from utmost.design.channels.channel import merged_columns, stochastic
+from utmost.core.exact.arrays import Array, Rebuilt, as_array, frozen, is_exact, same_numbers
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel, merged_columns, stochastic
 from utmost.design.leakage.channel_capacity import as_channel
-from utmost.design.spaces import Consumer
+from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotAPrior, OutOfRange
-from utmost.laws.exact import Array, as_array, checked, frozen, is_exact, same_numbers
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.shown import Shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +111,7 @@ def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) ->
 
     Source: [fernandes2022], section II-A; the example is figure 1.
 
-    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.channels import geometric_channel
     >>> from utmost.design.spaces import priors
     >>> h = hyper(geometric_channel(3, alpha="1/2"), priors.uniform(3))
     >>> [str(w) for w in h.weights], [str(p) for p in h.posteriors[:, 0]]

@@ -9,7 +9,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from utmost.design.channels import Remap
+from utmost.core.exact.arrays import Array, as_array, check_array, is_exact, same_numbers, to_floats
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.linear_algebra import matrix_product
+from utmost.core.exact.numbers import refused_as
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Remap
 from utmost.design.leakage.channel_capacity import (
     Attained,
     Capacity,
@@ -23,12 +28,10 @@ from utmost.design.leakage.channel_capacity import (
     uniform_on,
 )
 from utmost.design.leakage.hypers import Hyper, as_prior, joint
-from utmost.design.spaces import Consumer, Loss, losses
-from utmost.design.spaces.losses import from_function, loss_matrix
+from utmost.design.spaces import losses
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.losses import Loss, from_function, loss_matrix
 from utmost.errors import NotALoss, OutOfRange, Unsupported
-from utmost.laws.exact import Array, as_array, check_array, checked, is_exact, matrix_product, same_numbers, to_floats
-from utmost.laws.exact.numbers import refused_as
-from utmost.laws.exact.shown import Shown
 
 
 class Measure(Shown, ABC):
@@ -246,7 +249,7 @@ class PaidMeasure(Measure):
         Cost: for one guess of the secret see `best_subset`; otherwise O(n m k) for each corner of `corner_priors`, of
         which there can be exponentially many.
 
-        >>> from utmost.design.channels import geometric_channel
+        >>> from utmost.channels import geometric_channel
         >>> found = bayes_vulnerability.capacity(geometric_channel(3, alpha="1/2"), "additive")
         >>> str(found.value), [str(p) for p in found.certificate.prior]
         ('1/4', ['1/2', '0', '1/2'])

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import GeometricMatrix
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_text
+from utmost.core.sampling.random_bits import Randomness
 from utmost.design.channels.channel_draws import Drawing
-from utmost.design.spaces import Space
+from utmost.design.channels.on_counts import GeometricMatrix
+from utmost.design.spaces.space import Space
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level
-from utmost.laws.exact.written_levels import level_text
-from utmost.laws.sampling.random_bits import Randomness
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -19,14 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.intervals import Interval
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.exact.shown import Shown
+from utmost.core.sampling.categorical import Categorical
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.local.categories import CategoryReport
 from utmost.design.local.category_reports import CategoryCounts, Reports, report_categories
 from utmost.design.local.subset_selection import best_report
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Interval, Level, Number, checked, exact, level, natural, plain_array
-from utmost.laws.exact.shown import Shown
-from utmost.laws.sampling.categorical import Categorical
-from utmost.laws.sampling.random_bits import Randomness, secure
 
 _STEPS = 1 << 20
 

@@ -16,13 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.intervals import Interval
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, between_0_and_1, exact, natural
+from utmost.core.sampling.categorical import Categorical
+from utmost.core.sampling.draw import CHUNK
+from utmost.core.sampling.random_bits import Randomness, secure
+from utmost.design.channels.channel import Channel
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import Interval, Level, Number, checked, exact, level, natural, plain_array, wrong_kind
-from utmost.laws.exact.numbers import between_0_and_1
-from utmost.laws.sampling.categorical import Categorical
-from utmost.laws.sampling.draw import CHUNK
-from utmost.laws.sampling.random_bits import Randomness, secure
 
 Bits = NDArray[np.bool_]
 Real = Callable[[int], Interval]
@@ -45,7 +48,7 @@ def draw_bits(states: NDArray[np.uint8], chances: Sequence[Fraction | Real], ran
 
     Cost: about 4 ns a bit.
 
-    >>> from utmost.doors.testing import SeededRandomness
+    >>> from utmost.testing import SeededRandomness
     >>> draw_bits(np.array([0, 1], np.uint8), [Fraction(0), Fraction(1)], SeededRandomness(1)).tolist()
     [False, True]
     """

@@ -29,11 +29,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Floats, as_array, objects
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.linear_algebra import independent, solve_lifted
+from utmost.core.exact.numbers import exact, natural
+from utmost.core.exact.shown import Shown
+from utmost.core.programs.highs import solve
+from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
-from utmost.laws.exact import Floats, as_array, checked, exact, natural, objects
-from utmost.laws.exact.linear_algebra import independent, solve_lifted
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs import LinearProgram, solve
 
 _MOST_CATEGORIES = 1 << 15
 # Beyond so many categories a report may be a bit or two longer where the search would be long.

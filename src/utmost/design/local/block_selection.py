@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.intervals import Interval
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, natural
+from utmost.core.sampling.categorical import Categorical
+from utmost.core.sampling.integers import uniform_integers
+from utmost.core.sampling.random_bits import Randomness
 from utmost.design.local.bits import draw_bits
 from utmost.design.local.block_families import BlockFamily, balanced_family, indicators
 from utmost.design.local.categories import CategoryReport, best_size, chance_inside
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Interval, Level, Number, checked, level, natural, plain_array
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.sampling.categorical import Categorical
-from utmost.laws.sampling.integers import uniform_integers
-from utmost.laws.sampling.random_bits import Randomness
 
 Numbers = NDArray[np.int64]
 """Reports, shape (clients,): each the number of a block."""
@@ -41,7 +45,7 @@ class BlockSelection(CategoryReport):
         categories: k.
         size: d, the categories in a block.
 
-    >>> from utmost.design.local import balanced_family
+    >>> from utmost.local import balanced_family
     >>> how = BlockSelection(balanced_family(7, 3), "1/2")
     >>> how.categories, how.size, how.bits, how.family.block(20)
     (7, 3, 5, (2, 3, 5))
@@ -178,7 +182,7 @@ def short_report(
 
     Source: [pan2026], [park2023]; docs/theory/local-protocols.md has the proof.
 
-    >>> from utmost.design.local import best_report
+    >>> from utmost.local import best_report
     >>> how, sets = short_report(10, alpha="1/3"), best_report(10, alpha="1/3")
     >>> how.bits, sets.bits, how.variance == sets.variance == how.least_variance
     (6, 7, True)

@@ -34,12 +34,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import Channel
+from utmost.core.exact.intervals import Interval, is_lower, nearest, round_down, round_up
+from utmost.core.exact.levels import Level
+from utmost.core.exact.shown import Shown
+from utmost.core.sampling.random_bits import Randomness
+from utmost.design.channels.channel import Channel
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Interval, Level, nearest, round_down, round_up
-from utmost.laws.exact.intervals import is_lower
-from utmost.laws.exact.shown import Shown
-from utmost.laws.sampling.random_bits import Randomness
 
 _BITS = 192
 # Beyond so many bits two numbers that are not told apart are taken for equal, where equality does no harm.
@@ -262,7 +262,7 @@ def _bound(alpha: Any, k: int, size: int) -> Any:
 def best_size(categories: int, at: Level) -> int:
     """The size of sets with the least variance, the smaller at a tie: one of the integers around k alpha/(1 + alpha).
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> best_size(1000, level(1))
     269
     """

@@ -19,17 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.geometry import refines
+from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.intervals import Interval, is_lower
+from utmost.core.exact.kinds import checked, checked_parts
+from utmost.core.exact.shown import Shown
+from utmost.core.sampling.item_words import int64_array
+from utmost.core.sampling.random_bits import Randomness, secure
+from utmost.design.geometry.refining import refines
 from utmost.design.local.bits import Bits, draw_bits
 from utmost.design.local.block_selection import BlockSelection
 from utmost.design.local.categories import CategoryReport, within_unit
 from utmost.design.local.common_members import CommonMembers
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Interval, checked, checked_parts, plain_array
-from utmost.laws.exact.intervals import is_lower
-from utmost.laws.exact.shown import Shown
-from utmost.laws.sampling.item_words import int64_array
-from utmost.laws.sampling.random_bits import Randomness, secure
 
 Reports = NDArray[np.int64]
 """Reports of one kind: for each client a row of categories, or the number of a block."""
@@ -52,7 +53,7 @@ def report_categories(values: Any, how: CategoryReport, *, randomness: Randomnes
 
     Cost: about k operations a client.
 
-    >>> from utmost.design.local import best_report
+    >>> from utmost.local import best_report
     >>> report_categories([3, 3, 0], best_report(5, alpha="1/2")).shape
     (3, 2)
     """
@@ -90,7 +91,7 @@ def relax_categories(
     Raises:
         OutOfRange: where no relaxation without loss is known, and for what are no such reports.
 
-    >>> from utmost.design.local import SubsetSelection
+    >>> from utmost.local import SubsetSelection
     >>> strict, loose = (SubsetSelection(5, 2, level) for level in (1, 2))
     >>> first = report_categories([3, 3, 0], strict)
     >>> relax_categories([3, 3, 0], first, strict, loose).shape
@@ -115,7 +116,7 @@ class CategoryCoupling:
         OutOfRange: where there is none, so that no lossless relaxation exists from the one to the other; and for blocks
             of two families, whose law is another (`coupling_of`).
 
-    >>> from utmost.design.local import SubsetSelection
+    >>> from utmost.local import SubsetSelection
     >>> CategoryCoupling(SubsetSelection(5, 2, 1), SubsetSelection(5, 2, 2)).stays
     0.566732...
     """
@@ -222,7 +223,7 @@ def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
         Unsupported: for two families of blocks between the two conditions, where a level has an irrational alpha, or
             there are more than 2^16 pairs of blocks.
 
-    >>> from utmost.design.local import SubsetSelection
+    >>> from utmost.local import SubsetSelection
     >>> is_lossless(SubsetSelection(4, 2, "1/10"), SubsetSelection(4, 1, "1/2"))
     True
     >>> is_lossless(SubsetSelection(4, 2, 1), SubsetSelection(4, 1, "1.01"))
@@ -304,7 +305,7 @@ class CategoryCounts(Shown):
         seen: shape (k,).
         clients: how many reports there are.
 
-    >>> from utmost.design.local import SubsetSelection
+    >>> from utmost.local import SubsetSelection
     >>> CategoryCounts.of([[0, 1], [1, 2]], SubsetSelection(4, 2, 1)).seen.tolist()
     [1, 2, 1, 0]
     """

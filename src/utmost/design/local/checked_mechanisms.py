@@ -2,14 +2,14 @@
 
 from functools import lru_cache
 
-from utmost.design.channels import Channel
+from utmost.core.exact.levels import level
+from utmost.design.channels.channel import Channel
 from utmost.design.channels.channel_draws import drawing_of
 from utmost.design.local.answering import Answering, answering_of
-from utmost.design.optima import Optimum
-from utmost.design.spaces import Space
-from utmost.design.types import smallest_epsilon
+from utmost.design.optima.optimum import Optimum
+from utmost.design.spaces.space import Space
+from utmost.design.types.smallest_level import smallest_epsilon
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
-from utmost.laws.exact import level
 
 
 def read_mechanism(mechanism: object, space: Space | None) -> Answering:
@@ -51,7 +51,7 @@ def _of_certificate(design: Optimum) -> Answering:
 @lru_cache(maxsize=8)
 def _of_channel(channel: Channel, space: Space) -> Answering:
     if not channel.is_exact:
-        remedy = "Write fractions, or make the channel exactly private with utmost.design.optima.repair."
+        remedy = "Write fractions, or make the channel exactly private with utmost.optima.repair."
         raise Unsupported("a channel that is drawn from must have rows of Fractions", came="floats", remedy=remedy)
     if channel.shape[0] != space.size:
         raise OutOfRange(f"the space must have {channel.shape[0]} secrets", came=space.size, where="space")

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.sampling.random_bits import Randomness
 from utmost.design.local.bits import draw_bits
 from utmost.design.local.categories import CategoryReport, chances_of
-from utmost.laws.sampling.random_bits import Randomness
 
 Reports = NDArray[np.int64]
 _MOST_STATES = 200
@@ -30,7 +30,7 @@ class CommonMembers:
     """The joint law of a strict and a loose report by their common categories.
 
     Args:
-        strict, loose: reports of which this is a law: `utmost.design.local.is_lossless` looks.
+        strict, loose: reports of which this is a law: `utmost.local.is_lossless` looks.
     """
 
     strict: CategoryReport

@@ -13,12 +13,13 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Floats, as_array
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import Number, between_0_and_1, read_confidence
+from utmost.core.exact.shown import Shown
 from utmost.design.local.bits import BitResponse
 from utmost.design.local.words import Bloom, Tally
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.laws.exact import Floats, Number, as_array, checked
-from utmost.laws.exact.numbers import between_0_and_1, read_confidence
-from utmost.laws.exact.shown import Shown
 
 # So many exchanges of all places at once may pass without progress before single exchanges take over.
 _PATIENCE = 5

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
+from utmost.core.sampling.process_memory import ProcessMemory
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.local.bits import BitResponse, Bits, Coupling, as_bits, between, draw_bits
-from utmost.laws.exact import Level, Number, checked
-from utmost.laws.sampling.process_memory import ProcessMemory
-from utmost.laws.sampling.random_bits import Randomness, secure
 
 Packed = NDArray[np.uint8]
 """Eight bits in a byte."""

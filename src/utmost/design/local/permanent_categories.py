@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.sampling.process_memory import ProcessMemory
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.design.local.bits import Bits, draw_bits
 from utmost.design.local.categories import CategoryReport, chances_of
 from utmost.design.local.category_reports import CategoryCoupling, Reports, in_parts, read_values
-from utmost.laws.exact import Level, Number, checked, level
-from utmost.laws.sampling.process_memory import ProcessMemory
-from utmost.laws.sampling.random_bits import Randomness, secure
 
 # More states than these are drawn in turns: a state is a byte.
 _MOST_STATES = 200
@@ -41,7 +43,7 @@ class PermanentReports(ProcessMemory):
     Raises:
         OutOfRange: for what is no list of categories.
 
-    >>> from utmost.design.local import short_report
+    >>> from utmost.local import short_report
     >>> answers = PermanentReports([3, 3, 0], short_report(10, 1))
     >>> first, looser, between = answers.at(1), answers.at(2), answers.at("3/2")
     >>> bool((answers.at(1) == first).all()), answers.spent

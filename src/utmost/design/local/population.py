@@ -21,14 +21,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Floats, is_exact, plain_array
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.linear_algebra import independent
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel
 from utmost.design.local.categories import CategoryReport
 from utmost.design.local.category_reports import CategoryCounts
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Floats, Number, checked, exact, is_exact, natural, plain_array
-from utmost.laws.exact.linear_algebra import independent
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.shown import Shown
 
 # Sums of so many products of floats are off by less than this part, and a few for the quotients.
 _ROUNDING = 2.0**-51

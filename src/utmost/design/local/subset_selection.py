@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, natural
+from utmost.core.sampling.integers import uniform_integers
+from utmost.core.sampling.random_bits import Randomness
 from utmost.design.local.bits import draw_bits
 from utmost.design.local.categories import CategoryReport, best_size, chance_inside
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, level, natural, plain_array
-from utmost.laws.sampling.integers import uniform_integers
-from utmost.laws.sampling.random_bits import Randomness
 
 Sets = NDArray[np.int64]
 """Reports, shape (clients, size): each row the categories of a set, ascending."""

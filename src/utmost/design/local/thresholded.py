@@ -6,21 +6,14 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from utmost.core.exact.intervals import Interval, exp_interval, log_interval, nearest
+from utmost.core.exact.kinds import checked, checked_parts, wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import precision
+from utmost.core.exact.shown import Shown
+from utmost.core.sampling.random_bits import Randomness
 from utmost.design.local.bits import BitResponse, Bits, Real, given_both
 from utmost.errors import OutOfRange
-from utmost.laws.exact import (
-    Interval,
-    Level,
-    checked,
-    checked_parts,
-    exp_interval,
-    log_interval,
-    nearest,
-    precision,
-    wrong_kind,
-)
-from utmost.laws.exact.shown import Shown
-from utmost.laws.sampling.random_bits import Randomness
 
 _FLOAT_BITS = 160
 

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.shown import Shown
+from utmost.core.sampling.integers import uniform_integers
+from utmost.core.sampling.item_words import int64_array
+from utmost.core.sampling.random_bits import Randomness
 from utmost.design.local.bits import BitResponse, Bits, as_bits
 from utmost.errors import OutOfRange
-from utmost.laws.exact import checked, natural, plain_array, wrong_kind
-from utmost.laws.exact.shown import Shown
-from utmost.laws.sampling.integers import uniform_integers
-from utmost.laws.sampling.item_words import int64_array
-from utmost.laws.sampling.random_bits import Randomness
 
 _LONGEST_KEY = 64
 _HASHES_A_DIGEST = 8

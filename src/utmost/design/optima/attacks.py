@@ -2,7 +2,7 @@
 
 Epsilon bounds what any outcome can add to any belief; it does not say how well a secret is guessed by someone who
 already knows how often each occurs. These numbers do, for one belief: they are no promise, and another belief gives
-others. Whoever guesses is as clever as can be: the numbers are those of the best strategy (`utmost.design.leakage`).
+others. Whoever guesses is as clever as can be: the numbers are those of the best strategy (`utmost.leakage`).
 """
 
 import math
@@ -13,17 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import Channel, GeometricMatrix, exponential_mechanism, planar_geometric_channel
-from utmost.design.channels.channel import stochastic
-from utmost.design.leakage import bayes_vulnerability, l_uncertainty
+from utmost.core.exact.arrays import Array, as_array, is_exact, same_numbers, to_floats
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.calibrated import exponential_mechanism
+from utmost.design.channels.channel import Channel, stochastic
+from utmost.design.channels.on_counts import GeometricMatrix
+from utmost.design.channels.on_spaces import planar_geometric_channel
 from utmost.design.leakage.hypers import as_prior
+from utmost.design.leakage.measures import bayes_vulnerability, l_uncertainty
 from utmost.design.optima.reading import bayes_remap
-from utmost.design.spaces import Consumer
+from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Array, as_array, checked, is_exact, same_numbers, to_floats
-from utmost.laws.exact.shown import Shown
 
 # Up to so many products exact numbers take some tenths of a second.
 _MOST_EXACT = 250_000
@@ -89,7 +92,7 @@ class Attack(Shown):
 def attack(
     channel: Channel, consumer: Consumer, *, prior: object = None, loss: object = None, mechanism: str = "mechanism"
 ) -> Attack:
-    """What an attacker learns from one outcome of a channel, by the measures of `utmost.design.leakage`.
+    """What an attacker learns from one outcome of a channel, by the measures of `utmost.leakage`.
 
     Args:
         channel: (n, m), whose outcomes the consumer takes as its answers after its own best remap.
@@ -105,7 +108,7 @@ def attack(
 
     Source: [fernandes2022], (3) to (6); the expected inference error is that of [shokri2011].
 
-    >>> from utmost.design.channels import randomized_response
+    >>> from utmost.channels import randomized_response
     >>> from utmost.design.spaces import losses, priors
     >>> found = attack(randomized_response(2, alpha="1/3"), Consumer(priors.from_counts([3, 2]), losses.binary))
     >>> [str(x) for x in (found.prior_vulnerability, found.vulnerability, found.error, found.odds.factor)]

@@ -17,15 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Array, as_rationals, frozen
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import exact, natural
+from utmost.core.exact.shown import Shown
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.linear_program import LinearProgram
+from utmost.design.channels.channel import Channel
 from utmost.design.optima.consumer_program import user_program
-from utmost.design.spaces import Consumer, Space, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import priors
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.space import Space
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Array, as_rationals, checked, exact, frozen, natural
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs.exact_optima import solve_exactly
-from utmost.laws.programs.linear_program import LinearProgram
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

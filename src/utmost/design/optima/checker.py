@@ -21,30 +21,18 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, Floats, Rebuilt, as_rationals, check_array, frozen, is_exact, objects
+from utmost.core.exact.intervals import exp_floats, round_down, round_up
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.linear_algebra import by_integers
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.surds import Surd
 from utmost.design.optima.checker_on_counts import dual_bound, remap_loss
-from utmost.design.spaces import Consumer
+from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
-from utmost.design.types import PrivacyType
-from utmost.design.types.privacy_type import Length, at_most, power_interval
+from utmost.design.types.privacy_type import Length, PrivacyType, at_most, power_interval
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.laws.exact import (
-    Array,
-    Floats,
-    Level,
-    Surd,
-    as_rationals,
-    check_array,
-    checked,
-    frozen,
-    is_exact,
-    objects,
-    round_down,
-    round_up,
-)
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.intervals import exp_floats
-from utmost.laws.exact.linear_algebra import by_integers
-from utmost.laws.exact.shown import Shown
 
 # What is fixed by a type is kept as long as the type is: powers, from below and from above, by length and by pair.
 # A power from below and above, and floats farther out still. Floats stay floats: a Fraction takes longer to form than

@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 from flint import fmpz
 
-from utmost.design.spaces import Consumer
+from utmost.core.exact.arrays import Array, objects
+from utmost.core.exact.intervals import Interval, round_down, round_up
+from utmost.core.exact.levels import Level
+from utmost.design.spaces.consumer import Consumer
 from utmost.errors import PromiseBroken, Unsupported
-from utmost.laws.exact import Array, Interval, Level, objects, round_down, round_up
 
 
 @dataclass(frozen=True, slots=True, eq=False)

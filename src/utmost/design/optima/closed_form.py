@@ -36,10 +36,11 @@ from typing import Any
 import numpy as np
 from flint import fmpz
 
+from utmost.core.exact.arrays import Array, objects
+from utmost.core.exact.levels import Level
 from utmost.design.optima.checker_on_counts import LossRows, float_rows, integer_rows
-from utmost.design.spaces import Consumer
+from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.loss_algebra import is_monotone
-from utmost.laws.exact import Array, Level, objects
 
 
 def float_scores(level: Level, consumer: Consumer) -> Iterator[Array]:
@@ -53,7 +54,7 @@ def exact_scores(level: Level, consumer: Consumer) -> tuple[Iterator[Array], int
 
     Cost: O(n k) products of long and short integers, and memory for O(sqrt(n) k) long ones.
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> from utmost.design.spaces import losses, priors
     >>> swept, scale = exact_scores(level(alpha="1/2"), Consumer(priors.uniform(2), losses.absolute))
     >>> [[int(x) for x in score] for score in swept], scale

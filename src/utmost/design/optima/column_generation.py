@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.one_thread import one_blas_thread
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.extreme_rays import FARTHEST, plain_factors
@@ -21,11 +23,9 @@ from utmost.design.optima.near_places import Indices, circles
 from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
 from utmost.design.optima.search_for_rays import Left, Program, Progress, Search
 from utmost.design.optima.tree_pricing import prepare
-from utmost.design.spaces import Consumer
-from utmost.design.types import PrivacyType
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import SolverFailed, WrongKind
-from utmost.laws.exact import checked
-from utmost.laws.exact.one_thread import one_blas_thread
 
 _AIM = 0.6  # of the gap that is asked for: what the loop stops at, so that rounding has room
 _NEAR = 2.0  # times the level: what is found at levels farther away misleads
@@ -60,7 +60,9 @@ def certificate_of_rays(
     Source: column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
         `docs/theory/large-designs.md`.
 
-    >>> from utmost.design.spaces import grid, losses, priors
+    >>> from utmost.spaces import grid
+
+    >>> from utmost.design.spaces import losses, priors
     >>> place = grid(2, 2)
     >>> found = certificate_of_rays(PrivacyType(place, epsilon=1), Consumer(priors.uniform(4), losses.distance(place)))
     >>> found.gap <= 1e-7 * found.upper, found.verify()

@@ -13,16 +13,18 @@ from fractions import Fraction
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, as_rationals, frozen, objects
+from utmost.core.exact.intervals import round_down
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.optima.checker import Bounds, check_private, edge_slacks, matrix_loss
 from utmost.design.optima.consumer_program import split_duals, user_program
 from utmost.design.optima.evidence import Evidence
-from utmost.design.spaces import Consumer, Space
+from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
-from utmost.design.types import PrivacyType
+from utmost.design.spaces.space import Space
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import Array, as_rationals, frozen, objects, round_down
-from utmost.laws.programs.exact_optima import solve_exactly
-from utmost.laws.programs.linear_program import LinearProgram
 
 Entry = tuple[int, int]
 

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, as_rationals
+from utmost.core.exact.kinds import checked
+from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.optima.checker import alphas_above, near_alphas_above
-from utmost.design.spaces import Consumer
-from utmost.design.types import PrivacyType
-from utmost.laws.exact import Array, as_rationals, checked
-from utmost.laws.programs.linear_program import LinearProgram
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.types.privacy_type import PrivacyType
 
 
 @checked

@@ -10,7 +10,7 @@ which they do not has a price, and is one that counts (`utmost.design.optima.col
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Floats
+from utmost.core.exact.arrays import Floats
 
 _SHARES = (2.0**-20, 2.0**-12, 2.0**-8, 2.0**-4, 0.25, 0.5)  # of a constant channel, for what cannot go on without
 

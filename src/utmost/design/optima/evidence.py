@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import Remap
+from utmost.core.exact.arrays import Array, Rebuilt, frozen
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Remap
 from utmost.design.optima.checker import Bounds, Multipliers, certified_bounds
 from utmost.design.optima.closed_form import theorem_for
-from utmost.design.spaces import Consumer
-from utmost.design.types import PrivacyType
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import PromiseBroken
-from utmost.laws.exact import Array, frozen
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.shown import Shown
 
 
 class Evidence(Shown, Rebuilt, ABC):

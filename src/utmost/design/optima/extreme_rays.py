@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Floats
 from utmost.design.optima.checker import Multipliers
-from utmost.laws.exact import Floats
 
 if TYPE_CHECKING:
     from utmost.design.optima.tree_pricing import Trees

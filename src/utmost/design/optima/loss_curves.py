@@ -12,17 +12,20 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.exact.shown import Shown
 from utmost.design.optima.checker import Bounds
 from utmost.design.optima.column_generation import Found, searched
 from utmost.design.optima.optimum import Optimum, is_reached_exactly, optimal_mechanism
 from utmost.design.optima.search_for_rays import Left
-from utmost.design.spaces import Consumer, Space, level_per
-from utmost.design.types import PrivacyType
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.distance_units import level_per
+from utmost.design.spaces.space import Space
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, exact
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.numbers import natural
-from utmost.laws.exact.shown import Shown
 
 TurnProgress = Callable[[int, int, float], object]
 
@@ -51,7 +54,9 @@ def designs_in_turn(
 
     Cost: that of as many designs; where columns are generated, a search takes fewer rounds the nearer the one before.
 
-    >>> from utmost.design.spaces import grid, losses, priors
+    >>> from utmost.spaces import grid
+
+    >>> from utmost.design.spaces import losses, priors
     >>> place = grid(5, 5)
     >>> ptype = PrivacyType(place, epsilon=1)
     >>> both = [Consumer(priors.uniform(25), loss) for loss in (losses.distance(place), losses.binary)]
@@ -126,7 +131,9 @@ class LossCurve(Shown):
         Raises:
             OutOfRange: for a level outside.
 
-        >>> from utmost.design.spaces import counts, losses, priors
+        >>> from utmost.spaces import counts
+
+        >>> from utmost.design.spaces import losses, priors
         >>> curve = loss_curve(counts(3), Consumer(priors.uniform(4), losses.absolute), ["1/2", 1])
         >>> bounds = curve.between("3/4")
         >>> curve.lower[1] == bounds.lower < bounds.upper == curve.losses[0]
@@ -163,7 +170,9 @@ def loss_curve(
         OutOfRange: for no level.
         NotALevel: for what is no level.
 
-    >>> from utmost.design.spaces import grid, losses, priors
+    >>> from utmost.spaces import grid
+
+    >>> from utmost.design.spaces import losses, priors
     >>> place = grid(2, 2)
     >>> curve = loss_curve(place, Consumer(priors.uniform(4), losses.distance(place)), ["1/2", 1, 2])
     >>> [round(float(loss), 3) for loss in curve.losses]
@@ -213,7 +222,7 @@ def even_levels_between(
 
     Args:
         first, last: epsilons. steps: how many levels, two at least.
-        per, unit: as for `utmost.design.spaces.level_per`.
+        per, unit: as for `utmost.spaces.level_per`.
 
     >>> [str(level.epsilon) for level in even_levels_between("1/2", 2, 4)]
     ['1/2', '1', '3/2', '2']

@@ -16,23 +16,29 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import Channel, GeometricMatrix
+from utmost.core.exact.arrays import Array, as_rationals, objects
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.shown import Shown
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.highs import solve
+from utmost.core.programs.linear_program import LinearProgram
+from utmost.design.channels.channel import Channel
+from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.optima.checker import alpha_above, check_private
 from utmost.design.optima.closed_form import theorem_for
 from utmost.design.optima.consumer_program import user_program
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import private_matrix
 from utmost.design.optima.optimum import optimal_mechanism
-from utmost.design.spaces import Consumer, priors
+from utmost.design.spaces import priors
+from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.laws.exact import Array, Level, as_rationals, checked, exact_integer, level, objects, round_up
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs.exact_optima import solve_exactly
-from utmost.laws.programs.highs import solve
-from utmost.laws.programs.linear_program import LinearProgram
 
 # Secrets times actions times possible secrets up to which an exact vertex takes a second or two.
 _MOST_RATIONAL, _MOST_IRRATIONAL, _REMAPS_ARE_QUICKER = 20_000, 1_000, 10
@@ -126,7 +132,9 @@ def minimax_mechanism(
 
     Source: [gupte2010], section 3 (the program), and theorem 3 (the randomised remap of G).
 
-    >>> from utmost.design.spaces import counts, losses
+    >>> from utmost.spaces import counts
+
+    >>> from utmost.design.spaces import losses
     >>> found = minimax_mechanism(PrivacyType(counts(3), alpha="1/2"), losses.binary)
     >>> found.loss, found.verify()
     (Fraction(5, 9), True)

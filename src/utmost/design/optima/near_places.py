@@ -9,7 +9,7 @@ mass; the last one is over the places themselves (`utmost.design.optima.column_g
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Floats
+from utmost.core.exact.arrays import Floats
 
 Indices = NDArray[np.intp]
 

@@ -6,16 +6,15 @@ from math import ceil
 
 import numpy as np
 
-from utmost.design.channels import Channel
-from utmost.design.channels.channel import Labels, stochastic
+from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact, objects
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import Number, exact, refused_as
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel, Labels, stochastic
 from utmost.design.optima.checker import Multipliers, as_list, doubtful_ratios, edge_slacks, largest_alpha
-from utmost.design.spaces import Consumer
-from utmost.design.types import PrivacyType
-from utmost.design.types.privacy_type import at_most
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.types.privacy_type import PrivacyType, at_most
 from utmost.errors import NotAChannel, PromiseBroken
-from utmost.laws.exact import Array, Number, as_array, as_rationals, checked, exact, frozen, is_exact, objects
-from utmost.laws.exact.numbers import refused_as
-from utmost.laws.exact.shown import Shown
 
 _GRID = 1 << 60
 
@@ -59,7 +58,7 @@ def repair(
         NotAChannel: for what is not even nearly a channel.
         PromiseBroken: where the change passes ``within``.
 
-    >>> from utmost.design.spaces import discrete
+    >>> from utmost.spaces import discrete
     >>> local = PrivacyType(discrete(2), alpha="1/2")
     >>> found = repair(local, [[0.666667, 0.333333], [0.333333, 0.666667]])
     >>> local.contains(found.channel), float(found.change) < 1e-6

@@ -20,14 +20,16 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array
+from utmost.core.exact.kinds import spelled
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact_integer
+from utmost.core.noise.costs import Cost
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.highs import solve
+from utmost.core.programs.linear_program import LinearProgram, LinearSolution
 from utmost.design.optima.periodic_noise import PeriodicNoise, discounted
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Array, Level, Number, exact_integer, level
-from utmost.laws.exact.kinds import spelled
-from utmost.laws.noise.costs import Cost
-from utmost.laws.programs.exact_optima import solve_exactly
-from utmost.laws.programs.highs import solve
-from utmost.laws.programs.linear_program import LinearProgram, LinearSolution
 
 Row = tuple[dict[int, Any], Any, Any]
 """Coefficients by variable, lower bound, upper bound."""
@@ -203,7 +205,9 @@ def least_noise(
     Cost: (2 w + 1) T variables and about (2 w + D) 2 D T rows for T outputs.
     Source: [geng2012], Theorems 10 to 12; the tails are those of Lemma 30.
 
-    >>> from utmost.laws.noise import DiscreteStaircase, costs
+    >>> from utmost.noise import DiscreteStaircase
+
+    >>> from utmost.core.noise import costs
     >>> least_noise(costs.absolute, 3, alpha="1/2").cost == DiscreteStaircase(alpha="1/2", sensitivity=3).moment(1)
     True
     """

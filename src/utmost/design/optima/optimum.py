@@ -10,8 +10,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from utmost.design.channels import Channel, GeometricMatrix, Remap
-from utmost.design.channels.channel import stochastic
+from utmost.core.exact.arrays import Array, Rebuilt
+from utmost.core.exact.kinds import checked, checked_parts, one_of
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, exact
+from utmost.core.exact.shown import Shown
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.highs import solve_by_rows
+from utmost.design.channels.channel import Channel, Remap, stochastic
+from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.optima.attacks import Attack, attack_beside
 from utmost.design.optima.checker import alphas_above, alphas_below
 from utmost.design.optima.closed_form import GeometricDesign, exact_design, float_design, theorem_for
@@ -26,17 +33,10 @@ from utmost.design.optima.consumer_program import rows_of_neighbours, split_dual
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import feasible_dual, private_matrix
 from utmost.design.optima.search_for_rays import Progress
-from utmost.design.spaces import Consumer
+from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
-from utmost.laws.exact import Array, Number, checked, exact
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.kinds import checked_parts, one_of
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs.exact_optima import solve_exactly
-from utmost.laws.programs.highs import solve_by_rows
 from utmost.provided import provided
 
 Method = Literal["auto", "theorem", "program", "columns"]
@@ -137,7 +137,9 @@ class Optimum(Shown, Rebuilt):
 
         Cost: O(edges k) float operations, and exact ones where floats leave doubt.
 
-        >>> from utmost.design.spaces import counts, losses, priors
+        >>> from utmost.spaces import counts
+
+        >>> from utmost.design.spaces import losses, priors
         >>> found = optimal_mechanism(PrivacyType(counts(3), epsilon=1), Consumer(priors.uniform(4), losses.absolute))
         >>> found.rounded.channel.is_exact, 0 <= found.rounded.loss - found.lower < 1e-12
         (True, True)
@@ -160,7 +162,9 @@ class Optimum(Shown, Rebuilt):
 
         Cost: O(n k^2): the matrix is formed.
 
-        >>> from utmost.design.spaces import counts, losses, priors
+        >>> from utmost.spaces import counts
+
+        >>> from utmost.design.spaces import losses, priors
         >>> found = optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.absolute))
         >>> told = found.attack()
         >>> str(told.prior_vulnerability), str(told.vulnerability), [other.mechanism for other in told.others]
@@ -183,7 +187,9 @@ class Optimum(Shown, Rebuilt):
         Secrets are numbers, or labels of the type's space. Actions that are as many as the secrets come by label where
         secrets did. On counts geometric noise is drawn at the level itself, rational or not, clamped and remapped.
 
-        >>> from utmost.design.spaces import grid, losses, priors
+        >>> from utmost.spaces import grid
+
+        >>> from utmost.design.spaces import losses, priors
         >>> places = grid(2, 2)
         >>> consumer = Consumer(priors.uniform(4), losses.distance(places))
         >>> found = optimal_mechanism(PrivacyType(places, epsilon=1), consumer)
@@ -253,7 +259,9 @@ def optimal_mechanism(
 
     Source: [ghosh2009], Theorem 3.1 and program (2) to (6).
 
-    >>> from utmost.design.spaces import counts, losses, priors
+    >>> from utmost.spaces import counts
+
+    >>> from utmost.design.spaces import losses, priors
     >>> found = optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     >>> found.loss, found.remap.actions.tolist(), found.certificate.verify()
     (Fraction(1, 2), [0, 1, 2, 3], True)

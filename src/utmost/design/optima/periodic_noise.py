@@ -15,23 +15,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, same_numbers
+from utmost.core.exact.kinds import rebuilding
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact, exact_integer
+from utmost.core.noise.costs import Cost, Moment
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.polynomials import eulerian
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import (
-    Array,
-    Level,
-    Number,
-    as_array,
-    exact,
-    exact_integer,
-    frozen,
-    is_exact,
-    level,
-    same_numbers,
-)
-from utmost.laws.exact.kinds import rebuilding
-from utmost.laws.noise import IntegerLaw
-from utmost.laws.noise.costs import Cost, Moment
-from utmost.laws.noise.polynomials import eulerian
 
 # A sum of this many terms takes about a second; a ratio so near 1 is no work for a sum.
 _MOST_TERMS = 1_000_000
@@ -55,7 +46,7 @@ def discounted(cost: Cost, x: int, stride: int, ratio: Fraction | float, settled
         OutOfRange: when the ratio is no such number.
         Unsupported: when the sum would take more than a million terms.
 
-    >>> from utmost.laws.noise import costs
+    >>> from utmost.core.noise import costs
     >>> discounted(costs.squared, 0, 2, Fraction(1, 2)), discounted(lambda x: min(abs(x), 1), 0, 1, 0.5, settled=1)
     (Fraction(24, 1), 1.0)
     """
@@ -130,7 +121,7 @@ class PeriodicNoise:
 
     Source: [geng2012], (30) and (72): the families of Theorems 2 and 10.
 
-    >>> from utmost.laws.noise import costs
+    >>> from utmost.core.noise import costs
     >>> geometric = PeriodicNoise([["1/3"]], ratio="1/2")
     >>> geometric.mass(0, -3), geometric.worst_ratio(1), geometric.worst_cost(costs.absolute)
     (Fraction(1, 24), Fraction(1, 2), Fraction(4, 3))
@@ -169,7 +160,7 @@ class PeriodicNoise:
     def of_law(cls, law: IntegerLaw) -> "PeriodicNoise":
         """A law on the integers as noise that depends on no output; its period and step set the window.
 
-        >>> from utmost.laws.noise import DiscreteStaircase
+        >>> from utmost.noise import DiscreteStaircase
         >>> PeriodicNoise.of_law(DiscreteStaircase(alpha="1/2", sensitivity=3, step=2)).worst_ratio(3)
         Fraction(1, 2)
         """

@@ -12,17 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Array, as_rationals, objects
+from utmost.core.exact.intervals import round_down, round_up
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.shown import Shown
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.linear_program import LinearProgram, LinearSolution
+from utmost.design.channels.channel import Channel
 from utmost.design.optima.checker import matrix_loss
 from utmost.design.optima.optimum import Optimum, optimal_mechanism
-from utmost.design.spaces import Consumer
+from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.policies import PolicyPart
-from utmost.design.types import PolicyType, PrivacyType
+from utmost.design.types.policy_types import PolicyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Array, as_rationals, checked, objects, round_down, round_up
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs.exact_optima import solve_exactly
-from utmost.laws.programs.linear_program import LinearProgram, LinearSolution
 
 _SHORT = 1 << 60
 
@@ -83,7 +86,9 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
 
     Cost: that of `optimal_mechanism` for each part; of an asymmetric policy an exact program with n m variables.
 
-    >>> from utmost.design.spaces import Policy, losses, priors
+    >>> from utmost.spaces import Policy
+
+    >>> from utmost.design.spaces import losses, priors
     >>> pairs = PolicyType(Policy.of_edges([("a", "b"), ("c", "d")], "abcd"), alpha="1/2")
     >>> found = policy_mechanism(pairs, Consumer(priors.uniform(4), losses.binary))
     >>> found.loss, found.verify()

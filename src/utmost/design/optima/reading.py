@@ -12,34 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import Channel, GeometricMatrix, Remap
-from utmost.design.leakage import joint, l_uncertainty
-from utmost.design.leakage.measures import TIE, least_actions, scores
-from utmost.design.spaces import Consumer, losses
+from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, same_numbers, to_floats
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact_integer, natural, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.noise import costs
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.law import Law
+from utmost.design.channels.channel import Channel, Remap
+from utmost.design.channels.on_counts import GeometricMatrix
+from utmost.design.leakage.hypers import joint
+from utmost.design.leakage.measures import TIE, l_uncertainty, least_actions, scores
+from utmost.design.spaces import losses
+from utmost.design.spaces.consumer import Consumer
 from utmost.errors import NotAPrior, OutOfRange, Unsupported
-from utmost.laws.exact import (
-    Array,
-    Level,
-    Number,
-    as_array,
-    checked,
-    exact_integer,
-    frozen,
-    is_exact,
-    natural,
-    same_numbers,
-    to_floats,
-)
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import IntegerLaw, Law, costs
 
 
 @checked
 def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
     """p(x | y) = p_x C[x, y] / sum_z p_z C[z, y], shape (n,); None for an outcome of probability zero.
 
-    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.channels import geometric_channel
     >>> from utmost.design.spaces import priors
     >>> posterior(geometric_channel(2, alpha="1/3"), priors.uniform(2), 1).tolist()
     [Fraction(1, 4), Fraction(3, 4)]
@@ -82,7 +76,7 @@ def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap
 def expected_loss(channel: Channel, consumer: Consumer) -> Any:
     """sum_y min_r sum_x p_x C[x, y] l(x, r): the loss after the optimal remap.
 
-    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.channels import geometric_channel
     >>> from utmost.design.spaces import losses, priors
     >>> expected_loss(geometric_channel(4, alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     Fraction(1, 2)
@@ -156,7 +150,7 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
 
     Source: [ghosh2009], section 2.3. Cost: O(n k).
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> from utmost.design.spaces import losses, priors
     >>> reading = read(level(alpha="1/2"), Consumer(priors.from_counts([8, 4, 2, 1]), losses.binary), 2)
     >>> reading.action, reading.ties, reading.posterior.tolist()[0], reading.loss
@@ -183,7 +177,7 @@ def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> 
         noise, response: as of `read`.
         size: how many counts 0, 1, ... there are.
 
-    >>> from utmost.laws.noise import DiscreteStaircase
+    >>> from utmost.noise import DiscreteStaircase
     >>> equivalent_response(Level.of_epsilon(1), -7, 4), equivalent_response(DiscreteStaircase(1, 5), -7, 4)
     (0, -2)
     """
@@ -260,8 +254,8 @@ def folded_channel(law: Law, size: int) -> Channel:
     Raises:
         Unsupported: for a law on the reals.
 
-    >>> from utmost.design.channels import geometric_channel
-    >>> from utmost.laws.noise import Geometric
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.noise import Geometric
     >>> folded_channel(Geometric(alpha="1/2"), 4).same_as(geometric_channel(4, alpha="1/2"))
     True
     """
@@ -281,7 +275,7 @@ def folded_channel(law: Law, size: int) -> Channel:
 def folded_responses(law: Law, size: int) -> Array:
     """The response nearest to the ``size`` counts 0, ..., n of each class, increasing: 1 - D, ..., n + D - 1.
 
-    >>> from utmost.laws.noise import DiscreteStaircase
+    >>> from utmost.noise import DiscreteStaircase
     >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 2).tolist()
     [-1, 0, 1, 2]
     """
@@ -296,7 +290,7 @@ def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
     Raises:
         Unsupported: when the loss is not a named function of r - i: it then says nothing about answers outside 0..n.
 
-    >>> from utmost.laws.noise import Geometric
+    >>> from utmost.noise import Geometric
     >>> from utmost.design.spaces import priors
     >>> face_value_of_noise(Geometric(alpha="1/3"), Consumer(priors.uniform(4), losses.binary))
     Fraction(1, 2)

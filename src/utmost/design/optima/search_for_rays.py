@@ -2,7 +2,7 @@
 
 At the prices of the rows each action's best ray is priced by walking over trees (`utmost.design.optima.tree_pricing`);
 where all trees stop they prove a bound. What they found goes into the program of the shares
-(`utmost.laws.programs.many_columns`), which gives the next prices. Floats throughout.
+(`utmost.core.programs.many_columns`), which gives the next prices. Floats throughout.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,15 +11,15 @@ from math import log
 
 import numpy as np
 
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.long_work import tell
+from utmost.core.programs.many_columns import Shares, central_shares, exact_sums
 from utmost.design.optima.empty_places import filled, filled_at_a_loss, highest, lowest, short_places
 from utmost.design.optima.extreme_rays import Forest, Places, generic_factors
 from utmost.design.optima.near_places import Indices, added_up, shared_out
 from utmost.design.optima.tree_pricing import prepare
-from utmost.design.spaces import Consumer
-from utmost.design.types import PrivacyType
-from utmost.laws.exact import Floats
-from utmost.laws.exact.long_work import tell
-from utmost.laws.programs.many_columns import Shares, central_shares, exact_sums
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.types.privacy_type import PrivacyType
 
 Progress = Callable[[int, float], object]
 

@@ -15,15 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, as_array
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.shown import Shown
+from utmost.core.programs.exact_optima import farkas_gap, farkas_ray
+from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.optima.consumer_program import user_program
 from utmost.design.optima.optimum import Optimum, optimal_mechanism
-from utmost.design.spaces import Consumer, priors
-from utmost.design.types import PrivacyType
+from utmost.design.spaces import priors
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Array, as_array, checked
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs.exact_optima import farkas_gap, farkas_ray
-from utmost.laws.programs.linear_program import LinearProgram
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -62,7 +64,9 @@ def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Share
     Raises:
         OutOfRange: for no consumer.
 
-    >>> from utmost.design.spaces import counts, losses
+    >>> from utmost.spaces import counts
+
+    >>> from utmost.design.spaces import losses
     >>> both = [Consumer(priors.uniform(3), loss) for loss in (losses.binary, losses.absolute)]
     >>> shared_mechanism(PrivacyType(counts(2), alpha="1/2"), both).regret
     Fraction(0, 1)

@@ -34,18 +34,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import Channel, GeometricMatrix, Remap
+from utmost.core.exact.arrays import Array, frozen, is_exact, objects
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.shown import Shown
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.linear_program import LinearProgram
+from utmost.design.channels.channel import Channel, Remap
+from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.optima.checker_on_counts import exact_flows, integer_rows
 from utmost.design.optima.closed_form import exact_design
 from utmost.design.optima.consumer_program import user_program
-from utmost.design.spaces import Consumer
+from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
-from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import Array, Level, Number, checked, frozen, is_exact, level, objects
-from utmost.laws.exact.shown import Shown
-from utmost.laws.programs.exact_optima import solve_exactly
-from utmost.laws.programs.linear_program import LinearProgram
 
 DOWN, UP, SLACK, ZERO = "down", "up", "slack", "zero"
 
@@ -64,7 +68,7 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
     Raises:
         PromiseBroken: when the channel does not keep the level.
 
-    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.channels import geometric_channel
     >>> constraint_matrix(geometric_channel(3, alpha="1/2"), "1/2").tolist()
     [['down', 'up', 'up'], ['down', 'down', 'up']]
     """
@@ -102,7 +106,7 @@ def check_lemmas(pattern: NDArray[np.str_]) -> tuple[LemmaCheck, ...]:
 
     With k actions for n + 1 counts, the number z of zero columns is read as n + 1 less the columns in use.
 
-    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.channels import geometric_channel
     >>> pattern = constraint_matrix(geometric_channel(6, alpha="1/2"), "1/2")
     >>> [(check.lemma, check.holds) for check in check_lemmas(pattern)]
     [('5.4', True), ('5.5', True), ('5.6', True), ('5.7', True), ('5.8', True), ('5.9', True)]
@@ -282,7 +286,9 @@ def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
 
     Source: [ghosh2009], Theorem 6.1 (a uniform prior and the binary loss have G as their only optimum).
 
-    >>> from utmost.design.spaces import counts, losses, priors
+    >>> from utmost.spaces import counts
+
+    >>> from utmost.design.spaces import losses, priors
     >>> uniqueness(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     Uniqueness(is_unique=True, variables=16, freedom=0, tight=16)
     """

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Floats
-from utmost.laws.exact.compilation import in_machine_code, is_compiled_already
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.compilation import in_machine_code, is_compiled_already
 
 F = TypeVar("F", bound=Callable[..., Any])
 Places = NDArray[np.int32]

@@ -28,12 +28,13 @@ from typing import Literal
 
 import numpy as np
 
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact_integer
+from utmost.core.noise.costs import Moment, absolute
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.programs.highs import solve
+from utmost.core.programs.linear_program import LinearProgram
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, exact_integer, level
-from utmost.laws.noise import DiscreteStaircase
-from utmost.laws.noise.costs import Moment, absolute
-from utmost.laws.programs.highs import solve
-from utmost.laws.programs.linear_program import LinearProgram
 
 Form = dict[int, float]
 """A linear form: coefficients by number of variable."""

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, frozen, indices, is_exact, to_floats
+from utmost.core.exact.kinds import checked, rebuilding
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.shown import Shown
 from utmost.design.spaces.losses import Loss, from_function, loss_matrix
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotALoss
-from utmost.laws.exact import Array, checked, frozen, is_exact, natural, to_floats
-from utmost.laws.exact.arrays import indices
-from utmost.laws.exact.kinds import rebuilding
-from utmost.laws.exact.shown import Shown
 
 # Up to this many entries the matrix of a named loss is computed once and kept; beyond, block by block when asked for.
 _KEPT = 1 << 18

@@ -3,8 +3,10 @@
 import re
 from fractions import Fraction
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.laws.exact import Level, Number, checked, exact, level
 
 _SCALES: dict[str, dict[str, Fraction]] = {
     "length": {

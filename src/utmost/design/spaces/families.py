@@ -7,9 +7,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.surds import Surd
 from utmost.design.spaces.space import Metric, Space
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Surd, checked, natural
 
 
 @dataclass(frozen=True, slots=True)

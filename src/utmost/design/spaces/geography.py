@@ -8,6 +8,10 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, Rebuilt, fractions, frozen
+from utmost.core.exact.kinds import checked, one_of, spelled
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.shown import Shown
 from utmost.design.spaces.distance_units import distance_in, unit_named
 from utmost.design.spaces.place_tables import (
     Survey,
@@ -23,10 +27,6 @@ from utmost.design.spaces.road_networks import is_network, network_steps
 from utmost.design.spaces.space import Space, TableMetric, distance_table
 from utmost.design.spaces.surveyed_distances import Position, closure, geodesic_steps, great_circle_steps, plane_steps
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
-from utmost.laws.exact import Array, Number, checked, fractions, frozen
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.kinds import one_of, spelled
-from utmost.laws.exact.shown import Shown
 
 _EARTH = 6_371_008.8  # the mean radius, in metres
 _OF_A_CENTRE = Fraction(1, 10**9)  # degrees by which two versions of h3 may round the centre of a cell apart

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, as_array, fractions, is_exact
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import natural, refused_as
 from utmost.design.spaces.space import Space, TableMetric, distance_table
 from utmost.errors import NotAMetric, OutOfRange, quoted
-from utmost.laws.exact import Array, as_array, checked, fractions, is_exact, natural
-from utmost.laws.exact.numbers import refused_as
 
 Ends = list[tuple[int, int]]
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, as_array, fractions, frozen, indices, is_exact, same_numbers
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import natural, refused_as
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.losses import loss_matrix
 from utmost.errors import NotALoss, NotMonotone, OutOfRange, quoted
-from utmost.laws.exact import Array, as_array, checked, fractions, frozen, is_exact, natural, same_numbers
-from utmost.laws.exact.arrays import indices
-from utmost.laws.exact.numbers import refused_as
 
 
 def joint_loss(one: object, two: object) -> Array:

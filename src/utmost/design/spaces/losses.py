@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, as_array, check_numbers, frozen, indices, is_exact, to_floats
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import Number, exact, natural, refused_as
+from utmost.core.exact.own_names import own_names
+from utmost.core.exact.shown import Shown
 from utmost.design.spaces.space import Metric, Space
 from utmost.errors import NotALoss, NotANumber, OutOfRange
-from utmost.laws.exact import Array, Number, as_array, checked, exact, frozen, is_exact, natural, to_floats
-from utmost.laws.exact.arrays import check_numbers, indices
-from utmost.laws.exact.numbers import refused_as
-from utmost.laws.exact.shown import Shown
-from utmost.provided import own_names
 
 # Python prints integers of up to 4300 digits, and a loss has its numbers in its name.
 _DIGITS = 4000
@@ -172,7 +172,7 @@ def distance(space: Space) -> Loss:
 
     Source: [fernandes2022], equation 12 (the loss Avg).
 
-    >>> from utmost.design.spaces import hamming
+    >>> from utmost.spaces import hamming
     >>> distance(hamming(2)).matrix(4)[0].tolist()
     [Fraction(0, 1), Fraction(1, 1), Fraction(1, 1), Fraction(2, 1)]
     """

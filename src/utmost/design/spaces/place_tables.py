@@ -7,10 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.numbers import exact
 from utmost.design.spaces.surveyed_distances import Position
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, Unsupported, WrongKind
-from utmost.laws.exact import exact
-from utmost.laws.exact.arrays import plain_cells
 from utmost.provided import provided
 
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, Rebuilt, frozen, objects
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import exact, natural
+from utmost.core.exact.shown import Shown
 from utmost.design.spaces.space import Space, TableMetric
 from utmost.errors import NotAMetric, NotANumber, Unsupported
-from utmost.laws.exact import Array, checked, exact, frozen, natural, objects
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.shown import Shown
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -123,7 +124,7 @@ class Policy(Shown, Rebuilt):
     def product(cls, *attributes: "Policy | Space") -> "Policy":
         """Tuples of secrets, at the sum of the distances of their attributes: metric, public and hidden ones.
 
-        >>> from utmost.design.spaces import counts
+        >>> from utmost.spaces import counts
         >>> policy = Policy.product(Policy.public(2), counts(2), Policy.hidden(3))
         >>> policy.size, [len(part.classes) for part in policy.parts]
         (18, [3, 3])

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, to_floats
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import Number, exact, natural, refused_as
+from utmost.core.exact.own_names import own_names
+from utmost.core.exact.shown import brief
 from utmost.errors import NotANumber, NotAPrior, OutOfRange
-from utmost.laws.exact import Array, Number, as_array, checked, exact, frozen, is_exact, natural, to_floats
-from utmost.laws.exact.numbers import refused_as
-from utmost.laws.exact.shown import brief
-from utmost.provided import own_names
 
 
 @checked

@@ -9,11 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, objects
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import refused_as
+from utmost.core.exact.surds import Surd
 from utmost.design.spaces.place_tables import is_geometry, planar_points
 from utmost.design.spaces.space import Metric, Space, TableMetric, distance_table
 from utmost.errors import NotAMetric, OutOfRange, quoted
-from utmost.laws.exact import Array, Surd, as_array, checked, frozen, is_exact, objects
-from utmost.laws.exact.numbers import refused_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def product(*spaces: Space, metric: Literal["sum", "max", "euclidean"] = "sum") 
         NotAMetric: for no space.
         OutOfRange: for another metric.
 
-    >>> from utmost.design.spaces import counts, cycle
+    >>> from utmost.spaces import counts, cycle
     >>> both = product(counts(2), cycle(4))
     >>> both.size, both.labels[5], both.distances[0, 5].item()
     (12, (1, 1), 2)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.numbers import exact
 from utmost.errors import NotAMetric, NotANumber, OutOfRange
-from utmost.laws.exact import exact
 
 # Roads are rounded down to this part of a step, and their sums to whole steps.
 _FINER = 1 << 10

@@ -11,23 +11,22 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotAMetric, OutOfRange
-from utmost.laws.exact import (
+from utmost.core.exact.arrays import (
     Array,
-    Surd,
+    Rebuilt,
     as_array,
     check_array,
-    checked,
     frozen,
     is_exact,
-    natural,
     objects,
     plain_array,
     to_floats,
 )
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.numbers import refused_as
-from utmost.laws.exact.shown import Shown
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import natural, refused_as
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.surds import Surd
+from utmost.errors import NotAMetric, OutOfRange
 
 
 class Metric(ABC):
@@ -378,7 +377,7 @@ class Space(Shown, Rebuilt):
     def restrict(self, secrets: Sequence[int]) -> "Space":
         """The same metric on some of the secrets, in the order given.
 
-        >>> from utmost.design.spaces import counts
+        >>> from utmost.spaces import counts
         >>> counts(9).restrict([0, 4, 9]).distances.tolist()
         [[0, 4, 9], [4, 0, 5], [9, 5, 0]]
         """

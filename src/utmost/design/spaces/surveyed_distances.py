@@ -34,7 +34,7 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from utmost.laws.exact.intervals import working_precision
+from utmost.core.exact.intervals import working_precision
 
 SMALLEST_RADIUS = 6_335_439
 """The smallest radius of curvature of the ellipsoid WGS84, in whole metres, rounded down from 6 335 439.327."""

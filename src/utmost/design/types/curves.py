@@ -25,13 +25,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import Channel
+from utmost.core.exact.arrays import Array, Floats, frozen, is_exact
+from utmost.core.exact.intervals import Interval, exp_interval
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact, exact_integer, first_integer
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.laplace import Laplace
+from utmost.core.noise.powers import ExactPowers, FloatPowers, IntervalPowers, Powers
+from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.staircase import Staircase
+from utmost.design.channels.channel import Channel
 from utmost.errors import NotAChannel, OutOfRange, Unsupported
-from utmost.laws.exact import Array, Floats, Interval, Level, exact, exact_integer, exp_interval, frozen, is_exact
-from utmost.laws.exact.numbers import first_integer
-from utmost.laws.noise import IntegerLaw, Laplace, Staircase
-from utmost.laws.noise.powers import ExactPowers, FloatPowers, IntervalPowers, Powers
-from utmost.laws.noise.real_law import RealLaw
 
 
 @dataclass(frozen=True, slots=True, eq=False)

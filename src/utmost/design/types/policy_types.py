@@ -6,13 +6,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from utmost.design.channels import Channel
-from utmost.design.spaces import Policy
+from utmost.core.exact.arrays import Rebuilt, as_rationals
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.shown import Shown
+from utmost.design.channels.channel import Channel
+from utmost.design.spaces.policies import Policy
 from utmost.design.types.privacy_type import Allowance, PrivacyType
 from utmost.errors import NotAChannel, OutOfRange
-from utmost.laws.exact import Level, Number, as_rationals, checked, level
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.shown import Shown
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
@@ -26,7 +28,7 @@ class PolicyType(Shown, Rebuilt):
     Raises:
         OutOfRange: for a policy in which no secret is hidden from any other: it would promise nothing.
 
-    >>> from utmost.design.channels import randomized_response
+    >>> from utmost.channels import randomized_response
     >>> pairs = PolicyType(Policy.of_edges([("a", "b")], ["a", "b", "c"]), alpha="1/2")
     >>> pairs.contains(randomized_response(3, alpha="1/2")), pairs.contains([[1, 0], [1, 0], [0, 1]])
     (True, True)

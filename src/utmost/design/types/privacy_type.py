@@ -9,27 +9,18 @@ from math import ceil, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.channels import Channel
-from utmost.design.spaces import Space, counts, discrete, level_per
-from utmost.design.spaces.families import DiscreteMetric
+from utmost.core.exact.arrays import Array, Rebuilt, as_rationals, is_exact
+from utmost.core.exact.intervals import Interval, exp_interval, is_lower, log_interval
+from utmost.core.exact.kinds import checked, named
+from utmost.core.exact.levels import Level, level_argument
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.surds import Surd
+from utmost.design.channels.channel import Channel
+from utmost.design.spaces.distance_units import level_per
+from utmost.design.spaces.families import DiscreteMetric, counts, discrete
+from utmost.design.spaces.space import Space
 from utmost.errors import NotAChannel, OutOfRange
-from utmost.laws.exact import (
-    Array,
-    Interval,
-    Level,
-    Number,
-    Surd,
-    as_rationals,
-    checked,
-    exp_interval,
-    is_exact,
-    log_interval,
-)
-from utmost.laws.exact.arrays import Rebuilt
-from utmost.laws.exact.intervals import is_lower
-from utmost.laws.exact.kinds import named
-from utmost.laws.exact.levels import level_argument
-from utmost.laws.exact.shown import Shown
 
 Length = Fraction | Surd
 """A distance, exactly."""
@@ -203,8 +194,8 @@ class PrivacyType(Shown, Rebuilt):
 
     Source: [fernandes2022], section III; for counts, [ghosh2009], section 2.1.
 
-    >>> from utmost.design.channels import geometric_channel
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.channels import geometric_channel
+    >>> from utmost.spaces import counts
     >>> PrivacyType(counts(3), alpha="1/2").contains(geometric_channel(4, alpha="1/2"))
     True
     """

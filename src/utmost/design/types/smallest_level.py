@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 
-from utmost.design.channels import Channel
-from utmost.design.spaces import Space
+from utmost.core.exact.intervals import Interval, is_lower, log_interval, round_up
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.surds import Surd
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.design.channels.channel import Channel
+from utmost.design.spaces.space import Space
 from utmost.design.types.curves import Law, curve_distance, curve_of_law
 from utmost.design.types.privacy_type import is_steeper, rows_of, suspects
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.laws.exact import Interval, Level, Number, Surd, checked, exact, level, log_interval, round_up
-from utmost.laws.exact.intervals import is_lower
-from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import IntegerLaw
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,7 +75,7 @@ def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon
     Source: [fernandes2022], section III.
 
     >>> from utmost.design.channels.on_counts import renormalised_geometric_channel
-    >>> from utmost.design.spaces import counts
+    >>> from utmost.spaces import counts
     >>> found = smallest_epsilon(renormalised_geometric_channel(3, alpha="1/2"), counts(2))
     >>> found.level, found.pair, found.outcome
     (level(alpha='7/16'), (0, 1), 0)
@@ -138,7 +141,7 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
 
     Source: [geng2012], (24) and (76); shifts beyond the sensitivity: docs/theory/trade-off.md.
 
-    >>> from utmost.laws.noise import DiscreteStaircase, Geometric
+    >>> from utmost.noise import DiscreteStaircase, Geometric
     >>> [kept_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]
     [level(epsilon=2), level(epsilon='4/3')]
     """
@@ -166,7 +169,7 @@ def check_promise(
     Raises:
         PromiseBroken: when a likelihood ratio exceeds e^epsilon, or none attains it: then noise is wasted.
 
-    >>> from utmost.laws.noise import Geometric
+    >>> from utmost.noise import Geometric
     >>> check_promise(Geometric(epsilon=1, sensitivity=3))
     >>> check_promise(Geometric(epsilon=1, sensitivity=3), epsilon=1, shift=4)
     Traceback (most recent call last):

@@ -7,23 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, objects, to_floats
+from utmost.core.exact.intervals import Interval, round_up
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact
 from utmost.design.types.curves import Curve, Law, StaircaseCurve, curve_of
 from utmost.errors import OutOfRange
-from utmost.laws.exact import (
-    Array,
-    Interval,
-    Level,
-    Number,
-    as_array,
-    checked,
-    exact,
-    frozen,
-    is_exact,
-    level,
-    objects,
-    round_up,
-    to_floats,
-)
 
 
 def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -> Any:
@@ -53,7 +43,7 @@ def tradeoff(law: Law | Any, false_alarm: object, shift: Number | None = None) -
     Cost: a closed form for each p, whatever the sensitivity and the shift; exact ones take a bisection.
     Source: [geng2012], equations (3) to (11) and (15); the other curves are derived in docs/theory/trade-off.md.
 
-    >>> from utmost.laws.noise import DiscreteStaircase, Laplace
+    >>> from utmost.noise import DiscreteStaircase, Laplace
     >>> tradeoff(DiscreteStaircase(alpha="1/2", sensitivity=3, step=2), "1/6")
     Fraction(2, 3)
     >>> tradeoff(Laplace(epsilon=1), [0, 0.25, 1]).round(4).tolist()
@@ -125,7 +115,7 @@ def delta(
     Raises:
         NotALevel: for a negative epsilon and for what is no level.
 
-    >>> from utmost.laws.noise import Geometric, Laplace
+    >>> from utmost.noise import Geometric, Laplace
     >>> delta(Geometric(alpha="1/2"), 0), delta(Geometric(alpha="1/2"), alpha="3/4"), delta(Geometric(alpha="1/2"), 1)
     (Fraction(1, 3), Fraction(2, 9), 0.0)
     >>> round(delta(Laplace(epsilon=1), 0.5), 6)
@@ -143,7 +133,7 @@ def delta(
 def profile(law: Law | Any, epsilons: Iterable[Number | Level], shift: Number | None = None) -> NDArray[np.float64]:
     """`delta` at each of several epsilons, as floats rounded up.
 
-    >>> from utmost.laws.noise import Laplace
+    >>> from utmost.noise import Laplace
     >>> profile(Laplace(epsilon=1), [0, 0.5, 1]).round(4).tolist()
     [0.3935, 0.2212, 0.0]
     """
@@ -157,7 +147,7 @@ def total_variation(law: Law | Any, shift: Number | None = None) -> Fraction | f
     It is `delta` at epsilon 0. For a staircase law at its sensitivity it is (1 - mu) tanh(epsilon/2), where mu is the
     mass of the outcomes that reveal nothing; for the Laplace law at the shift s it is 1 - exp(-epsilon s / (2 D)).
 
-    >>> from utmost.laws.noise import Geometric
+    >>> from utmost.noise import Geometric
     >>> total_variation(Geometric(alpha="1/2")), total_variation(Geometric(alpha="1/2"), shift=0)
     (Fraction(1, 3), Fraction(0, 1))
     """

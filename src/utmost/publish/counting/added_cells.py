@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact.arrays import roomy
+from utmost.core.exact.arrays import roomy
+from utmost.publish.counting.bounding import begins
 from utmost.publish.counting.numbered_cells import NumberedCells
-from utmost.publish.tables.bounding import begins
-from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
+from utmost.tables.axes.few_cells import MOST_LAID, FewCells
 
 _COMPACT, _FITS = 1 << 22, 1 << 62
 

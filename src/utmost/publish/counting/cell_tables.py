@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked
+from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, NotDeclared, OutOfRange, WrongKind
-from utmost.laws.exact import checked
-from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.tables.adapters import TableAdapter, adapter_of, no_column
-from utmost.publish.tables.axis_places import reader_of
-from utmost.publish.tables.columns import SMALLER_UNIT, integer_column, number_cells
-from utmost.publish.tables.event_batches import declared_spelling
-from utmost.publish.workloads import Domain
-from utmost.publish.workloads.spelling import Spelling
+from utmost.tables.axes.domain import Domain
+from utmost.tables.cells.axis_places import reader_of
+from utmost.tables.cells.columns import SMALLER_UNIT, integer_column, number_cells
+from utmost.tables.cells.event_batches import declared_spelling
+from utmost.tables.cells.spelling import Spelling
+from utmost.tables.frames.adapters import TableAdapter, adapter_of, no_column
 
 
 @checked

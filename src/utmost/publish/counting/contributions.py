@@ -13,20 +13,22 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, exact_integer
+from utmost.core.privacy.amount import Amount
+from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.privacy import Amount, Unit
+from utmost.publish.counting.bounding import Pairs, begins
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import Kept, counted_cells, read_outside
 from utmost.publish.counting.counted_measures import AmountWords, Measure, MeasureWords
 from utmost.publish.counting.counting_plan import Counting
 from utmost.publish.counting.declared_axes import declared_domain
-from utmost.publish.tables.bounding import Pairs, Progress, begins
-from utmost.publish.tables.event_batches import declared_spelling
-from utmost.publish.workloads import Domain, plain
-from utmost.publish.workloads.axes import Label
-from utmost.publish.workloads.spelling import Spelling, SpellingWords
+from utmost.tables.axes.axes import Label, plain
+from utmost.tables.axes.domain import Domain
+from utmost.tables.cells.event_batches import Progress, declared_spelling
+from utmost.tables.cells.spelling import Spelling, SpellingWords
 
 _FITS = 1 << 62
 

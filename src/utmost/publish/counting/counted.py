@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import frozen, roomy
+from utmost.core.exact.kinds import checked, checked_parts
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.shown import Shown, one_line
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange
-from utmost.laws.exact import Number, checked, checked_parts, frozen
-from utmost.laws.exact.arrays import roomy
-from utmost.laws.exact.shown import Shown, one_line
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.integers import narrowed
 from utmost.provided import provided
+from utmost.publish.counting.counting_report import CountAccount
 from utmost.publish.counting.proved_table import ProvedTable
-from utmost.publish.tables.adapters import labelled
-from utmost.publish.tables.count_account import CountAccount
-from utmost.publish.tables.saving import Digest, Publication, saved
-from utmost.publish.workloads import Domain
 from utmost.publish.workloads.amount_pair import AmountPair
-from utmost.publish.workloads.domain import Family
-from utmost.publish.workloads.few_cells import FewCells
-from utmost.publish.workloads.whole_rows import WholeRows
+from utmost.publish.workloads.row_unit import WholeRows
+from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.few_cells import FewCells
+from utmost.tables.files.saving import Digest, Publication, saved
+from utmost.tables.frames.adapters import labelled
 
 if TYPE_CHECKING:  # a table knows no plan until one comes
-    from utmost.publish.workloads import Strategy
+    from utmost.publish.workloads.planning.strategy import Strategy
 
 _PLAIN = None, None  # neither two parts of sums nor distinct values
 

@@ -13,11 +13,14 @@ from typing import Any, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.long_work import long_work
+from utmost.core.sampling.integers import narrowed
 from utmost.errors import FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
-from utmost.laws.exact import checked
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.sampling.integers import narrowed
 from utmost.publish.counting.added_cells import AddedCells
+from utmost.publish.counting.bounding import Pairs, added_by_cell, least_hashed
+from utmost.publish.counting.cell_totals import CELL, cell_totals, gathered_totals, read_totals, totals_schema
+from utmost.publish.counting.contribution_selection import by_cell, in_one_part, in_rows, joined_pairs, least_in_all
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_measures import (
     LARGEST_DOMAIN,
@@ -28,26 +31,23 @@ from utmost.publish.counting.counted_measures import (
     read_measures,
 )
 from utmost.publish.counting.counting_plan import Counting
+from utmost.publish.counting.counting_report import CountAccount
 from utmost.publish.counting.declared_axes import declared_domain, whole_rows
 from utmost.publish.counting.distinct_values import ValuesSeen, few_values
-from utmost.publish.counting.kept_pairs import by_cell, in_one_part, in_rows, joined_pairs, least_in_all
 from utmost.publish.counting.numbered_cells import NumberedCells
-from utmost.publish.tables.account_tally import AccountTally
-from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.axis_places import reader_of
-from utmost.publish.tables.bounding import Pairs, Progress, added_by_cell, least_hashed
-from utmost.publish.tables.cell_totals import CELL, cell_totals, gathered_totals, read_totals, totals_schema
-from utmost.publish.tables.count_account import CountAccount
-from utmost.publish.tables.engines import engine_frame, is_engine_frame
-from utmost.publish.tables.event_batches import Batch, any_column, declared_spelling, read_events
-from utmost.publish.tables.event_codes import check_type
-from utmost.publish.tables.persons_in_buckets import persons_of
-from utmost.publish.tables.rows_alone import RowsAlone, rows_of
-from utmost.publish.workloads import Axis, Domain
-from utmost.publish.workloads.axes import Label
-from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
-from utmost.publish.workloads.spelling import Spelling, SpellingWords
-from utmost.publish.workloads.whole_rows import WholeRows
+from utmost.publish.counting.persons_in_buckets import PersonsInBuckets, persons_of
+from utmost.publish.counting.report_tally import AccountTally
+from utmost.publish.counting.row_per_person import RowsAlone, rows_of
+from utmost.publish.workloads.row_unit import WholeRows
+from utmost.tables.axes.axes import Axis, Label
+from utmost.tables.axes.domain import Domain
+from utmost.tables.axes.few_cells import MOST_LAID, FewCells
+from utmost.tables.cells.axis_places import reader_of
+from utmost.tables.cells.event_batches import Batch, Progress, any_column, declared_spelling, read_events
+from utmost.tables.cells.event_codes import check_type
+from utmost.tables.cells.spelling import Spelling, SpellingWords
+from utmost.tables.engines.engines import engine_frame, is_engine_frame
+from utmost.tables.frames.adapters import check_there
 
 KEY_BYTES = 32
 
@@ -319,7 +319,7 @@ def _counted_by_engine(events: Any, rule: "Kept") -> tuple[Cells, str]:
     if plan.person is None:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
     else:
-        batches = read.kept(rule, totals_schema(CELL))
+        batches = read.added_up_by(plan.person, PersonsInBuckets(rule), totals_schema(CELL))
     sums = rule.seen.taken_from(rule.tally.taken_from(batches))
     if rule.size > MOST_LAID:
         return AddedCells.of(read_totals(sums)), frame.kind

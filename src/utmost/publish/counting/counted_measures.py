@@ -7,16 +7,18 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import named, wrong_kind
+from utmost.core.exact.numbers import Number, exact_integer, natural
+from utmost.core.privacy.amount import Amount
+from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, exact_integer, natural, wrong_kind
-from utmost.laws.exact.kinds import named
-from utmost.laws.privacy import Amount, Unit
-from utmost.publish.tables.bounding import Pairs
-from utmost.publish.tables.event_amounts import rounded_amounts
-from utmost.publish.tables.event_batches import Batch
-from utmost.publish.tables.event_codes import amounts_in
-from utmost.publish.workloads import Axis, Domain
-from utmost.publish.workloads.spelling import Spelling
+from utmost.publish.counting.bounding import Pairs
+from utmost.tables.axes.axes import Axis
+from utmost.tables.axes.domain import Domain
+from utmost.tables.cells.event_amounts import rounded_amounts
+from utmost.tables.cells.event_batches import Batch
+from utmost.tables.cells.event_codes import amounts_in
+from utmost.tables.cells.spelling import Spelling
 
 Bounds = Number | Sequence[Number]
 """What one person may add to one cell: at most so much from 0 on, or between two ends."""
@@ -76,7 +78,7 @@ def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> Measu
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
     >>> words = {"person": "user", "domain": {"shop": ["A", "B"]}, "at_most": 1}
-    >>> from utmost.publish.counting import count_table
+    >>> from utmost.counting import count_table
     >>> tables = count_table(events, measures={"visits": count(2), "spent": sum("paid", per_cell=6)}, **words)
     >>> tables["visits"].cells.tolist(), tables["spent"].table("shop")["spent"].tolist()
     ([2, 1], [6, 2])
@@ -125,7 +127,7 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "A"], "product": ["tea", "milk", "tea"]}
     >>> words = {"person": "user", "domain": {"shop": ["A", "B"]}, "at_most": 1}
-    >>> from utmost.publish.counting import count_table
+    >>> from utmost.counting import count_table
     >>> products = distinct("product", of=["tea", "milk", "salt"], at_most=2)
     >>> table = count_table(events, measures={"products": products}, **words)["products"]
     >>> table.cells.tolist(), table.unit.sensitivity

@@ -7,8 +7,9 @@ from typing import Any
 from utmost.errors import OutOfRange
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, Measure
 from utmost.publish.counting.declared_axes import chosen_axes, part_axis
-from utmost.publish.workloads import Axis, Domain
-from utmost.publish.workloads.spelling import Spelling
+from utmost.tables.axes.axes import Axis
+from utmost.tables.axes.domain import Domain
+from utmost.tables.cells.spelling import Spelling
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from utmost.core.exact.kinds import wrong_kind
 from utmost.errors import NotDeclared, OutOfRange
-from utmost.laws.exact import wrong_kind
-from utmost.publish.workloads import Axis, Domain
-from utmost.publish.workloads.whole_rows import WholeRows
+from utmost.publish.workloads.row_unit import WholeRows
+from utmost.tables.axes.axes import Axis
+from utmost.tables.axes.domain import Domain
 
 
 def declared_domain(domain: Any, by: Any) -> Domain:
@@ -20,7 +21,7 @@ def declared_domain(domain: Any, by: Any) -> Domain:
             "which values there are must be declared before anybody is counted",
             came="no domain" if by is None else "columns without a domain",
             remedy='Pass domain=ut.Domain(page=["A", "B"]), say: values found in the data would themselves tell of '
-            "people. Where nobody can list them, use ut.publish.releases.select_keys.",
+            "people. Where nobody can list them, use ut.releases.select_keys.",
         )
     return domain if isinstance(domain, Domain) else Domain.of_facts(domain)
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.publish.tables.bounding import Pairs, begins, least_hashed
-from utmost.publish.tables.cell_totals import CELL
-from utmost.publish.tables.extra import extra
+from utmost.publish.counting.bounding import Pairs, begins, least_hashed
+from utmost.publish.counting.cell_totals import CELL
+from utmost.tables.optional_imports import extra
 
 _COMPACT = 1 << 22
 

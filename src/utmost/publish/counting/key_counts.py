@@ -13,22 +13,23 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import exact_integer, natural
+from utmost.core.sampling.item_words import Identifiers, item_tags
 from utmost.errors import BadTable, OutOfRange
-from utmost.laws.exact import checked, exact_integer, natural
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.sampling.item_words import Identifiers, item_tags
+from utmost.publish.counting.bounding import Pairs, identified, marking_secret, pair_marks
+from utmost.publish.counting.cell_totals import TOTAL, totals_schema, wide_integers
 from utmost.publish.counting.counted_events import KEY_BYTES
-from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.bounding import Pairs, Progress, identified, marking_secret, pair_marks
-from utmost.publish.tables.cell_totals import TOTAL, totals_schema, wide_integers
-from utmost.publish.tables.columns import is_missing
-from utmost.publish.tables.engines import engine_frame, is_engine_frame
-from utmost.publish.tables.event_batches import Batch, declared_spelling, read_events
-from utmost.publish.tables.event_codes import distinct_cells
-from utmost.publish.tables.extra import extra
-from utmost.publish.tables.persons_in_buckets import persons_of
-from utmost.publish.workloads.axes import text_of
-from utmost.publish.workloads.spelling import Spelling
+from utmost.publish.counting.persons_in_buckets import PersonsInBuckets, persons_of
+from utmost.tables.axes.axes import text_of
+from utmost.tables.cells.columns import is_missing
+from utmost.tables.cells.event_batches import Batch, Progress, declared_spelling, read_events
+from utmost.tables.cells.event_codes import distinct_cells
+from utmost.tables.cells.spelling import Spelling
+from utmost.tables.engines.engines import engine_frame, is_engine_frame
+from utmost.tables.frames.adapters import check_there
+from utmost.tables.optional_imports import extra
 
 _KEY = "key"
 _MOST_SHARES = 10**6
@@ -134,7 +135,7 @@ def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, Any]:
     frame, wanted = engine_frame(events), [keys.person, keys.column]
     check_there(wanted, frame.schema().names)
     counts: dict[str, int] = defaultdict(int)
-    for batch in frame.select(wanted).kept(keys, totals_schema(_KEY, text=True)):
+    for batch in frame.select(wanted).added_up_by(keys.person, PersonsInBuckets(keys), totals_schema(_KEY, text=True)):
         for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
             counts[name] += int(count)
     return keys.ordered(counts)

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.sampling.item_words import Identifiers, item_tags
 from utmost.errors import OutOfRange
-from utmost.laws.sampling.item_words import Identifiers, item_tags
-from utmost.publish.tables.bounding import begins, marking_secret
-from utmost.publish.workloads.few_cells import FewCells
+from utmost.publish.counting.bounding import begins, marking_secret
+from utmost.tables.axes.few_cells import FewCells
 
 _COMPACT = 1 << 20
 

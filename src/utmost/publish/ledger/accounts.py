@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, Unpack
 
+from utmost.core.exact.kinds import spelled
+from utmost.core.exact.levels import Level, level, level_in
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, level
-from utmost.laws.exact.kinds import spelled
-from utmost.laws.exact.levels import level_in
-from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.budgets import limited, rehearsed
 from utmost.publish.ledger.events import Event, check_name

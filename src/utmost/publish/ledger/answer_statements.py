@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from utmost.laws.exact import Level
+from utmost.core.exact.levels import Level
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.table_statements import Stated
-from utmost.publish.tables.adapters import adapter_of, engine_door, published_names
-from utmost.publish.tables.saving import Digest, Publication
+from utmost.tables.files.saving import Digest, Publication
+from utmost.tables.frames.adapters import adapter_of, engine_door, published_names
 
 
 def ledger_facts(state: State, release: Published, at: Level) -> LedgerFacts:

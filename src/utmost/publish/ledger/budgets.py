@@ -3,9 +3,10 @@
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.written_levels import level_text
 from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange, warn
-from utmost.laws.exact import Level, exact_integer
-from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.spending import Budget, Spending, together

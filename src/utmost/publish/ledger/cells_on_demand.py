@@ -11,14 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.levels import Level, level_in
+from utmost.core.exact.numbers import Number, natural
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, natural, wrong_kind
-from utmost.laws.exact.levels import level_in
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger.item_ledger import LedgerItems, check_universe, request_by_item
 from utmost.publish.ledger.requests import AtWords, Brought
-from utmost.publish.promises.keys import counted_keys, keys_of_one
+from utmost.publish.promises.partition_selection import counted_keys, keys_of_one
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.vast_domains import Universe, check_places, size_text, universe_facts
@@ -98,8 +99,8 @@ class LedgerCells:
     """The releases of a ledger whose cells are answered on demand; made by `Ledger.cells_on_demand`.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from utmost.publish.ledger import Ledger
-    >>> from utmost.publish.releases import Texts
+    >>> from utmost.ledger import Ledger
+    >>> from utmost.releases import Texts
     >>> words, counts = Texts("abcdefghijklmnopqrstuvwxyz", most=20), {"influenza": 900, "plague": 1}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     searches = ledger.cells_on_demand.publish("searches", counts, words, most=1000, epsilon=1)

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from utmost.core.exact.disk import force
 from utmost.errors import LedgerUnavailable
-from utmost.laws.exact.disk import force
 from utmost.publish.ledger.key import make_file
 
 _TITLE = "# Ledgers that were begun with this key. One that is lost is restored from a backup, or its line is removed."

@@ -10,15 +10,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.long_work import long_work
+from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable, NotPublished, Unsupported
-from utmost.laws.exact import Level
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.ledger.item_ledger import LedgerItems, check_unstored
 from utmost.publish.ledger.requests import Publishing
 from utmost.publish.ledger.state import Published
-from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import check_size
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import (
@@ -30,8 +30,8 @@ from utmost.publish.releases.item_columns import (
 )
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
-from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.engines import EngineFrame, engine_frame
+from utmost.tables.engines.engines import EngineFrame, engine_frame
+from utmost.tables.frames.adapters import check_there
 
 
 def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[int, Any]:

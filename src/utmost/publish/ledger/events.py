@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from utmost.core.exact.shown import Shown
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
-from utmost.laws.exact.shown import Shown
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import Row
 

@@ -11,21 +11,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
+from utmost.core.exact.kinds import spelled
+from utmost.core.exact.levels import Level, level_in
+from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, exact_integer
-from utmost.laws.exact.kinds import spelled
-from utmost.laws.exact.levels import level_in
-from utmost.laws.exact.written_levels import level_text
+from utmost.publish.ledger.block_encryption import Root
 from utmost.publish.ledger.book import Book, Page
+from utmost.publish.ledger.duplicate_data import Likeness, likeness_secret
 from utmost.publish.ledger.item_rows import item_release
-from utmost.publish.ledger.likeness import Likeness, likeness_secret
 from utmost.publish.ledger.publishing import asked_version, check_allowed, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
 from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords
 from utmost.publish.ledger.responses import FORM, Committed
 from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ByItem, Published
-from utmost.publish.ledger.vault import Root
 from utmost.publish.promises.declared_columns import check_size, chosen_columns
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
@@ -40,8 +40,8 @@ class LedgerItems:
     """The releases of a ledger that an engine answers; made by `Ledger.items`.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from utmost.publish.ledger import Ledger
-    >>> from utmost.laws.sampling import Identifiers
+    >>> from utmost.ledger import Ledger
+    >>> from utmost.sampling import Identifiers
     >>> ids, values = [Identifiers.of(["a", "b"])], {"n": [601, 370]}
     >>> promise = {"sensitivity": 1, "cells": 1}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:

@@ -6,10 +6,10 @@ from hashlib import sha256
 
 import numpy as np
 
+from utmost.core.exact.levels import Level
+from utmost.core.sampling.integers import Integers
+from utmost.core.sampling.item_words import Tags
 from utmost.errors import LedgerDamaged
-from utmost.laws.exact import Level
-from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.item_words import Tags
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.source import noise_secret

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_of_text
 from utmost.errors import LedgerDamaged
-from utmost.laws.exact import Level
-from utmost.laws.exact.written_levels import level_of_text
 from utmost.publish.promises.promise import Part
 
 OFFERED: Mapping[str, tuple[type, ...]] = {

@@ -10,10 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NoReturn
 
+from utmost.core.exact.disk import force
+from utmost.core.sampling.item_words import behind_lengths
+from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerUnavailable, Unsupported
-from utmost.laws.exact.disk import force
-from utmost.laws.sampling.item_words import behind_lengths
-from utmost.laws.sampling.random_bits import entropy
 
 OWNER_ONLY = 0o600
 

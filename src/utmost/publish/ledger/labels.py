@@ -29,12 +29,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from utmost.core.exact.arrays import plain_cells
+from utmost.core.sampling.random_bits import entropy
 from utmost.errors import BadTable, LedgerDamaged
-from utmost.laws.exact.arrays import plain_cells
-from utmost.laws.sampling.random_bits import entropy
+from utmost.publish.ledger.block_encryption import About, Seal
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import Rows
-from utmost.publish.ledger.vault import About, Seal
 from utmost.publish.promises.drawing import BLOCK
 
 Cells = Mapping[str, list[Any]]

@@ -8,14 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar, Unpack
 
+from utmost.core.exact.kinds import possible_path, spelled
+from utmost.core.exact.levels import Level, level, level_in
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import Unsupported
-from utmost.laws.exact import Level, Number, level, possible_path
-from utmost.laws.exact.kinds import spelled
-from utmost.laws.exact.levels import level_in
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.answer_statements import answer_publication, ledger_facts
 from utmost.publish.ledger.book import Book
@@ -49,8 +48,8 @@ from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.publish.tables.adapters import engine_door
-from utmost.publish.tables.saving import Publication, check_destination_free, file_words, saved
+from utmost.tables.files.saving import Publication, check_destination_free, file_words, saved
+from utmost.tables.frames.adapters import engine_door
 
 T = TypeVar("T")
 
@@ -315,7 +314,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             version: which one; the newest if left out.
             confidence: of the error bars.
             family: of a release by a plan, which table, see `WorkloadRelease.save`.
-            path, format, sign, overwrite: as for `utmost.publish.tables.saving.saved`.
+            path, format, sign, overwrite: as for `utmost.tables.files.saving.saved`.
 
         Returns:
             The statement, with the digest of the file, and what this answer and all before it cost together.

@@ -6,12 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from utmost.core.exact.disk import force
+from utmost.core.exact.kinds import possible_path
+from utmost.core.exact.levels import Level
+from utmost.core.sampling.integers import joined
+from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, NotPublished, OutOfRange, Unsupported
-from utmost.laws.exact import Level, possible_path
-from utmost.laws.exact.disk import force
-from utmost.laws.sampling.integers import joined
-from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger.answer_statements import ledger_facts
+from utmost.publish.ledger.block_encryption import handed_seal
 from utmost.publish.ledger.book import Book, Page, open_book
 from utmost.publish.ledger.creation_mark import CreationMark
 from utmost.publish.ledger.events import START, read_event
@@ -21,7 +23,6 @@ from utmost.publish.ledger.responses import answer_alone, labels_of, stored_bloc
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import Part, Rows, Store
-from utmost.publish.ledger.vault import handed_seal
 from utmost.publish.ledger.verification import verified
 from utmost.publish.ledger.witness import Witness
 from utmost.publish.promises.drawing import BLOCK

@@ -17,10 +17,12 @@ from hashlib import sha256
 from itertools import takewhile
 from typing import Any, Protocol
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.written_levels import level_text
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import AlreadyPublished, LedgerDamaged, NeedsTable, OutOfRange, Quarantined, WrongKind
-from utmost.laws.exact import Level, exact_integer
-from utmost.laws.exact.written_levels import level_text
-from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.ledger.block_encryption import Root, Seal, checked_parts, level_seal
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_with
 from utmost.publish.ledger.events import check_name
@@ -28,7 +30,6 @@ from utmost.publish.ledger.kept_mechanisms import DrawnAnswers, KeptMechanism
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import Item, State
 from utmost.publish.ledger.store import Rows
-from utmost.publish.ledger.vault import Root, Seal, checked_parts, level_seal
 from utmost.publish.promises.drawing import BLOCK
 
 _TAG = 16
@@ -77,7 +78,7 @@ class AnswerIndex:
 
 
 class Answering(Protocol):
-    """A mechanism whose level has been checked, as `utmost.design.local` reads it."""
+    """A mechanism whose level has been checked, as `utmost.local` reads it."""
 
     @property
     def level(self) -> Level:

@@ -2,13 +2,12 @@
 
 from typing import Any, Unpack, cast
 
+from utmost.core.exact.kinds import spelled
+from utmost.core.exact.levels import LevelWords
+from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
+from utmost.core.sampling.random_bits import Randomness, entropy, secure
 from utmost.errors import Unsupported
-from utmost.laws.exact import Number
-from utmost.laws.exact.kinds import spelled
-from utmost.laws.exact.levels import LevelWords
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.sampling.item_words import SECRET_BYTES, item_tags
-from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
@@ -19,7 +18,7 @@ from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.plan import warn_of_rows
 from utmost.publish.promises.promise import Promise, Words
 from utmost.publish.promises.table_statements import Stated
-from utmost.publish.tables.engines import is_engine_frame
+from utmost.tables.engines.engines import is_engine_frame
 
 
 class ReleaseWords(LevelWords, Words, total=False):

@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from utmost.core.exact.written_levels import level_text
+from utmost.core.sampling.item_words import Tags, item_tags
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import AlreadyPublished, OutOfRange
-from utmost.laws.exact.written_levels import level_text
-from utmost.laws.sampling.item_words import Tags, item_tags
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_after
+from utmost.publish.ledger.duplicate_data import Likeness, value_digests
 from utmost.publish.ledger.item_rows import digest_of_tags, tag_parts
 from utmost.publish.ledger.labels import Labels, label_parts, sealed_labels
-from utmost.publish.ledger.likeness import Likeness, value_digests
 from utmost.publish.ledger.relaxing import Answered, Order, Spent, check_values
 from utmost.publish.ledger.requests import Publishing
 from utmost.publish.ledger.responses import Committed, Progress, new_response, stored_response

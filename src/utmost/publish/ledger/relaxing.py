@@ -8,18 +8,19 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact_integer
+from utmost.core.sampling.integers import Integers
+from utmost.core.sampling.item_words import Tags, item_tags
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, DataChanged, LedgerDamaged, NeedsTable, Quarantined, RowsRenamed, warn
-from utmost.laws.exact import Level, exact_integer
-from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.item_words import Tags, item_tags
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.ledger.answer_statements import ledger_facts
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_after
+from utmost.publish.ledger.duplicate_data import Likeness, row_names, value_digests
 from utmost.publish.ledger.item_rows import stored_tags
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Named
-from utmost.publish.ledger.likeness import Likeness, row_names, value_digests
 from utmost.publish.ledger.responses import Committed, Progress, new_response, page_labels, stored_response
 from utmost.publish.ledger.source import Source, check_unchanged, commitment, difference, noise_secret, read_source
 from utmost.publish.ledger.state import Published, State

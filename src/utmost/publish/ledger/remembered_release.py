@@ -5,14 +5,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.shown import Shown, brief, one_line
 from utmost.errors import NeedsTable, UtmostError
-from utmost.laws.exact import Level, Number
-from utmost.laws.exact import level as level_of
-from utmost.laws.exact.shown import Shown, brief, one_line
 from utmost.provided import provided
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.reader_verbs import AnswersReaders
-from utmost.publish.tables.engines import is_engine_frame
+from utmost.tables.engines.engines import is_engine_frame
 
 
 class Memory(Protocol):
@@ -61,7 +62,8 @@ class Release(AnswersReaders, Shown):
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from utmost import Ledger, Promise
+    >>> from utmost.ledger import Ledger
+    >>> from utmost.promises import Promise
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/kept.db", create=True) as ledger:

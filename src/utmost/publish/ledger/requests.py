@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from utmost.core.exact.levels import Level, LevelWords, level_in
+from utmost.core.exact.numbers import exact_integer
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, exact_integer
-from utmost.laws.exact.levels import LevelWords, level_in
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.source import Source, check_source, read_source
 from utmost.publish.ledger.state import State
 from utmost.publish.promises.declared_columns import chosen_columns, declared_columns
 from utmost.publish.promises.promise import Promise, Words, promise_of, stated_promise
-from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.tables.saving import FileWords
+from utmost.tables.files.saving import FileWords
+from utmost.tables.frames.adapters import adapter_of
 
 
 class AtWords(LevelWords, total=False):

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from utmost.core.exact.numbers import exact_integer
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import WrongKind
-from utmost.laws.exact import exact_integer
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.provided import provided
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.events import check_name
@@ -59,15 +59,15 @@ class Responding:
             BudgetExceeded: where the dataset's limit does not allow the mechanism's level.
             NeedsTable: for a person without an answer whose secret is None.
             OutOfRange, WrongKind: for what is no person, secret, name or version; no person and no secret is repeated.
-            PromiseBroken, Unsupported: for a mechanism that keeps no level exactly, see `utmost.design.local`.
+            PromiseBroken, Unsupported: for a mechanism that keeps no level exactly, see `utmost.local`.
             Quarantined: in a ledger that was rolled back, and for a mechanism that lost answers so.
 
         Cost: the first call of a process reads the answers of the version once; then those that are new.
 
         >>> from tempfile import TemporaryDirectory
-        >>> from utmost.publish.ledger import Ledger
-        >>> from utmost.design.channels import Channel
-        >>> from utmost.design.spaces import discrete
+        >>> from utmost.ledger import Ledger
+        >>> from utmost.channels import Channel
+        >>> from utmost.spaces import discrete
         >>> coin = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
         >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/answers.db", create=True) as ledger:
         ...     first = ledger.respond("smokes", coin, {"ada": "yes", "ben": "no"}, space=discrete(2))

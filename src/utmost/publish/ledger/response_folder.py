@@ -15,22 +15,21 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Unpack
 
+from utmost.core.exact.disk import force
+from utmost.core.exact.kinds import spelled, wrong_kind
+from utmost.core.exact.levels import Level, level_in
+from utmost.core.exact.written_levels import level_text
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
-from utmost.laws.exact import Level, wrong_kind
-from utmost.laws.exact.disk import force
-from utmost.laws.exact.kinds import spelled
-from utmost.laws.exact.levels import level_in
-from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.requests import AtWords
 from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
-from utmost.publish.tables import parquet
-from utmost.publish.tables.engines import engine_frame
-from utmost.publish.tables.extra import extra
+from utmost.tables.engines.engines import engine_frame
+from utmost.tables.files import parquet
+from utmost.tables.optional_imports import extra
 
 if TYPE_CHECKING:  # whoever has a ledger has its room; others do not wait for it
-    from utmost.publish.ledger import Ledger
+    from utmost.publish.ledger.ledger import Ledger
     from utmost.publish.ledger.state import Published
 
 _MANIFEST, _FORM = "manifest.json", 1
@@ -79,7 +78,7 @@ class ResponseFolder:
 
     >>> from tempfile import TemporaryDirectory
     >>> import polars as pl
-    >>> from utmost.publish.ledger import Ledger
+    >>> from utmost.ledger import Ledger
     >>> table = pl.LazyFrame({"ward": ["a", "b"], "n": [601, 370]})
     >>> promise = {"columns": "n", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
@@ -95,7 +94,7 @@ class ResponseFolder:
     path: Path
 
     def __post_init__(self) -> None:
-        from utmost.publish.ledger import Ledger
+        from utmost.publish.ledger.ledger import Ledger
 
         if not isinstance(self.ledger, Ledger):
             raise wrong_kind("ledger", "a Ledger", self.ledger)

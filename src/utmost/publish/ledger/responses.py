@@ -5,27 +5,27 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.long_work import tell
+from utmost.core.exact.written_levels import level_text
+from utmost.core.sampling.draw import CONSTANT_UP_TO, Method
+from utmost.core.sampling.integers import Integers, joined
+from utmost.core.sampling.item_words import Tags
+from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.errors import LedgerDamaged, Unsupported
-from utmost.laws.exact import Level
-from utmost.laws.exact.long_work import tell
-from utmost.laws.exact.written_levels import level_text
-from utmost.laws.sampling.draw import CONSTANT_UP_TO, Method
-from utmost.laws.sampling.integers import Integers, joined
-from utmost.laws.sampling.item_words import Tags
-from utmost.laws.sampling.random_bits import KeyedRandomness, Randomness
+from utmost.publish.ledger.block_encryption import Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import Named, label_key_under, label_seal, stored_labels
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Rows
-from utmost.publish.ledger.vault import Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
 from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
-from utmost.publish.tables.adapters import adapter_of, table_of
+from utmost.tables.frames.adapters import adapter_of, table_of
 
 FORM = 2
 """How new responses are sealed."""

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+from utmost.core.exact.kinds import spelled
+from utmost.core.exact.levels import LevelWords
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact.kinds import spelled
-from utmost.laws.exact.levels import LevelWords
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_with
@@ -16,9 +16,8 @@ from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.promise import promise_of
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.tables.adapters import engine_door
-from utmost.publish.workloads import SharedLevel
-from utmost.publish.workloads.shared_level import levels_of_tables
+from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
+from utmost.tables.frames.adapters import engine_door
 
 Answers = list[Answered | None]
 """For each measure, what is stored of it, or drawn; None where there is nothing yet."""
@@ -62,8 +61,11 @@ class PublishingMeasures:
         Source: composition; docs/theory/counting.md, "One level for several measures".
 
         >>> from tempfile import TemporaryDirectory
-        >>> from utmost import Ledger, Workload, count, count_table, strategy, sum
-        >>> from utmost.publish.workloads import share_level
+        >>> from utmost.ledger import Ledger
+        >>> from utmost.workloads import Workload, strategy
+        >>> from utmost.publish.counting.counted_measures import count, sum
+        >>> from utmost.counting import count_table
+        >>> from utmost.workloads import share_level
         >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
         >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
         >>> tables = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, measures=measures)

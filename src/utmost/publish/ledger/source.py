@@ -20,20 +20,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import objects, plain_cells
+from utmost.core.exact.levels import Level
+from utmost.core.sampling.integers import Integers
+from utmost.core.sampling.item_words import Identifiers, Tags, check_unique
 from utmost.errors import BadTable, DataChanged
-from utmost.laws.exact import Level, objects
-from utmost.laws.exact.arrays import plain_cells
-from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.item_words import Identifiers, Tags, check_unique
+from utmost.publish.ledger.block_encryption import packed
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.vault import packed
 from utmost.publish.promises.declared_columns import check_no_copy, chosen_columns
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.promised_noise import Noise, Response
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
-from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of
-from utmost.publish.tables.arrow_identifiers import text_identifiers
-from utmost.publish.tables.columns import check_distinct, is_plainly_there
+from utmost.tables.cells.columns import check_distinct, is_plainly_there
+from utmost.tables.frames.adapters import Column, TableAdapter, adapter_of
+from utmost.tables.frames.arrow_identifiers import text_identifiers
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

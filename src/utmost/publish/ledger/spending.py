@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
-from utmost.laws.exact import Interval, Level, checked, round_down, round_up, settled, wrong_kind
-from utmost.laws.exact.intervals import is_lower
-from utmost.laws.exact.shown import Shown
+from utmost.core.exact.intervals import Interval, is_lower, round_down, round_up, settled
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.shown import Shown
 from utmost.publish.promises.promise import Part
 
 # Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
@@ -31,7 +32,7 @@ class Spending(Shown):
     def of(cls, levels: Iterable[Level]) -> "Spending":
         """The sum of these levels.
 
-        >>> from utmost.laws.exact import level
+        >>> from utmost.exact import level
         >>> Spending.of([level(1), level("1/2"), level(alpha="1/4"), level(alpha="1/2")]).powers
         ((None, Fraction(3, 2)), (Fraction(1, 2), Fraction(3, 1)))
         """
@@ -66,7 +67,7 @@ class Spending(Shown):
     def larger(self, other: "Spending") -> "Spending":
         """The larger of two sums; where that cannot be settled in 2^12 bits, a number above both.
 
-        >>> from utmost.laws.exact import level
+        >>> from utmost.exact import level
         >>> Spending.of([level(1)]).larger(Spending.of([level(alpha="1/2")])).epsilon
         Fraction(1, 1)
         """
@@ -109,7 +110,7 @@ def together(spent: Iterable[tuple[Level, Part | None]]) -> Spending:
 
     Source: parallel composition: [mcsherry2009], Theorem 4.
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> together([(level(1), None), (level(1), ("by country", "A")), (level("1/5"), ("by country", "B"))]).epsilon
     Fraction(2, 1)
     """

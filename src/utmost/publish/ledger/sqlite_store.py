@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable
-from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.publish.ledger.key import make_file
 from utmost.publish.ledger.store import CHANGED, MEND_CHANGED, STEPS, Rows, missing_steps
 

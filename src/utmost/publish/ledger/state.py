@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.shown import Shown, few
+from utmost.core.exact.written_levels import level_of_text
 from utmost.errors import LedgerDamaged, NotPublished, OutOfRange, Unsupported
-from utmost.laws.exact import Level, exact_integer
-from utmost.laws.exact.shown import Shown, few
-from utmost.laws.exact.written_levels import level_of_text
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.publish.ledger.labels import Labels

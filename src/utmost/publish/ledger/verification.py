@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
-from utmost.laws.exact import Level, Number, checked, level, wrong_kind
-from utmost.laws.exact.shown import Shown
-from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.publish.ledger.block_encryption import level_seal
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_told_apart
 from utmost.publish.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
@@ -19,7 +22,6 @@ from utmost.publish.ledger.responses import labels_of, stored_blocks
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import missing_steps
-from utmost.publish.ledger.vault import level_seal
 from utmost.publish.ledger.witness import RollbackLoss
 from utmost.publish.promises.level_steps import Step
 

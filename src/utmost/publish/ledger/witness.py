@@ -36,8 +36,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.levels import Level
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable, Quarantined
-from utmost.laws.exact import Level, round_up
 from utmost.publish.ledger.events import START, check_chain, read_event
 from utmost.publish.ledger.key import Key, make_file
 from utmost.publish.ledger.sqlite_store import in_transaction

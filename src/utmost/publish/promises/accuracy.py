@@ -15,13 +15,13 @@ from fractions import Fraction
 from functools import cache
 from typing import TypedDict, Unpack
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, exact, first_integer
+from utmost.core.noise.costs import Cost
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.privacy.unit import Unit, read_unit
 from utmost.errors import Infeasible, OutOfRange
-from utmost.laws.exact import Number, checked, exact
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.numbers import first_integer
-from utmost.laws.noise import DiscreteStaircase
-from utmost.laws.noise.costs import Cost
-from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.publish.promises.plan import CellsAt, plan_release
 
 # A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.

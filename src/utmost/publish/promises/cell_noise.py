@@ -11,20 +11,20 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact, read_confidence
+from utmost.core.noise.costs import Cost
+from utmost.core.privacy.unit import Unit, read_unit
+from utmost.core.sampling.grid import Snapping, unsnapped
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, exact
-from utmost.laws.exact.kinds import one_of
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.noise.costs import Cost
-from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.laws.sampling.grid import Snapping, unsnapped
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
 from utmost.publish.promises.plan import Planned, plan_of_answer, plan_release
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, Response
 from utmost.publish.promises.table_statements import Stated, promise
-from utmost.publish.tables.columns import integer_column, real_column
+from utmost.tables.cells.columns import integer_column, real_column
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
@@ -119,7 +119,7 @@ class LatticeNoise(Noise):
         A value within `bound`, and noise within the 1 - 2^-512 quantile of the level, fit. Noise beyond makes the words
         of its block longer (so that its law is exact all the same); that is all a length can ever reveal.
 
-        >>> from utmost.laws.exact import level
+        >>> from utmost.exact import level
         >>> small = cell_noise(sensitivity=1, cells=1, largest=10**6)
         >>> small.word(level(1), 12), small.word(level("1/1000000000"), 12)
         (4, 8)
@@ -180,7 +180,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
     def plan(self, level: Level, confidence: Number = "0.95") -> Any:
         """The plan by which a response at this level was drawn, whatever other levels were answered.
 
-        >>> from utmost.laws.exact import level
+        >>> from utmost.exact import level
         >>> plan = cell_noise(sensitivity=1, cells=2).plan(level(1))
         >>> plan.law, plan.margin
         (Geometric(epsilon='1/2', sensitivity=1), 6)
@@ -317,7 +317,7 @@ def once_cells(
 ) -> OnceNoise:
     """The noise of cells that is least at its level: the words of `plan_release`.
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> once_cells(Unit(5, 1), cost="squared").plan(level(8)).law
     DiscreteStaircase(epsilon=8, sensitivity=5, step=1)
     """

@@ -6,11 +6,11 @@ from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, Literal
 
+from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.kinds import one_of
+from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, NotDeclared, OutOfRange
-from utmost.laws.exact.arrays import plain_cells
-from utmost.laws.exact.kinds import one_of
-from utmost.laws.privacy.unit import Unit
-from utmost.publish.tables.adapters import Column, check_there, named
+from utmost.tables.frames.adapters import Column, check_there, named
 
 
 def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: Any) -> tuple[str, ...]:

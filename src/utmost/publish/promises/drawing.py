@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from utmost.laws.exact import Level
-from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.random_bits import Randomness
+from utmost.core.exact.levels import Level
+from utmost.core.sampling.integers import Integers
+from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.promises.lattice import Lattice
 
 if TYPE_CHECKING:

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import largest_size
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact_integer
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
+from utmost.core.sampling.integers import Integers, minus, narrowed, uniform_integers
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, exact_integer, level
-from utmost.laws.exact.arrays import largest_size
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
-from utmost.laws.sampling.integers import Integers, minus, narrowed, uniform_integers
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.declared_columns import read_numbers
-from utmost.publish.tables.cell_values import Cells, integer_cells, real_cells
+from utmost.tables.cells.cell_values import Cells, integer_cells, real_cells
 
 _LARGEST = 10**100  # each digit costs doublings, and the laws take no more
 

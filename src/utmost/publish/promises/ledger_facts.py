@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_facts, level_of_text, level_text, stated_level
 from utmost.errors import BadTable, UtmostError
-from utmost.laws.exact import Level
-from utmost.laws.exact.written_levels import level_facts, level_of_text, level_text, stated_level
 
 _MOST_VERSIONS = 1 << 31
 

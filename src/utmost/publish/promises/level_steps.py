@@ -6,17 +6,19 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.gradual.steps import Bridge, Relaxing, Tightening
+from utmost.core.noise.geometric import Geometric
+from utmost.core.privacy.unit import Unit, read_unit
+from utmost.core.sampling.draw import Method, draws
+from utmost.core.sampling.integers import Integers, add, joined, minus
+from utmost.core.sampling.level_draws import bridge_noise, tightening_noise
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, level
-from utmost.laws.gradual import Bridge, Relaxing, Tightening
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.laws.sampling.draw import Method, draws
-from utmost.laws.sampling.integers import Integers, add, joined, minus
-from utmost.laws.sampling.level_draws import bridge_noise, tightening_noise
-from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.promises.lattice import Lattice, lattice_of
-from utmost.publish.tables.cell_values import Cells, where_is
+from utmost.tables.cells.cell_values import Cells, where_is
 
 Law = Geometric | Relaxing | Tightening | Bridge
 
@@ -39,7 +41,7 @@ class Step:
     def from_known(cls, known: Iterable[Level], to: Level) -> "Step":
         """The step that the known levels leave to a new one.
 
-        >>> from utmost.laws.exact import level
+        >>> from utmost.exact import level
         >>> Step.from_known([level(1), level(3), level(4)], level(2)).how
         'bridge'
         """

@@ -3,42 +3,63 @@
 Whoever adds a kind writes its class in one file and enters it here. The file of a kind is loaded when it is asked for.
 """
 
-import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.provided import RoomNames
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise, check_alone
 
-if TYPE_CHECKING:
+
+def _cells() -> type[Noise]:
     from utmost.publish.promises.cell_noise import CellNoise
-    from utmost.publish.promises.noise_of_keys import KeyNoise
-    from utmost.publish.promises.noise_of_universe import NamedCellNoise
-    from utmost.publish.promises.noise_together import TogetherNoise
-    from utmost.publish.promises.point_noise import PointNoise
+
+    return CellNoise
+
+
+def _sums() -> type[Noise]:
     from utmost.publish.promises.sum_noise import SumNoise
-else:
-    __getattr__ = RoomNames(__name__, __file__)
 
-__all__ = ["CellNoise", "KeyNoise", "NamedCellNoise", "PointNoise", "SumNoise", "TogetherNoise"]
+    return SumNoise
 
-KINDS: dict[str, str | type[Noise]] = {
-    "cells": "CellNoise",
-    "sums": "SumNoise",
-    "points": "PointNoise",
-    "together": "TogetherNoise",
-    "keys": "KeyNoise",
-    "named cells": "NamedCellNoise",
+
+def _points() -> type[Noise]:
+    from utmost.publish.promises.point_noise import PointNoise
+
+    return PointNoise
+
+
+def _together() -> type[Noise]:
+    from utmost.publish.promises.noise_together import TogetherNoise
+
+    return TogetherNoise
+
+
+def _keys() -> type[Noise]:
+    from utmost.publish.promises.noise_of_keys import KeyNoise
+
+    return KeyNoise
+
+
+def _named_cells() -> type[Noise]:
+    from utmost.publish.promises.noise_of_universe import NamedCellNoise
+
+    return NamedCellNoise
+
+
+KINDS: dict[str, Callable[[], type[Noise]]] = {
+    "cells": _cells,
+    "sums": _sums,
+    "points": _points,
+    "together": _together,
+    "keys": _keys,
+    "named cells": _named_cells,
 }
-"""By the name under which an event keeps it: a class, or the name of one that this file lists."""
+"""The class of each kind, by the name under which an event keeps it; its file is loaded when the kind is first met."""
 
 
 def kind_named(name: str) -> type[Noise]:
     """The class of a kind."""
-    kind = KINDS[name]
-    named: type[Noise] = getattr(sys.modules[__name__], kind) if isinstance(kind, str) else kind
-    return named
+    return KINDS[name]()
 
 
 def noise_of_facts(facts: Mapping[str, Any]) -> Noise:

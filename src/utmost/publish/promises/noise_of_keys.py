@@ -15,20 +15,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import objects, plain_cells
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, first_integer, read_confidence
+from utmost.core.exact.written_levels import level_name
+from utmost.core.noise.geometric import Geometric
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.integers import Integers
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, checked, level, objects
-from utmost.laws.exact.arrays import plain_cells
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.numbers import first_integer, read_confidence
-from utmost.laws.exact.written_levels import level_name
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Drawing
-from utmost.publish.promises.keys import (
+from utmost.publish.promises.key_distribution import NamingLaw, naming_law, read_delta
+from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.partition_selection import (
     SelectedKeys,
     counted_keys,
     key_columns,
@@ -38,12 +41,10 @@ from utmost.publish.promises.keys import (
     selected,
     shares_of_one,
 )
-from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.naming import NamingLaw, naming_law, read_delta
 from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.promises.promised_noise import Noise, Response, said_of_noise
-from utmost.publish.tables.adapters import adapter_of, table_of
-from utmost.publish.tables.columns import integer_column
+from utmost.tables.cells.columns import integer_column
+from utmost.tables.frames.adapters import adapter_of, table_of
 
 MOST_SERVED = 10_000
 """So many keys, and false names, a service reckons with."""
@@ -325,7 +326,7 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
     Cost: of a release some 50 microseconds a key, most of it to know the table again.
     Source: [desfontaines2022]; docs/theory/unknown-keys.md.
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> key_noise(["word", "n"], delta="1e-9").margin(level(1), "0.95")
     3
     """

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.written_levels import level_name
+from utmost.core.noise.geometric import Geometric
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, checked
-from utmost.laws.exact.written_levels import level_name
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.promises.keys import keys_of_one
 from utmost.publish.promises.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
+from utmost.publish.promises.partition_selection import keys_of_one
 from utmost.publish.promises.promised_noise import Noise, said_of_noise
 from utmost.publish.promises.table_statements import promise_text
 from utmost.publish.promises.vast_domains import (
@@ -120,7 +122,7 @@ def named_cell_noise(
     Raises:
         OutOfRange, NotANumber: for what is no such thing. Unsupported: for a universe of one's own, which no file says.
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> words = Texts("abcdefghijklmnopqrstuvwxyz", most=20)
     >>> named_cell_noise(["word", "n"], words, false_names="1e-9").threshold(level(1))
     85

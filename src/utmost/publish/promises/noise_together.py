@@ -13,19 +13,21 @@ from typing import Any, ClassVar, Unpack
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked, one_of, spelled
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.norm_staircase import CellCost
+from utmost.core.noise.signed_cells import SignedCells
+from utmost.core.privacy.unit import RowWords, Unit
+from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, level
-from utmost.laws.exact.kinds import one_of, spelled
-from utmost.laws.noise import SignedCells
-from utmost.laws.noise.norm_staircase import CellCost
-from utmost.laws.privacy.unit import RowWords, Unit
-from utmost.laws.sampling.integers import Integers
 from utmost.publish.promises.cell_noise import ColumnNoise, LatticeNoise, OnceNoise, cell_noise
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.drawing import Answering, Blocks, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.promised_noise import Response, said_of_noise
 from utmost.publish.promises.response_noise import NoiseOnLattice
+from utmost.publish.promises.rotated_sums import columns_of, ratios_of, sums_of
 from utmost.publish.promises.together_plan import (
     TogetherAt,
     check_changed,
@@ -36,8 +38,7 @@ from utmost.publish.promises.together_plan import (
     unit_of_row,
     way_of_facts,
 )
-from utmost.publish.promises.turning import columns_of, ratios_of, sums_of
-from utmost.publish.workloads.cells_together import RAISED, CellsLaw, CellsTogether, TogetherKind
+from utmost.publish.workloads.measuring.cells_together import RAISED, CellsLaw, CellsTogether, TogetherKind
 
 _ANCHOR = level(1)
 """The level at which the way is written down; that of another level is it, scaled."""
@@ -233,7 +234,7 @@ def once_together(
 ) -> OnceNoise:
     """The noise of columns changed together that is least at its level: the words of `plan_together`.
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> once_together(["applicants", "admitted"], sensitivity=1).plan(level(1)).way.kind
     'joint'
     """

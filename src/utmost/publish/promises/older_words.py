@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from utmost.laws.exact import exact
-from utmost.laws.exact.shown import number_words
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.shown import number_words
 from utmost.publish.promises.statement_kinds import FORMATS, PLACES_KIND, TABLE_KIND, TOGETHER_KIND, WORKLOAD_KIND
 
 _NEWEST_OLDER = {TABLE_KIND: 2, TOGETHER_KIND: 1, PLACES_KIND: 2, WORKLOAD_KIND: 1}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from utmost.laws.exact.written_levels import factor_text, level_facts, level_name
+from utmost.core.exact.written_levels import factor_text, level_facts, level_name
 from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.statement_kinds import PLACES_FORMAT, PLACES_KIND
 from utmost.publish.promises.table_statements import Stated
@@ -45,7 +45,7 @@ def places_statement(law: PlanarLaw, confidence: Fraction, stated: Stated) -> di
 def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
     """The promise in plain sentences, and what it does not say.
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> print(places_guarantee(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None), ["x", "y"]))
     Whatever anyone concludes from the released points (x, y), the chance of concluding it would have been at most 1.65
     times larger or smaller if one row's point had been elsewhere, 200 away by Euclidean distance in the unit of these
@@ -67,7 +67,7 @@ def places_guarantee(law: PlanarLaw, released: Sequence[str]) -> str:
 def places_line(law: PlanarLaw) -> str:
     """The promise in one line, for a screen; the statement has the whole of it.
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> print(places_line(PlanarLaw(level(epsilon="1/2"), 2, Fraction(200), None)))
     If one point had been 200 away, no result would be more than 1.65 times as likely (epsilon = 0.5 for each 200).
     """

@@ -9,24 +9,32 @@ from typing import Any, ClassVar, Protocol, Unpack
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.written_levels import level_facts
+from utmost.core.noise.costs import Cost, Moment, absolute, cost_named
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.laplace import Laplace
+from utmost.core.noise.law import Law
+from utmost.core.noise.optimal import relaxable_noise
+from utmost.core.noise.staircase import Staircase
+from utmost.core.privacy.unit import Unit, UnitWords, read_unit
+from utmost.core.sampling.draw import on_grid
+from utmost.core.sampling.grid import declared_exponent, reach
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
-from utmost.laws.exact import Level, Number, checked, level, round_up
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase, relaxable_noise
-from utmost.laws.noise.costs import Cost, Moment, absolute, cost_named
-from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
-from utmost.laws.sampling.draw import on_grid
-from utmost.laws.sampling.grid import declared_exponent, reach
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.older_words import format_of
 from utmost.publish.promises.statement_kinds import TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, law_parameters, promise
 from utmost.publish.promises.values import noised_by
-from utmost.publish.tables.columns import Place, integer_column, real_column
+from utmost.tables.cells.columns import Place, integer_column, real_column
 from utmost.version import __version__
 
 

@@ -7,14 +7,15 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.kinds import checked, checked_parts
+from utmost.core.exact.levels import Level, integer_root, level
+from utmost.core.exact.numbers import Number, natural, read_confidence, written_number
+from utmost.core.exact.shown import Shown
+from utmost.core.gradual.euclidean_noise import EuclideanLaplace
+from utmost.core.sampling.grid import COARSEST, FINEST
+from utmost.core.sampling.integers import Integers
 from utmost.errors import Infeasible, OutOfRange
-from utmost.laws.exact import Level, Number, checked, checked_parts, level, natural, round_up
-from utmost.laws.exact.levels import integer_root
-from utmost.laws.exact.numbers import read_confidence, written_number
-from utmost.laws.exact.shown import Shown
-from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
-from utmost.laws.sampling.grid import COARSEST, FINEST
-from utmost.laws.sampling.integers import Integers
 from utmost.publish.promises.accuracy import least_decimal
 
 # Rounding to a 64th of 1/epsilon moves the error bar of 95 % by 0.24 % at most, in the plane.

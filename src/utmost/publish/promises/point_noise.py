@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, natural, read_confidence
+from utmost.core.gradual.euclidean_noise import MOST_DIMENSIONS
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import NeedsTable, OutOfRange
-from utmost.laws.exact import Level, Number, natural
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.cell_noise import read_largest
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import width_of
@@ -22,8 +22,8 @@ from utmost.publish.promises.point_paths import PointPaths, drawn_points, flat_p
 from utmost.publish.promises.promised_noise import Noise, NoiseAt, Response
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import check_lengths, warn_of_degrees
-from utmost.publish.tables.cell_values import read_reals
-from utmost.publish.tables.columns import Place, exact_column, real_column
+from utmost.tables.cells.cell_values import read_reals
+from utmost.tables.cells.columns import Place, exact_column, real_column
 
 # P(|V| > t/e) < 2^n exp(-t/2), which is below 2^-512 at t = 712 + 2n: far below the chance of guessing a key.
 _TAIL = 712
@@ -101,7 +101,7 @@ class PointNoise(Noise):
     def word(self, level: Level, cells: int) -> int:
         """The bytes that each cell of a response takes on disk: a function of public facts alone.
 
-        >>> from utmost.laws.exact import level
+        >>> from utmost.exact import level
         >>> [point_noise(200, 2).word(level(e), 12) for e in ("1/1000000", 1, 50)]
         [8, 16, 16]
         """

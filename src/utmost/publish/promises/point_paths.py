@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import objects
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.written_levels import level_text
+from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
+from utmost.core.sampling.integers import Integers, narrowed
+from utmost.core.sampling.random_bits import KEY_BYTES, Randomness
 from utmost.errors import NeedsTable
-from utmost.laws.exact import Level, level, objects
-from utmost.laws.exact.written_levels import level_text
-from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
-from utmost.laws.sampling.integers import Integers, narrowed
-from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness
 from utmost.publish.promises.drawing import BLOCK
 from utmost.publish.promises.planar_law import PlanarLaw
 

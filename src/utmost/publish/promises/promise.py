@@ -11,15 +11,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from utmost.core.exact.kinds import checked, spelled
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.numbers import Number, written_number
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.costs import Cost
+from utmost.core.privacy.amount import Amount
+from utmost.core.privacy.unit import Unit, UnitWords, read_unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
-from utmost.laws.exact import Level, Number, checked
-from utmost.laws.exact import level as level_of
-from utmost.laws.exact.kinds import spelled
-from utmost.laws.exact.numbers import written_number
-from utmost.laws.exact.shown import Shown
-from utmost.laws.noise.costs import Cost
-from utmost.laws.privacy import Amount, Unit
-from utmost.laws.privacy.unit import UnitWords, read_unit
 from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.cell_noise import once_cells
@@ -28,7 +28,7 @@ from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise
 
 if TYPE_CHECKING:
-    from utmost.publish.workloads import Strategy
+    from utmost.publish.workloads.planning.strategy import Strategy
 
 Part = tuple[str, str]
 """A partition of individuals into parts that share nobody, and one part of it."""

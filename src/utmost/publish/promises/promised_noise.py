@@ -14,14 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.written_levels import level_facts
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.integers import Integers, joined
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, wrong_kind
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.integers import Integers, joined
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import check_size
@@ -31,8 +32,8 @@ from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
 from utmost.publish.promises.table_statements import Stated, assumed_line
-from utmost.publish.tables.adapters import brought
-from utmost.publish.tables.columns import Place
+from utmost.tables.cells.columns import Place
+from utmost.tables.frames.adapters import brought
 from utmost.version import __version__
 
 CONFIDENCE = Fraction(19, 20)

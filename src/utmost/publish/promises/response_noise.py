@@ -25,12 +25,12 @@ from hashlib import sha256
 
 import numpy as np
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_text
+from utmost.core.sampling.draw import CONSTANT_UP_TO, Method
+from utmost.core.sampling.integers import Integers, add, joined, minus
+from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.errors import Unsupported
-from utmost.laws.exact import Level
-from utmost.laws.exact.written_levels import level_text
-from utmost.laws.sampling.draw import CONSTANT_UP_TO, Method
-from utmost.laws.sampling.integers import Integers, add, joined, minus
-from utmost.laws.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.publish.promises.drawing import BLOCK, Blocks, ResponseNoise
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step

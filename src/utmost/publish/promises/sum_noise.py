@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.geometric import Geometric
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange, UtmostError, WrongKind
-from utmost.laws.exact import Level, Number, level
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.integers import Integers
 from utmost.provided import provided
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, cell_noise
@@ -27,11 +28,11 @@ from utmost.publish.promises.plan import Planned, warn_of_level
 from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, Response, check_alone
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.table_statements import Stated, assumed_line, promise
-from utmost.publish.workloads import Domain, Strategy
-from utmost.publish.workloads.domain import Family
-from utmost.publish.workloads.measured_families import load_of
-from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.unit_charge import is_total
+from utmost.publish.workloads.measuring.measured_families import load_of
+from utmost.publish.workloads.measuring.unit_charge import is_total
+from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.reconstruction.least_squares import precision_weights
+from utmost.tables.axes.domain import Domain, Family
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""

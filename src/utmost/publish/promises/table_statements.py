@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Level
-from utmost.laws.exact.written_levels import factor_text, level_name
-from utmost.laws.privacy import Unit
-from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.tables.digits import digits, joined
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import factor_text, level_name
+from utmost.core.privacy.unit import Unit
+from utmost.tables.files.digits import digits, joined
+from utmost.tables.frames.adapters import adapter_of
 
 
 def cells_digest(table: Any) -> dict[str, str]:
@@ -124,7 +124,7 @@ def _depend(public: Sequence[str]) -> str:
 def promise_line(level: Level, neighbours: str) -> str:
     """The promise in one line, for a screen; the statement has the whole of it.
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> print(promise_line(level("1/2"), "add-remove"))
     With or without any one individual, no result is more than 1.65 times as likely (epsilon = 0.5).
     """
@@ -146,7 +146,7 @@ def assumed_line(unit: Unit, cell: str) -> str:
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
-    """`utmost.publish.promises.plan.guarantee` for whatever is released, and whatever one individual changes."""
+    """`utmost.releases.guarantee` for whatever is released, and whatever one individual changes."""
     many = f"{unit.many(cell)}, and that" if unit.cells == 1 else f"{unit.many(cell)}, each"
     return promise_text(level, unit.neighbours, released, f"at most {many} by at most {unit.most}")
 

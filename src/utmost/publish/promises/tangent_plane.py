@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from utmost.core.exact.numbers import Number, exact
+from utmost.core.exact.shown import Shown
 from utmost.errors import BadTable, DegreesAsLengths, OutOfRange, warn
-from utmost.laws.exact import Number, exact
-from utmost.laws.exact.shown import Shown
 
 _A, _B = 6_378_137.0, 6_356_752.314245179  # the axes of WGS84, in metres
 _SQUARED = np.array([_A * _A, _A * _A, _B * _B])

@@ -13,30 +13,38 @@ from itertools import accumulate
 from math import ceil
 from typing import Any, ClassVar, Unpack
 
+from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.numbers import Number, exact, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.written_levels import level_facts
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.joint_cells import RotatedPair
+from utmost.core.noise.norm_staircase import BallMixture, CellCost, NormStaircase
+from utmost.core.noise.signed_cells import SignedCells
+from utmost.core.privacy.unit import RowWords, Unit, read_unit
+from utmost.core.sampling.draw import sample
+from utmost.core.sampling.integers import Integers, add
+from utmost.core.sampling.joint_draws import sample_joint_cells
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange
-from utmost.laws.exact import Level, Number, checked, exact
-from utmost.laws.exact import level as level_of
-from utmost.laws.exact.kinds import one_of
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import DiscreteStaircase, Geometric, SignedCells
-from utmost.laws.noise.joint_cells import RotatedPair
-from utmost.laws.noise.norm_staircase import BallMixture, CellCost, NormStaircase
-from utmost.laws.privacy.unit import RowWords, Unit, read_unit
-from utmost.laws.sampling import sample
-from utmost.laws.sampling.integers import Integers, add
-from utmost.laws.sampling.joint_draws import sample_joint_cells
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.older_words import format_of
 from utmost.publish.promises.plan import plan_release
+from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of
 from utmost.publish.promises.statement_kinds import TOGETHER_KIND
 from utmost.publish.promises.table_statements import Stated, promise_text
-from utmost.publish.promises.turning import Halves, columns_of, ratios_of, sums_of
-from utmost.publish.tables.columns import Place, integer_column
-from utmost.publish.workloads import ways_together
-from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence
-from utmost.publish.workloads.signed_search import LARGEST_GROUP
+from utmost.publish.workloads.measuring.cells_together import (
+    NORMS,
+    RAISED,
+    CellsTogether,
+    TogetherKind,
+    presence,
+    ways_together,
+)
+from utmost.publish.workloads.planning.signed_search import LARGEST_GROUP
+from utmost.tables.cells.columns import Place, integer_column
 from utmost.version import __version__
 
 _MOST_KINDS = 16

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from utmost.laws.exact import Number
-from utmost.laws.noise import IntegerLaw, Law
-from utmost.laws.sampling.draw import CHUNK, Method, draws, on_grid, sample
-from utmost.laws.sampling.grid import unsnapped, unsnapped_one
-from utmost.laws.sampling.integers import Integers, add, joined
-from utmost.laws.sampling.random_bits import Randomness, secure
-from utmost.publish.tables.cell_values import Cells, integer_cells, real_cells
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.law import Law
+from utmost.core.sampling.draw import CHUNK, Method, draws, on_grid, sample
+from utmost.core.sampling.grid import unsnapped, unsnapped_one
+from utmost.core.sampling.integers import Integers, add, joined
+from utmost.core.sampling.random_bits import Randomness, secure
+from utmost.tables.cells.cell_values import Cells, integer_cells, real_cells
 
 
 def add_noise(
@@ -32,7 +33,7 @@ def add_noise(
 
     For a law on the integers the values are integers and stay integers. For a law on the reals each value is snapped
     to the nearest point of a grid of width 2^-k, ties upwards, noised there by exactly the discrete law of
-    `utmost.laws.sampling.draw.on_grid`, and returned as the float nearest to the noised grid point, which is that point
+    `utmost.core.sampling.draw.on_grid`, and returned as the float nearest to the noised grid point, which is that point
     itself below 2^53 grid steps.
 
     Args:
@@ -56,7 +57,7 @@ def add_noise(
 
     Promise: the level of the law, for values that one individual changes by at most its sensitivity.
 
-    >>> from utmost.laws.noise import Geometric
+    >>> from utmost.noise import Geometric
     >>> released = add_noise([[1198, 557], [1493, 1278]], Geometric(epsilon=1))
     >>> released.shape, released.dtype
     ((2, 2), dtype('int64'))

@@ -16,16 +16,18 @@ from hashlib import sha256
 from math import prod
 from typing import Any, Protocol
 
+from utmost.core.exact.intervals import Interval
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, written_number
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.geometric import Geometric
+from utmost.core.sampling.draw import sample
+from utmost.core.sampling.geometric_draws import OneMarked
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import Interval, Level, Number, checked, exact_integer, level, natural
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.numbers import first_integer, written_number
-from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling import sample
-from utmost.laws.sampling.geometric_draws import OneMarked
-from utmost.laws.sampling.random_bits import Randomness, secure
-from utmost.publish.promises.keys import counted_keys, keys_of_one
+from utmost.publish.promises.partition_selection import counted_keys, keys_of_one
 
 _MOST_LETTERS = 1000
 _MOST_FALSE = 10**7

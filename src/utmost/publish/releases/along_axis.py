@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
+from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, checked
-from utmost.laws.noise import RatioBar
-from utmost.laws.noise.ratio_bars import FiellerSet
-from utmost.laws.privacy import Unit
 from utmost.publish.releases.family_tables import labelled_table
 from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, quantile_bar
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
-from utmost.publish.workloads import Domain, Strategy
-from utmost.publish.workloads.domain import Family, Where
-from utmost.publish.workloads.forms import ProductForm, numbers_of, selected
-from utmost.publish.workloads.tree_reconstruction import LeastSquares, values_by
+from utmost.publish.workloads.measuring.forms import ProductForm, numbers_of, selected
+from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, values_by
+from utmost.tables.axes.domain import Domain, Family, Where
 
 
 class AlongAxis:
@@ -75,8 +75,8 @@ class AlongAxis:
         Cost: an estimate and a bound for each group of the level.
         Source: docs/theory/quantiles.md.
 
-        >>> from utmost.publish.releases.noised_workloads import release_workload
-        >>> from utmost.publish.workloads import Strategy, bins
+        >>> from utmost.releases import release_workload
+        >>> from utmost.workloads import Strategy, bins
         >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
         >>> released = release_workload(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
         >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
@@ -115,8 +115,8 @@ class AlongAxis:
         Cost: that of two ratios, 0.1 s, or five times as much where the mean is hardly known.
         Source: docs/theory/quantiles.md, "Variance and spread".
 
-        >>> from utmost.publish.releases.noised_workloads import release_workload
-        >>> from utmost.publish.workloads import Strategy
+        >>> from utmost.releases import release_workload
+        >>> from utmost.workloads import Strategy
         >>> domain = Domain(rooms=[1, 2, 3])
         >>> plan = Strategy(domain, Unit(1, 1), {"rooms": 1})
         >>> released = release_workload(np.array([900, 100, 900]), plan, epsilon=9)
@@ -164,8 +164,8 @@ class AlongAxis:
 
         Cost: an error bar for each group.
 
-        >>> from utmost.publish.releases.noised_workloads import release_workload
-        >>> from utmost.publish.workloads import Strategy, bins
+        >>> from utmost.releases import release_workload
+        >>> from utmost.workloads import Strategy, bins
         >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
         >>> plan = Strategy(domain, Unit(1, 1), {"age": 1})
         >>> released = release_workload(np.array([90, 10, 20, 30]), plan, epsilon=9)

@@ -8,14 +8,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from utmost.core.exact.intervals import round_down, round_up
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import Number, exact, natural, read_confidence
+from utmost.core.noise.combination import Combination, missed_by_each
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.ratio_bars import RatioBar, fieller
+from utmost.core.noise.repeated_sums import repeated
+from utmost.core.sampling.grid import reach
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, checked, exact, natural, round_down, round_up
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.noise import Geometric
-from utmost.laws.noise.combination import Combination, missed_by_each
-from utmost.laws.noise.ratio_bars import RatioBar, fieller
-from utmost.laws.noise.repeated_sums import repeated
-from utmost.laws.sampling.grid import reach
 from utmost.publish.promises.plan import CellsAt
 
 
@@ -27,7 +28,7 @@ class CellBars:
     flat prior, all true values being believed equally, it is also the chance afterwards, and the released value, or the
     sum of released values, is the best answer for every loss that grows with the error on either side alike.
 
-    >>> from utmost.publish.releases import plan_release
+    >>> from utmost.releases import plan_release
     >>> bars = CellBars(plan_release(epsilon=1, sensitivity=5, cells=1))
     >>> bars.alone("0.95"), bars.together(12, "0.95"), bars.total(12, "0.95")
     (15, 27, 48)

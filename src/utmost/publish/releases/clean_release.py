@@ -10,27 +10,26 @@ from typing import Any, Unpack
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import frozen
+from utmost.core.exact.kinds import checked, rebuilding
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.combination import Combination
+from utmost.core.privacy.amount import Amount
+from utmost.core.sampling.integers import narrowed
 from utmost.errors import Unsupported
-from utmost.laws.exact import checked, frozen
-from utmost.laws.exact.kinds import rebuilding
-from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import Combination
-from utmost.laws.privacy import Amount
-from utmost.laws.sampling.integers import narrowed
 from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.given_facts import read_given, read_table
 from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
-from utmost.publish.tables.adapters import labelled
-from utmost.publish.tables.saving import Digest, FileWords, Publication, saved
-from utmost.publish.workloads import Domain
-from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
-from utmost.publish.workloads.clean_certificate import CleanCertificate, Measured, certificate_of, proof_of
-from utmost.publish.workloads.domain import Family, Where
-from utmost.publish.workloads.forms import selected
-from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
-from utmost.publish.workloads.public_facts import PublicFacts, with_sums
-from utmost.publish.workloads.tree_reconstruction import LeastSquares, SumSquares
-from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction, numbers_of
+from utmost.publish.workloads.bounds.clean_certificate import CleanCertificate, Measured, certificate_of, proof_of
+from utmost.publish.workloads.measuring.forms import selected
+from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
+from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
+from utmost.publish.workloads.reconstruction.public_facts import PublicFacts, with_sums
+from utmost.publish.workloads.reconstruction.rotated_reconstruction import TurnedReconstruction, numbers_of
+from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, SumSquares
+from utmost.tables.axes.domain import Domain, Family, Where
+from utmost.tables.files.saving import Digest, FileWords, Publication, saved
+from utmost.tables.frames.adapters import labelled
 
 _CANCELS = 1e-6  # below this epsilon too few digits are left of 1/alpha - alpha
 

@@ -21,7 +21,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
-from utmost.publish.workloads.domain import Domain, Family, is_finer
+from utmost.tables.axes.domain import Domain, Family, is_finer
 
 Shown = Mapping[Family, NDArray[np.bool_]]
 """For each group of a family, whether its cell is shown."""

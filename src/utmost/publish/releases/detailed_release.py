@@ -23,16 +23,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, between_0_and_1, exact, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.written_levels import level_facts
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.integers import narrowed
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, checked, exact, level
-from utmost.laws.exact.arrays import plain_cells
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.numbers import between_0_and_1, read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling.integers import narrowed
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.promises.sum_noise import noise_laws
@@ -41,11 +42,11 @@ from utmost.publish.releases.clean_release import CleanProblem, CleanTable
 from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
-from utmost.publish.tables.saving import Publication, saved
-from utmost.publish.workloads import Domain, Strategy
-from utmost.publish.workloads.axes import label_text
-from utmost.publish.workloads.domain import Family, Where
-from utmost.publish.workloads.listed_keys import BETWEEN
+from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.tables.axes.axes import label_text
+from utmost.tables.axes.domain import Domain, Family, Where
+from utmost.tables.axes.listed_keys import BETWEEN
+from utmost.tables.files.saving import Publication, saved
 from utmost.version import __version__
 
 _FEW = 5

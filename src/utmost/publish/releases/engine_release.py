@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.long_work import long_work
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.geometric import Geometric
+from utmost.core.sampling.item_words import SECRET_BYTES
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.sampling.item_words import SECRET_BYTES
-from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_size,
@@ -25,13 +25,14 @@ from utmost.publish.promises.declared_columns import (
 )
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.plan import CellsAt, warn_of_rows
+from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, check_none_twice, released_type, responses_of
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.table import ReleasedOnce
-from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.arrow_identifiers import check_identifier, is_text
-from utmost.publish.tables.engines import EngineFrame, engine_frame
-from utmost.publish.tables.extra import extra
+from utmost.tables.engines.engines import EngineFrame, engine_frame
+from utmost.tables.frames.adapters import check_there
+from utmost.tables.frames.arrow_identifiers import check_identifier, is_text
+from utmost.tables.optional_imports import extra
 
 _LARGEST = 1 << 62
 _HALF_DECIMAL = 10**38 // 2

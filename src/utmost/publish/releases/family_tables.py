@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange, UtmostError
-from utmost.laws.privacy import Amount
 from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors, by_group
-from utmost.publish.tables.adapters import labelled
 from utmost.publish.workloads.amount_pair import AmountPair
-from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.tree_reconstruction import LeastSquares
+from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
-from utmost.publish.workloads.workload_strategy import Strategy
+from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.frames.adapters import labelled
 
 Narrow = Mapping[int, int]
 """Of axes that are narrowed to one label, the place of its group."""

@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.numbers import Number
+from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import Number, wrong_kind
-from utmost.laws.privacy import Amount
 from utmost.publish.releases.family_tables import groups_in
-from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.workloads import Domain
-from utmost.publish.workloads.axes import label_text
-from utmost.publish.workloads.domain import Family
-from utmost.publish.workloads.public_facts import Between, PublicFacts
+from utmost.publish.workloads.reconstruction.public_facts import Between, PublicFacts
 from utmost.publish.workloads.sums_in_words import read_family
 from utmost.publish.workloads.workload import narrowed
+from utmost.tables.axes.axes import label_text
+from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.frames.adapters import adapter_of
 
 
 def read_given(domain: Domain, public: Any, amount: Amount | None = None) -> PublicFacts:

@@ -13,16 +13,16 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, LevelWords, level
+from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.written_levels import level_words
+from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import BadTable, NotALevel, Unsupported
-from utmost.laws.exact import Level, Number, checked, level
-from utmost.laws.exact.levels import LevelWords
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.exact.written_levels import level_words
-from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.tables.adapters import Column, check_column, named
-from utmost.publish.tables.saving import Digest, FileWords, Publication, check_destination_free, file_words, saved
+from utmost.tables.files.saving import Digest, FileWords, Publication, check_destination_free, file_words, saved
+from utmost.tables.frames.adapters import Column, check_column, named
 
 
 class AnswerWords(LevelWords, FileWords, total=False):

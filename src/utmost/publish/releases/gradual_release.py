@@ -7,16 +7,17 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked, spelled, wrong_kind
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.shown import Shown
+from utmost.core.gradual.process import Path
+from utmost.core.privacy.unit import Unit, read_unit
+from utmost.core.sampling.draw import Method
+from utmost.core.sampling.grid import unsnapped_one
+from utmost.core.sampling.level_draws import sample_path
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, checked, level, wrong_kind
-from utmost.laws.exact.kinds import spelled
-from utmost.laws.exact.shown import Shown
-from utmost.laws.gradual import Path
-from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.laws.sampling.draw import Method
-from utmost.laws.sampling.grid import unsnapped_one
-from utmost.laws.sampling.level_draws import sample_path
-from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.promises.plan import plan_of_answer
 from utmost.publish.promises.table_statements import Stated
@@ -65,7 +66,7 @@ class GradualRelease(AnsweredLevels):
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
 
-    >>> from utmost.laws.exact import level
+    >>> from utmost.exact import level
     >>> answer = GradualRelease([1198, 557], sensitivity=1)
     >>> strict, loose, between = answer.at(epsilon="1/4"), answer.at(epsilon=1), answer.at(epsilon="1/2")
     >>> answer.levels, answer.spent

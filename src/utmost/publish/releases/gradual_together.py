@@ -6,17 +6,19 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.numbers import Number
+from utmost.core.privacy.unit import RowWords
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable
-from utmost.laws.exact import Level, Number, checked
-from utmost.laws.exact import level as level_of
-from utmost.laws.privacy.unit import RowWords
-from utmost.laws.sampling.random_bits import Randomness, secure
+from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of, whole_numbers
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_together
-from utmost.publish.promises.turning import Halves, columns_of, ratios_of, sums_of, whole_numbers
 from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.publish.workloads.cells_together import CellsLaw, CellsTogether
+from utmost.publish.workloads.measuring.cells_together import CellsLaw, CellsTogether
 
 
 class GradualTogether(AnsweredLevels):

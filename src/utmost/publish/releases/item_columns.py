@@ -8,15 +8,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.levels import Level
+from utmost.core.sampling.item_words import Identifiers, item_tags
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level
-from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
-from utmost.publish.tables.arrow_identifiers import arrow_identifiers
-from utmost.publish.tables.columns import not_distinct
-from utmost.publish.tables.engines import UNDECLARED
-from utmost.publish.tables.extra import extra
+from utmost.tables.cells.columns import not_distinct
+from utmost.tables.engines.engines import UNDECLARED
+from utmost.tables.frames.arrow_identifiers import arrow_identifiers
+from utmost.tables.optional_imports import extra
 
 BLOCK, COUNT, TAGS = "block", "count", "tags"
 _LIMBS = 8

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import Level, objects
-from utmost.laws.sampling.integers import Integers, narrowed
-from utmost.laws.sampling.item_words import (
+from utmost.core.exact.arrays import objects
+from utmost.core.exact.levels import Level
+from utmost.core.sampling.integers import Integers, narrowed
+from utmost.core.sampling.item_words import (
     Identifiers,
     Tags,
     check_columns,
@@ -31,6 +31,7 @@ from utmost.laws.sampling.item_words import (
     int64_array,
     item_tags,
 )
+from utmost.errors import OutOfRange, WrongKind
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.releases.item_release import ItemResponder, is_texts, read_columns
 

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange, WrongKind
-from utmost.laws.exact import Level
-from utmost.laws.exact.written_levels import level_text
-from utmost.laws.gradual import Bridge, Relaxing, Tightening
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling.integers import Integers, add, joined, minus
-from utmost.laws.sampling.item_draws import item_bridge, item_geometric, item_tightening, item_uniform
-from utmost.laws.sampling.item_words import (
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_text
+from utmost.core.gradual.steps import Bridge, Relaxing, Tightening
+from utmost.core.noise.geometric import Geometric
+from utmost.core.sampling.integers import Integers, add, joined, minus
+from utmost.core.sampling.item_draws import item_bridge, item_geometric, item_tightening, item_uniform
+from utmost.core.sampling.item_words import (
     BlockCipher,
     Identifiers,
     ItemWords,
@@ -33,6 +32,7 @@ from utmost.laws.sampling.item_words import (
     item_tags,
     word_cipher,
 )
+from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 
@@ -56,8 +56,8 @@ class ItemResponder:
         path: the levels, in the order in which they were answered.
         level: the one of them that is asked for.
 
-    >>> from utmost.laws.exact import level
-    >>> from utmost.laws.privacy import Unit
+    >>> from utmost.exact import level
+    >>> from utmost.privacy import Unit
     >>> from utmost.publish.promises.lattice import lattice_of
     >>> lattice = lattice_of("integers", Unit(sensitivity=1, cells=1, neighbours="add-remove"))
     >>> release = ItemResponder(bytes(32), ("n",), lattice, (level(1), level(3)), level(3))

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.sampling.draw import Method
+from utmost.core.sampling.integers import Integers, add
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, plain_array
-from utmost.laws.exact import level as level_of
-from utmost.laws.sampling.draw import Method
-from utmost.laws.sampling.integers import Integers, add
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 

@@ -6,10 +6,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Level, Number, checked, frozen
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.noise import Geometric
-from utmost.laws.sampling.random_bits import Randomness
+from utmost.core.exact.arrays import frozen
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.geometric import Geometric
+from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import Planned
 from utmost.publish.promises.promise import Promise
@@ -17,9 +20,9 @@ from utmost.publish.promises.sum_noise import MEASURED, SumNoise, noise_laws, wa
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.table import ReleasedOnce, release_table
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.workloads import Strategy
-from utmost.publish.workloads.domain import Family
-from utmost.publish.workloads.reconstruction import precision_weights
+from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.reconstruction.least_squares import precision_weights
+from utmost.tables.axes.domain import Family
 
 
 @checked
@@ -61,8 +64,8 @@ def release_workload(
     Source: composition over the groups of a family, in parallel, and over families by their shares; [geng2012].
 
     >>> import numpy as np
-    >>> from utmost.laws.privacy import Unit
-    >>> from utmost.publish.workloads import Domain
+    >>> from utmost.privacy import Unit
+    >>> from utmost.workloads import Domain
     >>> domain = Domain(department=list("AB"), sex=["men", "women"])
     >>> strategy = Strategy(domain, Unit(1, 1), {"department sex": 1})
     >>> released = release_workload(np.array([[512, 89], [353, 17]]), strategy, epsilon=1)

@@ -9,26 +9,20 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked, named
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, natural
+from utmost.core.gradual.euclidean_noise import MOST_DIMENSIONS
+from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
+from utmost.core.sampling.integers import Integers
+from utmost.core.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.errors import BadTable, NotANumber
-from utmost.laws.exact import Level, Number, checked, level, natural
-from utmost.laws.exact.kinds import named
-from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
-from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
-from utmost.laws.sampling.integers import Integers
-from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.publish.promises.places_statements import margin_name, places_statement
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import warn_of_degrees
-from utmost.publish.releases.gradual_answers import (
-    AnsweredLevels,
-    AnswerWords,
-    LaidOut,
-    Said,
-    Saving,
-    level_of_answer,
-)
-from utmost.publish.tables.cell_values import read_reals
+from utmost.publish.releases.gradual_answers import AnsweredLevels, AnswerWords, LaidOut, Said, Saving, level_of_answer
+from utmost.tables.cells.cell_values import read_reals
 
 _PLACES_AT_ONCE = 1 << 22
 

@@ -4,16 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.written_levels import level_facts
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked, level, wrong_kind
-from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.statement_kinds import PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise, taken_for_granted
 from utmost.publish.releases.gradual_answers import AnsweredLevels, AnswerWords, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
-from utmost.publish.tables.saving import Digest
+from utmost.tables.files.saving import Digest
 from utmost.version import __version__
 
 NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"

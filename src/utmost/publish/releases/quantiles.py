@@ -23,13 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.numbers import Number, between_0_and_1
+from utmost.core.exact.shown import Shown
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number
-from utmost.laws.exact.numbers import between_0_and_1
-from utmost.laws.exact.shown import Shown
-from utmost.publish.workloads.axes import Axis, Edge, Label
-from utmost.publish.workloads.domain import Domain
-from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.measuring.forms import ProductForm
+from utmost.tables.axes.axes import Axis, Edge, Label
+from utmost.tables.axes.domain import Domain
 
 Measured = Callable[[Sequence[ProductForm]], list[tuple[Fraction, bool]]]
 """Of linear combinations of cells each estimate, and whether its error bar leaves 0 out."""

@@ -4,11 +4,11 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from utmost.laws.exact import Number
+from utmost.core.exact.numbers import Number
 from utmost.provided import provided
 
 if TYPE_CHECKING:
-    from utmost.laws.noise import RatioBar
+    from utmost.core.noise.ratio_bars import RatioBar
     from utmost.publish.releases.clean_release import CleanTable
     from utmost.publish.releases.quantiles import QuantileBar
     from utmost.publish.releases.workload_answers import Answer
@@ -43,7 +43,9 @@ class AnswersReaders:
         Raises:
             OutOfRange, NotDetermined: for a selection that the release does not have. Unsupported: as `read`.
 
-        >>> from utmost import Promise, release
+        >>> from utmost.promises import Promise
+
+        >>> from utmost.ledger import release
         >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
         >>> made = release({"department": ["A", "B"], "admitted": [601, 370]}, promise, epsilon=1)
         >>> made.total({"department": "A"}).margin, made.total().margin

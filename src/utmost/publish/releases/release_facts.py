@@ -11,9 +11,9 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any
 
-from utmost.laws.exact import Level
-from utmost.laws.exact.shown import Shown, few
-from utmost.laws.exact.written_levels import level_of_text, level_words, stated_level
+from utmost.core.exact.levels import Level
+from utmost.core.exact.shown import Shown, few
+from utmost.core.exact.written_levels import level_of_text, level_words, stated_level
 
 Bars = tuple[tuple[Fraction, int | float], ...]
 """Confidence, and the distance that a released value lies within with that confidence."""

@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from typing import Unpack
 
-from utmost.laws.exact import Number, checked
-from utmost.laws.exact.levels import LevelWords
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.sampling.random_bits import Randomness, secure
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import LevelWords
+from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.releases.noised_workloads import CheckedSums, counted_for
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.workloads import SharedLevel
-from utmost.publish.workloads.shared_level import levels_of_tables
+from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 
 
 @checked
@@ -43,9 +42,9 @@ def release_shared(
     Warns:
         LittleProtection: as `release_workload`, for the level of all.
 
-    >>> from utmost.publish.counting import count_table
+    >>> from utmost.counting import count_table
     >>> from utmost.publish.counting.counted_measures import count, sum
-    >>> from utmost.publish.workloads import Workload, share_level, strategy
+    >>> from utmost.workloads import Workload, share_level, strategy
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
     >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
     >>> tables = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, measures=measures)

@@ -18,8 +18,8 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from utmost.laws.exact import round_down, round_up
-from utmost.laws.noise.ratio_bars import FiellerSet, RatioBar
+from utmost.core.exact.intervals import round_down, round_up
+from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
 
 MeanAbout = Callable[[Sequence[Fraction], Fraction], FiellerSet]
 """Of numbers for the groups the possible means over the selection, at a confidence."""

@@ -15,10 +15,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
+from utmost.core.sampling.random_bits import Randomness, entropy
 from utmost.errors import BadTable, Unsupported
-from utmost.laws.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
-from utmost.laws.sampling.random_bits import Randomness, entropy
-from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_size,
@@ -28,12 +27,13 @@ from utmost.publish.promises.declared_columns import (
     same_cells,
 )
 from utmost.publish.promises.plan import CellsAt, Planned, warn_of_rows
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.table import ReleasedOnce
-from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.columns import not_distinct
-from utmost.publish.tables.file_pieces import Columns, FilePieces
-from utmost.publish.tables.set_aside import SetAside
+from utmost.tables.cells.columns import not_distinct
+from utmost.tables.files.file_pieces import Columns, FilePieces
+from utmost.tables.files.spill_file import SetAside
+from utmost.tables.frames.adapters import check_there
 
 State = tuple[tuple[int, int, int], ...]
 """For each file, its size, when it was written last, and which one it is."""

@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path as PathLike
 from typing import Any, Unpack
 
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.noise.ratio_bars import RatioBar
+from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, checked, wrong_kind
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.noise import RatioBar
-from utmost.laws.privacy import Amount
 from utmost.publish.releases.family_tables import wanted_families
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
 from utmost.publish.releases.workload_statements import workload_table_statement
-from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.tables.saving import Digest, FileWords, Publication, saved
-from utmost.publish.tables.table_formats import with_blanks
 from utmost.publish.workloads.amount_pair import AmountPair
-from utmost.publish.workloads.domain import Where
+from utmost.tables.axes.domain import Where
+from utmost.tables.files.saving import Digest, FileWords, Publication, saved
+from utmost.tables.files.table_formats import with_blanks
+from utmost.tables.frames.adapters import adapter_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class SumsAndCounts:
     Raises:
         OutOfRange: for a release of another table.
 
-    >>> from utmost.publish.counting import count_table
-    >>> from utmost.publish.releases.noised_workloads import release_workload
-    >>> from utmost.publish.workloads import Strategy
+    >>> from utmost.counting import count_table
+    >>> from utmost.releases import release_workload
+    >>> from utmost.workloads import Strategy
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
     >>> words = {"values": "paid", "each": (0, 10), "most_events": 2}
     >>> counted = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, **words)

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import checked, spelled
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import Unsupported
-from utmost.laws.exact import Level, Number, checked, level
-from utmost.laws.exact.kinds import spelled
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.provided import provided
-from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
 from utmost.publish.promises.plan import Planned, warn_of_rows
-from utmost.publish.promises.promise import OnceWords, counted_labels, promise_once
+from utmost.publish.promises.promise import OnceWords, Promise, counted_labels, promise_once
 from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.publish.releases.reader_verbs import AnswersReaders
-from utmost.publish.tables.adapters import TableAdapter, adapter_of, engine_door
-from utmost.publish.tables.columns import check_distinct
-from utmost.publish.tables.saving import FileWords, SavedTable
+from utmost.tables.cells.columns import check_distinct
+from utmost.tables.files.saving import FileWords, SavedTable
+from utmost.tables.frames.adapters import TableAdapter, adapter_of, engine_door
 
 if TYPE_CHECKING:
     from utmost.publish.releases.withheld import WithheldTable

@@ -9,14 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Floats, Level
-from utmost.laws.noise.combination import Combination
-from utmost.laws.noise.near_laws import NearLaw, Spread, spreads
-from utmost.publish.workloads.domain import Family
-from utmost.publish.workloads.forms import ProductForm, group_of
-from utmost.publish.workloads.product_reconstruction import ProductReconstruction
-from utmost.publish.workloads.tent_reconstruction import TentReconstruction
-from utmost.publish.workloads.tree_reconstruction import LeastSquares
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.levels import Level
+from utmost.core.noise.combination import Combination
+from utmost.core.noise.near_laws import NearLaw, Spread, spreads
+from utmost.publish.workloads.measuring.forms import ProductForm, group_of
+from utmost.publish.workloads.reconstruction.hat_reconstruction import TentReconstruction
+from utmost.publish.workloads.reconstruction.product_reconstruction import ProductReconstruction
+from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
+from utmost.tables.axes.domain import Family
 
 FEW = 12
 """So many laws are inverted one by one."""

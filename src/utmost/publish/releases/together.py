@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from utmost.laws.exact import Level, Number
-from utmost.laws.sampling.random_bits import Randomness
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
+from utmost.core.sampling.random_bits import Randomness
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.noise_together import once_together
 from utmost.publish.promises.promise import Promise

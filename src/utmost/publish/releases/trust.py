@@ -9,15 +9,17 @@ from math import prod
 from pathlib import Path
 from typing import Any, Unpack
 
+from utmost.core.exact.intervals import round_up as up
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.shown import Shown
+from utmost.core.gradual.process import largest_ratio
+from utmost.core.sampling.process_memory import ProcessMemory
+from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange
-from utmost.laws.exact import Level, Number, checked, level, wrong_kind
-from utmost.laws.exact import round_up as up
-from utmost.laws.exact.shown import Shown
-from utmost.laws.gradual import largest_ratio
-from utmost.laws.sampling.process_memory import ProcessMemory
-from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
-from utmost.publish.tables.saving import FileWords
+from utmost.tables.files.saving import FileWords
 
 
 @dataclass(frozen=True, slots=True, repr=False)

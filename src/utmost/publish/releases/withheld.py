@@ -15,10 +15,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import objects
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.shown import Shown, number_words
+from utmost.core.noise.combination import Combination
+from utmost.core.noise.geometric import Geometric
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.exact import checked, exact, objects
-from utmost.laws.exact.shown import Shown, number_words
-from utmost.laws.noise import Combination, Geometric
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.statement_kinds import WITHHELD_FORMAT, WITHHELD_KIND
 from utmost.publish.releases.complementary import complementary
@@ -33,11 +36,11 @@ from utmost.publish.releases.withholding import (
     spelled_before,
 )
 from utmost.publish.releases.workload_errors import scaled
-from utmost.publish.tables.adapters import adapter_of, engine_door
-from utmost.publish.tables.saving import Digest, FileWords, SavedTable
-from utmost.publish.tables.table_formats import with_blanks
-from utmost.publish.workloads.axes import text_of
-from utmost.publish.workloads.domain import Domain, Family
+from utmost.tables.axes.axes import text_of
+from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.files.saving import Digest, FileWords, SavedTable
+from utmost.tables.files.table_formats import with_blanks
+from utmost.tables.frames.adapters import adapter_of, engine_door
 from utmost.version import __version__
 
 

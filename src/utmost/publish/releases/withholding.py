@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact, written_number
+from utmost.core.exact.shown import Shown, number_words
+from utmost.core.noise.combination import Combination
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
-from utmost.laws.exact import Level, Number, exact, round_up
-from utmost.laws.exact.numbers import written_number
-from utmost.laws.exact.shown import Shown, number_words
-from utmost.laws.noise import Combination, Geometric
-from utmost.laws.noise.integer_law import IntegerLaw
 
 Spell = Callable[[Fraction], str]
 """How a sentence writes a number."""

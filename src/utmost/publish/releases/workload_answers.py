@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import Combination
-from utmost.laws.privacy import Amount
-from utmost.laws.sampling.integers import narrowed
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.combination import Combination
+from utmost.core.privacy.amount import Amount
+from utmost.core.sampling.integers import narrowed
 
 _FINE = 100  # a step of the printed number is at most this part of the standard deviation
 _MOST_DECIMALS = 12

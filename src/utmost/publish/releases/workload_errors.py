@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Level
-from utmost.laws.noise import Combination, simultaneous_margins
-from utmost.laws.noise.near_laws import heights_at, reaches
-from utmost.laws.privacy import Unit
+from utmost.core.exact.levels import Level
+from utmost.core.noise.combination import Combination, simultaneous_margins
+from utmost.core.noise.near_laws import heights_at, reaches
+from utmost.core.privacy.unit import Unit
 from utmost.publish.releases.table_bars import laws_of_groups, places_of
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
-from utmost.publish.workloads.domain import Family
-from utmost.publish.workloads.forms import ProductForm, group_of
-from utmost.publish.workloads.reconstruction import Reconstruction
-from utmost.publish.workloads.tree_reconstruction import LeastSquares
+from utmost.publish.workloads.measuring.forms import ProductForm, group_of
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
+from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
+from utmost.tables.axes.domain import Family
 
 _EDGE, _SHORT = 0.45, 1 - 1e-9  # how far of a level bounds by variance reach; floats of estimates are as near as that
 

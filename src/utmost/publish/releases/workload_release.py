@@ -11,15 +11,16 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arrays import frozen
+from utmost.core.exact.kinds import checked, checked_parts, wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.combination import Combination
+from utmost.core.noise.ratio_bars import FiellerSet, RatioBar
+from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, FactsFarOff, NotDetermined, OutOfRange, Unsupported, UtmostError, warn
-from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
-from utmost.laws.exact.kinds import checked_parts
-from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import Combination, RatioBar
-from utmost.laws.noise.ratio_bars import FiellerSet
-from utmost.laws.privacy import Unit
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.releases.along_axis import AlongAxis
@@ -43,16 +44,16 @@ from utmost.publish.releases.workload_statements import (
     workload_statement,
     workload_table_statement,
 )
-from utmost.publish.tables.saving import FileWords, Publication, saved
-from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.amount_pair import AmountPair, Weights
-from utmost.publish.workloads.domain import Family, Where
-from utmost.publish.workloads.forms import ProductForm, group_of, selected
-from utmost.publish.workloads.measured_families import measured_family
-from utmost.publish.workloads.public_facts import MOST_NAMED, PublicFacts
-from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.tree_reconstruction import LeastSquares
+from utmost.publish.workloads.measuring.forms import ProductForm, group_of, selected
+from utmost.publish.workloads.measuring.measured_families import measured_family
+from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.reconstruction.least_squares import precision_weights
+from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts
+from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
+from utmost.tables.axes.domain import Domain, Family, Where
+from utmost.tables.files.saving import FileWords, Publication, saved
 
 _ALL_BUT_EXCLUDED = Fraction(1, 10**6)
 """With this chance at most noise alone puts any of the public facts so far from what was released."""

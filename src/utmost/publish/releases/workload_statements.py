@@ -16,22 +16,23 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import read_confidence
+from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, Unsupported, UtmostError
-from utmost.laws.exact import Level, wrong_kind
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.written_levels import level_facts, stated_level
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling.integers import narrowed
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.older_words import in_words_of, sentence_of
 from utmost.publish.promises.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.promises.table_statements import promise
-from utmost.publish.workloads import Domain, Strategy
-from utmost.publish.workloads.domain import Family
-from utmost.publish.workloads.measured_families import measured_family
-from utmost.publish.workloads.product_rows import rows_of_facts
-from utmost.publish.workloads.whole_rows import WholeRows
+from utmost.publish.workloads.measuring.measured_families import measured_family
+from utmost.publish.workloads.measuring.product_rows import rows_of_facts
+from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.row_unit import WholeRows
+from utmost.tables.axes.domain import Domain, Family
 from utmost.version import __version__
 
 _MOST_SUMS = 1 << 26

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.long_work import long_work
 from utmost.errors import BadTable, Infeasible, NotANumber, NotDetermined, OutOfRange, Unsupported, WrongKind
-from utmost.laws.exact.long_work import long_work
 from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.detailed_release import DetailedSums
@@ -15,11 +15,11 @@ from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.detailed_check import check_whole
 from utmost.publish.statements.statement_check import digest_of, does_not_follow, stated_field, unlike
-from utmost.publish.tables import files
-from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.workloads.clean_certificate import CleanCertificate
-from utmost.publish.workloads.public_facts import PublicFacts
+from utmost.publish.workloads.bounds.clean_certificate import CleanCertificate
+from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
 from utmost.publish.workloads.sums_in_words import read_family
+from utmost.tables.files import files
+from utmost.tables.frames.adapters import adapter_of
 
 _ROUNDED = frozenset({"zero_bias"})
 

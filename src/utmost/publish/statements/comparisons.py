@@ -11,12 +11,13 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.numbers import Number, exact, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.combination import Combination, missed_by_each
+from utmost.core.noise.geometric import Geometric
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, checked, exact, round_up, wrong_kind
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import Combination, Geometric
-from utmost.laws.noise.combination import missed_by_each
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import sums_digest
@@ -66,8 +67,10 @@ def change(
     Cost: that of two sums.
 
     >>> import numpy as np
-    >>> from utmost import Domain, Unit, release_workload
-    >>> from utmost.publish.workloads import Strategy
+    >>> from utmost.workloads import Domain
+    >>> from utmost.privacy import Unit
+    >>> from utmost.releases import release_workload
+    >>> from utmost.workloads import Strategy
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
     >>> years = [release_workload(np.array(people), strategy, epsilon=1) for people in ([512, 89], [530, 97])]
     >>> change(years[1], years[0], {"sex": "men"}).margin

@@ -14,13 +14,16 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact, exact_integer, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.combination import Combination
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.privacy.amount import Amount
+from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, checked, exact, exact_integer, level, wrong_kind
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import Combination, Geometric
-from utmost.laws.noise.integer_law import IntegerLaw
-from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_CELL
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
@@ -29,8 +32,8 @@ from utmost.publish.releases.table import ReleasedOnce
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.workloads import Domain
+from utmost.tables.axes.domain import Domain
+from utmost.tables.frames.adapters import adapter_of
 
 Contributions = CountedTable | ReleasedOnce | ReleasedTable | WorkloadRelease
 
@@ -172,7 +175,7 @@ def bound_costs(
 
     Cost: a plan for each bound.
 
-    >>> from utmost.publish.counting.contributions import count_contributions
+    >>> from utmost.counting import count_contributions
     >>> sample = {"user": ["ann", "ann", "ann", "bob", "cem"], "page": ["A", "B", "C", "A", "B"]}
     >>> pages = Domain(page=["A", "B", "C"])
     >>> counted = count_contributions(sample, person="user", domain=pages, at_most=[1, 2, 3])

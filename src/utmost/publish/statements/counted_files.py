@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, Unsupported
-from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.statements.codec import Form, read_json
-from utmost.publish.tables import files
-from utmost.publish.workloads import Domain
-from utmost.publish.workloads.few_cells import FewCells
+from utmost.tables.axes.domain import Domain
+from utmost.tables.axes.few_cells import FewCells
+from utmost.tables.files import files
 
 
 def read_domain(path: Path) -> Domain:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.written_levels import stated_level
 from utmost.errors import BadTable, UtmostError
-from utmost.laws.exact import exact
-from utmost.laws.exact.written_levels import stated_level
 from utmost.publish.promises.statement_kinds import DETAILED_KIND
 from utmost.publish.releases.detailed_release import DetailedSums, DetailRule, detailed_unit
 from utmost.publish.releases.workload_release import WorkloadRelease

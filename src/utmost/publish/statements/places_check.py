@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from utmost.laws.exact import exact, wrong_kind
-from utmost.laws.exact.written_levels import level_of_text
+from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.written_levels import level_of_text
 from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.places_statements import places_statement
 from utmost.publish.promises.planar_law import PlanarLaw
@@ -36,7 +37,7 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
         Unsupported: for a format that is not known.
         BadTable: naming the first field that does not follow from the others.
 
-    >>> from utmost.publish.promises import Promise
+    >>> from utmost.promises import Promise
     >>> from utmost.publish.releases.table import rehearse_table
     >>> said = rehearse_table({"x": [1], "y": [2]}, Promise(["x", "y"], per=200), epsilon=1).sidecar
     >>> stated_places(said).grid
@@ -76,8 +77,8 @@ def check_places(statement: Mapping[str, Any], table: Any, *, digested: bool = T
     Raises:
         BadTable, Unsupported: as `stated_places`; and where columns, rows, margins or digest are not the table's.
 
-    >>> from utmost.publish.promises import Promise
-    >>> from utmost.publish.releases import release_table
+    >>> from utmost.promises import Promise
+    >>> from utmost.releases import release_table
     >>> made = release_table({"x": [1], "y": [2]}, Promise(["x", "y"], per=1), epsilon=1)
     >>> check_places(made.sidecar, made.table).per
     Fraction(1, 1)

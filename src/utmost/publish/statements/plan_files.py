@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
+from utmost.core.exact.written_levels import level_of_text, level_text
+from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable
-from utmost.laws.exact.written_levels import level_of_text, level_text
-from utmost.laws.privacy import Unit
 from utmost.publish.statements.codec import Form
-from utmost.publish.workloads import Domain, Strategy
+from utmost.publish.workloads.planning.strategy import Strategy
 from utmost.publish.workloads.sums_in_words import read_wanted
 from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Domain
 
 
 def _facts(chosen: Strategy) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from utmost.laws.exact import wrong_kind
+from utmost.core.exact.kinds import wrong_kind
 from utmost.publish.releases.release_facts import SECTIONS, TRUST, Fact, Facts, short_bar
 from utmost.publish.statements.registry_entries import Deployment
 
@@ -45,8 +45,8 @@ def statement_page(stated: Facts, deployment: Deployment | None = None) -> str:
     Returns:
         A whole HTML document; every word of the statement in it is escaped.
 
-    >>> from utmost.publish.statements.statement_readers import stated_release
-    >>> from utmost.publish.releases import release_table
+    >>> from utmost.statements import stated_release
+    >>> from utmost.releases import release_table
     >>> made = release_table({"a<b": [7]}, columns="a<b", epsilon="1/2", sensitivity=1, cells=1)
     >>> page = statement_page(stated_release(made.sidecar))
     >>> "a&lt;b" in page, "a<b" in page

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.kinds import checked, possible_path
 from utmost.errors import OutOfRange
-from utmost.laws.exact import checked, possible_path
-from utmost.publish.promises import Promise
+from utmost.publish.promises.promise import Promise
 from utmost.publish.statements.codec import Form, write
-from utmost.publish.tables.atomic import write_together
+from utmost.tables.files.atomic import write_together
 
 _BESIDE = {"kind", "format", "utmost", "digest"}
 

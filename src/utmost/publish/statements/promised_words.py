@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import read_confidence
+from utmost.core.exact.written_levels import level_name, stated_level
 from utmost.errors import Unsupported
-from utmost.laws.exact import Level
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.written_levels import level_name, stated_level
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND

@@ -14,10 +14,9 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import urlopen
 
+from utmost.core.exact.kinds import named, wrong_kind
+from utmost.core.exact.shown import Shown
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.exact import wrong_kind
-from utmost.laws.exact.kinds import named
-from utmost.laws.exact.shown import Shown
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, TABLE_KIND, WORKLOAD_KIND
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.release_facts import Facts
@@ -27,8 +26,8 @@ from utmost.publish.statements import codec, statement_files
 from utmost.publish.statements.detailed_check import check_whole
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.statement_readers import READERS, stated_release
-from utmost.publish.tables import files
-from utmost.publish.tables.text_files import TextFile
+from utmost.tables.files import files
+from utmost.tables.files.text_files import TextFile
 
 MOST_BYTES = 1 << 30
 """So much is fetched from an address at most."""
@@ -87,7 +86,7 @@ def read_release(
         Unsupported: for a format that is not known, and an address that is not answered.
         WrongKind: for what is no path. OSError: where the file cannot be read.
 
-    >>> from utmost import release_table
+    >>> from utmost.releases import release_table
     >>> with TemporaryDirectory() as folder:
     ...     release = release_table({"n": [601]}, columns="n", epsilon=1, sensitivity=1, cells=1)
     ...     _ = release.save(f"{folder}/released.csv")

@@ -11,10 +11,10 @@ from dataclasses import dataclass, fields
 from datetime import date
 from typing import Any
 
+from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.written_levels import level_name, level_words
 from utmost.errors import OutOfRange
-from utmost.laws.exact import wrong_kind
-from utmost.laws.exact.shown import Shown
-from utmost.laws.exact.written_levels import level_name, level_words
 from utmost.publish.releases.release_facts import NOISE, Fact, Facts, short_bar
 
 TO_FILL_IN = "To be filled in"
@@ -110,8 +110,8 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
     Raises:
         OutOfRange: for a level that no float is above: the registry's epsilon is one.
 
-    >>> from utmost.publish.statements.statement_readers import stated_release
-    >>> from utmost.publish.releases import release_table
+    >>> from utmost.statements import stated_release
+    >>> from utmost.releases import release_table
     >>> made = release_table({"n": [7]}, columns="n", epsilon="1/2", sensitivity=1, cells=1)
     >>> said = Deployment("Counts", ["An Office"], published="2026-01-31")
     >>> entry = registry_entry(stated_release(made.sidecar), said)
@@ -187,7 +187,7 @@ def _domain(stated: Facts) -> str:
 
 
 def _loss(stated: Facts) -> dict[str, Any]:
-    from utmost.laws.exact import round_up, settled
+    from utmost.core.exact.intervals import round_up, settled
 
     epsilon = float(round_up(settled(stated.level.epsilon_interval)))
     if epsilon == float("inf"):

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import Unsupported
-from utmost.laws.exact import Number
-from utmost.laws.noise import RatioBar
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements import comparisons

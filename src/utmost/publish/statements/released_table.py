@@ -12,11 +12,13 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kind
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import RatioBar
 from utmost.publish.promises.older_words import margin_word
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
@@ -25,10 +27,10 @@ from utmost.publish.releases.withheld import WithheldTable, withheld_table
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_check import check_statement, plan_at, stated_field, stated_plan
-from utmost.publish.tables import files
-from utmost.publish.tables.adapters import adapter_of, no_column
-from utmost.publish.tables.columns import integer_column, real_column
-from utmost.publish.tables.text_files import TextFile
+from utmost.tables.cells.columns import integer_column, real_column
+from utmost.tables.files import files
+from utmost.tables.files.text_files import TextFile
+from utmost.tables.frames.adapters import adapter_of, no_column
 
 Rows = frozenset[int] | Mapping[str, Any] | None
 """Rows of a table: as of `ReleasedTable.chosen`, or labels by public column; all of them where nothing is named."""

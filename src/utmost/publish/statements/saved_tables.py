@@ -7,14 +7,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.kinds import possible_path
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import possible_path
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_files import Signer, check_free, publish, signature_path, signer_of
-from utmost.publish.tables import files
-from utmost.publish.tables.atomic import Writer, check_free_name, write_together
-from utmost.publish.tables.saving import Publication
-from utmost.publish.tables.text_files import FormattedFile
+from utmost.tables.files import files
+from utmost.tables.files.atomic import Writer, check_free_name, write_together
+from utmost.tables.files.saving import Publication
+from utmost.tables.files.text_files import FormattedFile
 
 PIPE = "-"
 """The name of standard output."""
@@ -30,7 +30,7 @@ def write_publication(
     sign: Path | str | None = None,
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Write a release's table and statement, or its document; see `utmost.publish.tables.saving.saved`."""
+    """Write a release's table and statement, or its document; see `utmost.tables.files.saving.saved`."""
     if publication.table is None:
         raise Unsupported("only what was released can be saved", came="a rehearsal", where="save")
     is_document = format is None and publication.document is not None
@@ -57,11 +57,11 @@ def check_destination(
     """Where something is to be written, and the key that signs it, checked before anything is drawn.
 
     Args:
-        path, format, sign, overwrite: as for `utmost.publish.tables.saving.saved`.
+        path, format, sign, overwrite: as for `utmost.tables.files.saving.saved`.
         is_document: whether a file that ends in .json is the whole of it.
 
     Raises:
-        Unsupported, OutOfRange, KeyRefused: as `utmost.publish.tables.saving.saved`.
+        Unsupported, OutOfRange, KeyRefused: as `utmost.tables.files.saving.saved`.
     """
     out = Path(os.fsdecode(possible_path(path, "path")))
     if not out.name:

@@ -9,14 +9,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.written_levels import factor_text, level_name, level_words, stated_level
+from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable
-from utmost.laws.exact import Level, natural
-from utmost.laws.exact.written_levels import factor_text, level_name, level_words, stated_level
-from utmost.laws.privacy import Unit
 from utmost.provided import provided
-from utmost.publish.promises.keys import key_columns, keys_held, keys_statement, shares_of_one
+from utmost.publish.promises.key_distribution import naming_law, read_delta
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.naming import naming_law, read_delta
+from utmost.publish.promises.partition_selection import key_columns, keys_held, keys_statement, shares_of_one
 from utmost.publish.promises.statement_kinds import KEYS_FORMAT, KEYS_KIND, PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.processed_release import NO_BARS, processed_statement
@@ -33,9 +34,9 @@ from utmost.publish.statements.statement_check import (
     stated_field,
     stated_rows,
 )
-from utmost.publish.tables import files
-from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.workloads import Domain
+from utmost.tables.axes.domain import Domain
+from utmost.tables.files import files
+from utmost.tables.frames.adapters import adapter_of
 
 
 def keys_in_words(statement: Mapping[str, Any]) -> Facts:

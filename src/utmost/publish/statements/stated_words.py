@@ -9,13 +9,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.shown import few
+from utmost.core.exact.written_levels import level_name, level_of_text, level_words
+from utmost.core.noise.geometric import Geometric
+from utmost.core.privacy.unit import Unit
+from utmost.core.sampling.grid import reach
 from utmost.errors import Unsupported
-from utmost.laws.exact import Level, exact, round_up
-from utmost.laws.exact.shown import few
-from utmost.laws.exact.written_levels import level_name, level_of_text, level_words
-from utmost.laws.noise import Geometric
-from utmost.laws.privacy import Unit
-from utmost.laws.sampling.grid import reach
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.promises.table_statements import promise_line

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.kinds import named, wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact, read_confidence
+from utmost.core.exact.written_levels import level_of_text, level_text
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.geometric import Geometric
+from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, Unsupported, UtmostError
-from utmost.laws.exact import Level, exact, wrong_kind
-from utmost.laws.exact.kinds import named
-from utmost.laws.exact.numbers import read_confidence
-from utmost.laws.exact.written_levels import level_of_text, level_text
-from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.privacy import Unit
 from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.promises.ledger_facts import LedgerFacts
@@ -29,7 +30,7 @@ from utmost.publish.promises.plan import CellsAt, plan_of_answer, plan_release
 from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.publish.statements.codec import check_header, differing
-from utmost.publish.tables.adapters import adapter_of
+from utmost.tables.frames.adapters import adapter_of
 
 ON_TRUST_OF_DRAWS = "that the noise was drawn as stated, by utmost"
 
@@ -54,7 +55,7 @@ def stated_plan(said: Mapping[str, Any]) -> CellsAt:
         Unsupported: for a format that is not known, and a cost that has no name here.
         BadTable: naming the first field that does not follow from the others.
 
-    >>> from utmost.publish.releases import statement
+    >>> from utmost.releases import statement
     >>> said = statement(plan_release(epsilon=1, sensitivity=1, cells=2), ["n"], [], 12)
     >>> stated_plan(said).law
     Geometric(epsilon='1/2', sensitivity=1)
@@ -79,8 +80,8 @@ def plan_at(stated: Mapping[str, Any], at: Level) -> CellsAt:
         stated: a statement that `stated_plan` has checked.
         at: the other level.
 
-    >>> from utmost.laws.exact import level
-    >>> from utmost.publish.releases import statement
+    >>> from utmost.exact import level
+    >>> from utmost.releases import statement
     >>> said = statement(plan_release(epsilon=1, sensitivity=1, cells=2), ["n"], [], 12)
     >>> stated_plan(said).margin, plan_at(said, level(2)).margin
     (6, 3)
@@ -103,7 +104,7 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     Raises:
         BadTable, Unsupported: as `stated_plan`; and where columns, rows, margins or digest are not the table's.
 
-    >>> from utmost.publish.releases import release_table
+    >>> from utmost.releases import release_table
     >>> release = release_table({"n": [7, 9]}, columns="n", epsilon=1, sensitivity=1, cells=1)
     >>> check_statement(release.sidecar, release.table).margin
     3
@@ -231,7 +232,7 @@ def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level
         stated: the statement of a release of integers.
         column: which must be one of the released ones.
 
-    >>> from utmost.publish.releases import statement
+    >>> from utmost.releases import statement
     >>> plan = plan_release(alpha="1/4", sensitivity=1, cells=2)
     >>> reading_noise(statement(plan, ["admitted"], [], 12)).alpha
     Fraction(1, 2)

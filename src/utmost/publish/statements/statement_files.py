@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, Unpack
 from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
 from utmost.publish.promises.statement_kinds import FORMATS
 from utmost.publish.statements import codec
-from utmost.publish.tables import files
-from utmost.publish.tables.atomic import Writer, WriteWords, check_free_name, write_together
+from utmost.tables.files import files
+from utmost.tables.files.atomic import Writer, WriteWords, check_free_name, write_together
 
 Said = Callable[[dict[str, str]], dict[str, Any]]
 """From the digest of a table to the statement that stands beside it."""

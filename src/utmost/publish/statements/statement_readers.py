@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.kinds import wrong_kind
 from utmost.errors import Unsupported
-from utmost.laws.exact import wrong_kind
 from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,
     DETAILED_KIND,
@@ -45,7 +45,7 @@ from utmost.publish.statements.statement_check import check_statement
 from utmost.publish.statements.together_check import check_together
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import check_workload_table
-from utmost.publish.tables import files
+from utmost.tables.files import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def stated_release(said: Mapping[str, Any]) -> Facts:
         Unsupported: for the statement of something else, and a format that is not known.
         WrongKind: for what is no mapping.
 
-    >>> from utmost.publish.releases import release_table
+    >>> from utmost.releases import release_table
     >>> release = release_table({"n": [7, 9]}, columns="n", epsilon="1/2", sensitivity=1, cells=2)
     >>> stated = stated_release(release.sidecar)
     >>> stated.unit

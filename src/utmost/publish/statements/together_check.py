@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from utmost.core.exact.kinds import one_of
+from utmost.core.exact.written_levels import stated_level
+from utmost.core.noise.norm_staircase import CellCost
+from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
-from utmost.laws.exact.kinds import one_of
-from utmost.laws.exact.written_levels import stated_level
-from utmost.laws.noise.norm_staircase import CellCost
-from utmost.laws.privacy.unit import Unit
 from utmost.publish.promises.older_words import in_words_of, margin_word
+from utmost.publish.promises.rotated_sums import Halves
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.promises.together_plan import TogetherAt, check_changed, plan_of_way, plan_together, way_of_facts
-from utmost.publish.promises.turning import Halves
 from utmost.publish.statements.codec import check_header
 from utmost.publish.statements.statement_check import (
     check_follows,
@@ -24,7 +24,7 @@ from utmost.publish.statements.statement_check import (
     stated_field,
     table_stated,
 )
-from utmost.publish.workloads.cells_together import NORMS, RAISED
+from utmost.publish.workloads.measuring.cells_together import NORMS, RAISED
 
 
 def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherAt:
@@ -42,7 +42,7 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
         BadTable: naming the first field that does not follow, and where columns, rows or cells are others.
         Unsupported: for a format that is not known.
 
-    >>> from utmost.publish.releases import release_together
+    >>> from utmost.releases import release_together
     >>> made = release_together({"a": [7, 9], "b": [3, 4]}, columns=["a", "b"], epsilon=1, sensitivity=1)
     >>> check_together(made.sidecar, made.table).margins
     (4, 4)

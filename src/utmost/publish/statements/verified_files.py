@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.shown import few
+from utmost.core.exact.written_levels import stated_level
 from utmost.errors import BadTable, OutOfRange
-from utmost.laws.exact.shown import few
-from utmost.laws.exact.written_levels import stated_level
 from utmost.publish.promises.older_words import margin_word
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
-from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json
@@ -21,7 +21,7 @@ from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, kind_of_document
-from utmost.publish.tables import files
+from utmost.tables.files import files
 
 
 def verified(

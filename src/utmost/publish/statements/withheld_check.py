@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, UtmostError
-from utmost.laws.exact import exact
 from utmost.publish.promises.older_words import columns_of_today, margin_word
 from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_FORMAT, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
@@ -31,9 +31,9 @@ from utmost.publish.statements.statement_check import (
     stated_plan,
     unlike,
 )
-from utmost.publish.tables import files
 from utmost.publish.workloads.sums_in_words import read_family
 from utmost.publish.workloads.workload import narrowed
+from utmost.tables.files import files
 
 Columns = Mapping[str, list[Any]]
 

@@ -6,17 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.kinds import checked, possible_path
 from utmost.errors import BadTable, UtmostError
-from utmost.laws.exact import checked, possible_path
 from utmost.publish.promises.older_words import columns_of_today
 from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
-from utmost.publish.releases import SumsAndCounts, WorkloadRelease
+from utmost.publish.releases.sums_and_counts import SumsAndCounts
+from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import workload_facts, workload_table_statement
 from utmost.publish.statements import codec, statement_files
 from utmost.publish.statements.codec import check_header
 from utmost.publish.statements.statement_check import digest_of, does_not_follow, is_blank
-from utmost.publish.tables import files, table_formats
 from utmost.publish.workloads.workload import narrowed
+from utmost.tables.files import files, table_formats
 
 ON_TRUST_OF_SUMS = (
     "what one individual changes: sensitivity and cells, which a count proves to whoever ran it",
@@ -51,8 +52,10 @@ def read_workload(path: Path | str) -> WorkloadRelease:
 
     >>> import numpy as np
     >>> import tempfile
-    >>> from utmost import Domain, Unit, release_workload
-    >>> from utmost.publish.workloads import Strategy
+    >>> from utmost.workloads import Domain
+    >>> from utmost.privacy import Unit
+    >>> from utmost.releases import release_workload
+    >>> from utmost.workloads import Strategy
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
     >>> path = Path(tempfile.mkdtemp()) / "released.json"
     >>> released = release_workload(np.array([5, 7]), strategy, epsilon=1)
@@ -159,8 +162,10 @@ def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
     least squares from the noise. The sums themselves are held by the digest and, where it is signed, by the signature.
 
     >>> import numpy as np
-    >>> from utmost import Domain, Unit, release_workload
-    >>> from utmost.publish.workloads import Strategy
+    >>> from utmost.workloads import Domain
+    >>> from utmost.privacy import Unit
+    >>> from utmost.releases import release_workload
+    >>> from utmost.workloads import Strategy
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
     >>> facts = json.loads(json.dumps(release_workload(np.array([5, 7]), strategy, epsilon=1).facts()))
     >>> check_workload(facts).bars()

@@ -17,14 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.combination import Combination
+from utmost.core.privacy.amount import Amount
+from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number
-from utmost.laws.noise import Combination
-from utmost.laws.privacy import Amount, Unit
-from utmost.publish.workloads.axis_sums import Groups
-from utmost.publish.workloads.domain import Domain, Family, with_level
-from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.measuring.axis_sums import Groups
+from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.workload import Part, Workload
+from utmost.tables.axes.domain import Domain, Family, with_level
 
 _BOTH, _ADDED = 0, 1  # the level of the two parts, and of their sum
 
@@ -53,7 +55,7 @@ class AmountPair:
         Raises:
             OutOfRange: for a domain without the axis of the two parts.
 
-        >>> from utmost.laws.privacy import Amount
+        >>> from utmost.privacy import Amount
         >>> unit = Unit(200, 1, amount=Amount("paid", 1, (0, 200)))
         >>> pair = AmountPair.of(Domain(shop=["A", "B"], paid=["above 0", "below 200"]), unit)
         >>> pair.both((0, 1)), pair.seen((0, 0)), pair.name((0, 0))
@@ -124,7 +126,7 @@ class AmountPair:
     def bars(self, ratio: Level, confidence: Number) -> tuple[tuple[str, int | float], ...]:
         """The margins of the sum and of the count of one group, each part of which has noise of a level; by column.
 
-        >>> from utmost.laws.exact import level
+        >>> from utmost.exact import level
         >>> pair = AmountPair(Domain(paid=["above -1", "below 2"]), Amount("paid", 1, (-1, 2)), 0)
         >>> pair.bars(level(1), "0.95")
         (('paid', 2.0), ('count', 1.3333333333333335))

@@ -13,13 +13,13 @@ from fractions import Fraction
 from re import fullmatch
 from typing import Any
 
+from utmost.core.exact.numbers import Number, exact
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import Number, exact
-from utmost.publish.workloads.axes import label_text
-from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.marginal_search import marginals
-from utmost.publish.workloads.measured_families import measured_family, names_difference, names_tents
+from utmost.publish.workloads.measuring.measured_families import measured_family, names_difference, names_tents
+from utmost.publish.workloads.planning.marginal_search import marginals
 from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.axes import label_text
+from utmost.tables.axes.domain import Domain, Family
 
 TOTAL = "total"
 """What the sum over everything may be called where no level has that name."""
@@ -40,7 +40,7 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
             nothing.
         NotANumber: for an end of a range that is no number.
 
-    >>> from utmost.publish.workloads import bins
+    >>> from utmost.workloads import bins
     >>> domain = Domain(age=bins(0, 90, width=10), sex=["men", "women"])
     >>> read_selection(domain, ["age=[0, 10),[10, 20)", "sex=men"])
     {'age': ['[0, 10)', '[10, 20)'], 'sex': ['men']}
@@ -82,7 +82,7 @@ def read_wanted(
         per_answer: as for `Workload`.
         without: an axis that "tables of 2 columns" do not mean: that of the two parts of an amount.
 
-    >>> from utmost.publish.workloads import bins
+    >>> from utmost.workloads import bins
     >>> domain = Domain(age=bins(0, 90, width=10), sex=["men", "women"])
     >>> read_wanted(domain, ["age sex", "sex=2", "total", "ranges of age=1/3", "age=20..40 sex=men"])
     Workload(age sex: 18 answers, weight 1; sex: 2 answers, weight 2; total: 1 answer, weight 1; \

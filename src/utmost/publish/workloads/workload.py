@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arrays import Array, Floats, frozen
+from utmost.core.exact.kinds import checked, named, rebuilding, wrong_kind
+from utmost.core.exact.numbers import Number, natural, written_number
+from utmost.core.exact.shown import LONGEST, Shown
+from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import Array, Floats, Number, checked, frozen, natural, wrong_kind
-from utmost.laws.exact.kinds import named, rebuilding
-from utmost.laws.exact.numbers import written_number
-from utmost.laws.exact.shown import LONGEST, Shown
-from utmost.laws.privacy import Unit
-from utmost.publish.workloads.axes import Label, label_text
-from utmost.publish.workloads.axis_sums import (
+from utmost.publish.workloads.measuring.axis_sums import (
     AxisSums,
     Groups,
     Prefixes,
@@ -31,8 +30,9 @@ from utmost.publish.workloads.axis_sums import (
     count_of,
     sum_of_values,
 )
-from utmost.publish.workloads.blocks import Blocks, chains_of
-from utmost.publish.workloads.domain import Domain, Family, Where, with_level, words_in
+from utmost.publish.workloads.measuring.variance_components import Blocks, chains_of
+from utmost.tables.axes.axes import Label, label_text
+from utmost.tables.axes.domain import Domain, Family, Where, with_level, words_in
 
 MOST_ENTRIES = 10**8
 
@@ -136,7 +136,7 @@ class Workload(Shown):
 
         A box takes neighbouring values of each of these axes: of two axes, the rectangles.
 
-        >>> from utmost.publish.workloads import bins
+        >>> from utmost.workloads import bins
         >>> domain = Domain(x=bins(4), y=bins(3), sex=["men", "women"])
         >>> Workload.ranges(domain, "x", by="sex"), Workload.ranges(domain, "x", "y")
         (Workload(ranges of x by sex: 20 answers, weight 1), Workload(ranges of x y: 60 answers, weight 1))
@@ -150,7 +150,7 @@ class Workload(Shown):
     ) -> "Workload":
         """The sums of the first 1, 2, ... values of an axis, or the boxes from the first corner of several.
 
-        >>> from utmost.publish.workloads import bins
+        >>> from utmost.workloads import bins
         >>> Workload.prefixes(Domain(age=bins(4)), "age", weight=2)
         Workload(prefixes of age: 4 answers, weight 2)
         """
@@ -166,7 +166,7 @@ class Workload(Shown):
         Args:
             lengths: for each axis, how many values, from 1 to its size.
 
-        >>> from utmost.publish.workloads import bins
+        >>> from utmost.workloads import bins
         >>> Workload.windows(Domain(day=bins(28)), {"day": 7})
         Workload(windows of day 7: 22 answers, weight 1)
         """
@@ -209,7 +209,7 @@ class Workload(Shown):
     ) -> "Workload":
         """The sums over the groups of every level of an axis and over all of it, each level a part of this weight.
 
-        >>> from utmost.publish.workloads import hierarchy
+        >>> from utmost.workloads import hierarchy
         >>> place = hierarchy({"North": ["N1", "N2"], "South": ["S1"]}, names=["region", "district"])
         >>> Workload.hierarchy(Domain(place=place), "district")
         Workload(district: 3 answers, weight 1; region: 2 answers, weight 1; total: 1 answer, weight 1)
@@ -230,7 +230,7 @@ class Workload(Shown):
         Raises:
             OutOfRange: also for a sum that takes no cell.
 
-        >>> from utmost.publish.workloads import bins
+        >>> from utmost.workloads import bins
         >>> Workload.sums(Domain(age=bins(4), sex=["men", "women"]), [{"age": slice(1, 3)}, {"sex": "men"}])
         Workload(age=1..3: 1 answer, weight 1; sex=men: 1 answer, weight 1)
         """

@@ -1,0 +1,6 @@
+"""The capacities of a privacy type: the most that any of its mechanisms leaks, one file for each route to them."""
+
+from utmost.design.capacities.capacity_of import capacity
+from utmost.design.capacities.policy_capacities import policy_capacity
+
+__all__ = ["capacity", "policy_capacity"]

@@ -1,0 +1,35 @@
+"""Finite mechanisms as row-stochastic matrices, and their algebra: what is revealed, as a matrix."""
+
+from utmost.design.channels.calibrated import abstract_staircase, exponential_mechanism
+from utmost.design.channels.channel import Channel, Remap
+from utmost.design.channels.on_counts import (
+    GeometricMatrix,
+    fair_channel,
+    geometric_channel,
+    laplace_channel,
+    unbounded_geometric_channel,
+)
+from utmost.design.channels.on_spaces import (
+    dual_randomized_response,
+    planar_geometric_channel,
+    randomized_response,
+    tight_constraints,
+    two_secret_optimum,
+)
+
+__all__ = [
+    "Channel",
+    "GeometricMatrix",
+    "Remap",
+    "abstract_staircase",
+    "dual_randomized_response",
+    "exponential_mechanism",
+    "fair_channel",
+    "geometric_channel",
+    "laplace_channel",
+    "planar_geometric_channel",
+    "randomized_response",
+    "tight_constraints",
+    "two_secret_optimum",
+    "unbounded_geometric_channel",
+]

@@ -1,0 +1,1 @@
+"""Numbers, laws of noise, joint laws, exact draws: no data."""

@@ -1,0 +1,1 @@
+"""Numbers that keep their promise: rationals, intervals, directed rounding, epsilon and alpha."""

@@ -1,0 +1,299 @@
+"""The two kinds of numbers of arrays: float64, and objects that are all `Fraction`."""
+
+from collections.abc import Iterable
+from dataclasses import Field, fields
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.kinds import MOST_ELEMENTS, size_of, wrong_kind
+from utmost.core.exact.numbers import exact
+from utmost.errors import NotANumber, OutOfRange, quoted
+
+Array = NDArray[Any]
+"""A read-only array in one of the two kinds of numbers: dtype float64, or dtype object with a `Fraction` in every
+place."""
+
+Floats = NDArray[np.float64]
+
+# A Fraction costs ten times a lookup to make; losses and distances are full of small integers.
+_SMALL = tuple(Fraction(k) for k in range(1025))
+
+
+def as_array(values: object, name: str = "array", ndim: int | None = None) -> Array:
+    """A read-only copy of ``values`` in one of the two kinds of numbers.
+
+    Integers, Fractions, Decimals and text ("1/2") are exact, and so is an array of nothing else. One float makes the
+    whole array float64: a number that has been rounded once cannot make an exact result.
+
+    Args:
+        values: anything NumPy reads as an array of numbers.
+        name: what the array is, for the message.
+        ndim: how many dimensions it must have.
+
+    Raises:
+        NotANumber: for booleans, NaN, infinities, None and every other type, with the position; for a ragged list, and
+            for another number of dimensions.
+
+    >>> as_array([1, "1/2"]).tolist(), as_array([1, 0.5]).tolist()
+    ([Fraction(1, 1), Fraction(1, 2)], [1.0, 0.5])
+    """
+    raw = _raw(values, name)
+    if ndim is not None and raw.ndim != ndim:
+        raise NotANumber(f"the {name} must have {ndim} dimension{'s' * (ndim > 1)}", came=f"shape {raw.shape}")
+    if raw.size == 0:
+        return frozen(np.empty(raw.shape, dtype=object))
+    if raw.dtype.kind in "iu":
+        return frozen(fractions(raw))
+    if raw.dtype.kind == "f" and raw.dtype.itemsize <= 8:
+        array = raw.astype(np.float64)
+    elif raw.dtype.kind in "OUT":
+        array = _from_objects(raw.astype(object), name)
+    else:
+        raise NotANumber(f"the {name} must hold numbers", came=f"dtype {raw.dtype}")
+    if not is_exact(array):
+        _check_finite(array, name)
+    return frozen(array)
+
+
+def plain_array(values: object, name: str = "array") -> NDArray[Any]:
+    """What NumPy makes of the values, whatever they are.
+
+    Raises:
+        NotANumber: for a ragged list, a nest too deep, more than 10^8 entries in a list, and what cannot be converted.
+
+    >>> plain_array([[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
+    if not isinstance(values, np.ndarray) and hasattr(values, "__len__") and size_of(values, name) > MOST_ELEMENTS:
+        raise NotANumber(f"the {name} must have at most {MOST_ELEMENTS} entries", came="more")
+    try:
+        return np.asarray(values)
+    except Exception:  # NumPy raises whatever the conversions of the values raise
+        raise NotANumber(f"the {name} must be a rectangular array of numbers", came=type(values).__name__) from None
+
+
+def check_array(value: object, name: str, ndim: int) -> None:
+    """Check that a value is an array of numbers with so many dimensions, where a list would be no array.
+
+    Raises:
+        WrongKind: for what is no array.
+        NotANumber: for an array of another shape, or of no numbers.
+
+    >>> check_array(np.eye(2), "matrix", 2)
+    """
+    if not isinstance(value, np.ndarray):
+        raise wrong_kind(name, "an array", value)
+    if value.ndim != ndim or value.dtype.kind not in "iufO":
+        came = f"shape {value.shape}, dtype {value.dtype}"
+        raise NotANumber(f"the {name} must be an array of numbers with {ndim} dimension{'s' * (ndim > 1)}", came=came)
+
+
+def check_numbers(value: object, name: str) -> None:
+    """Check that a formula can be asked for a value: a number, or an array of nothing else.
+
+    Raises:
+        NotANumber: for anything else.
+    """
+    if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
+        return
+    array = plain_array(value, name)
+    numbers = array.dtype == object and all(isinstance(x, Real | Decimal) for x in array.flat)
+    if not (numbers or array.dtype.kind in "iuf") or not isinstance(value, np.ndarray | Real | Decimal):
+        raise NotANumber(f"the {name} must be a number, or an array of numbers", came=type(value).__name__)
+
+
+def indices(values: object, size: int, name: str) -> NDArray[Any]:
+    """Places in 0..size-1, as an array of integers of the shape they came in.
+
+    Raises:
+        OutOfRange: for what is no integer, and for a place that there is not.
+
+    >>> indices([2, 0], 3, "rows")
+    array([2, 0])
+    """
+    places = plain_array(values, name)
+    if places.size == 0 and places.dtype.kind in "iuf":
+        places = places.astype(np.int64)
+    if places.dtype.kind not in "iu" or (places.size and (places.min() < 0 or places.max() >= size)):
+        raise OutOfRange(f"{name} must be integers in 0..{size - 1}", came="others")
+    return places
+
+
+def is_exact(array: Array) -> bool:
+    """Whether the array is in the exact numbers."""
+    return bool(array.dtype == object)
+
+
+def to_floats(array: Array) -> NDArray[np.float64]:
+    """The nearest float64 of every entry: the named way out of the exact numbers, where no direction is promised.
+
+    >>> to_floats(as_array(["1/3"])).tolist()
+    [0.3333333333333333]
+    """
+    return frozen(array.astype(np.float64))
+
+
+def fractions(integers: Array) -> Array:
+    """An integer array of any shape as Fractions."""
+    numbers = integers.ravel().tolist()
+    return objects(
+        (_SMALL[k] if type(k) is int and 0 <= k < len(_SMALL) else Fraction(k) for k in numbers), integers.shape
+    )
+
+
+def objects(values: Iterable[Any], shape: int | tuple[int, ...] = -1) -> Array:
+    """An object array of these values, one by one; NumPy alone would look inside them, or make integers int64.
+
+    Args:
+        values: in row-major order.
+        shape: of the array; one dimension if left out.
+
+    >>> objects([1 << 70, Fraction(1, 2)]).dtype, objects([1, 2, 3, 4], (2, 2)).tolist()
+    (dtype('O'), [[1, 2], [3, 4]])
+    """
+    held = list(values)
+    array = np.empty(len(held), dtype=object)
+    array[:] = held
+    return array.reshape(shape)
+
+
+def plain_cells(column: Any) -> list[Any]:
+    """The cells of a column, an array, a list or a series, as Python's own values.
+
+    >>> plain_cells(np.array([1, 2])), plain_cells(("a", None))
+    ([1, 2], ['a', None])
+    """
+    cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return cells
+
+
+def rationals(pairs: Iterable[tuple[Any, Any]], shape: int | tuple[int, ...] = -1) -> Array:
+    """An object array of Fractions from numerators and denominators: python-flint's integers, or Python's.
+
+    >>> rationals([(1, 2), (3, 1)]).tolist()
+    [Fraction(1, 2), Fraction(3, 1)]
+    """
+    fractions: dict[tuple[int, int], Fraction] = {}
+    entries = []
+    for above, below in pairs:
+        pair = int(above), int(below)
+        if pair not in fractions:
+            fractions[pair] = Fraction(*pair)
+        entries.append(fractions[pair])
+    return objects(entries, shape)
+
+
+def as_rationals(array: Array) -> Array:
+    """The same numbers as Fractions: floats as the rationals that they are.
+
+    >>> as_rationals(np.array([0.5])).tolist()
+    [Fraction(1, 2)]
+    """
+    return array if is_exact(array) else objects(map(Fraction, array.ravel().tolist()), array.shape)
+
+
+def largest_size(integers: Array) -> int:
+    """The largest absolute value of some integers, as one of Python's; 0 where there are none.
+
+    >>> largest_size(np.array([3, -4])), largest_size(np.array([-(1 << 63)])) == 1 << 63, largest_size(np.zeros(0, int))
+    (4, True, 0)
+    """
+    return max(int(integers.max(initial=0)), -int(integers.min(initial=0)))
+
+
+def roomy(integers: Array, times: int) -> Array:
+    """The integers as int64 where that holds so many times the largest of them, with one bit to spare; else Python's.
+
+    >>> roomy(np.array([3, -4]), 2).dtype.name, roomy(np.array([1 << 61]), 2).dtype.name
+    ('int64', 'object')
+    """
+    return integers.astype(np.int64 if largest_size(integers) * times < 1 << 62 else object, copy=False)
+
+
+class Rebuilt:
+    """A dataclass whose copies and pickles go through its constructor, which checks and freezes its arrays again."""
+
+    __slots__ = ()
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
+
+def same_numbers(*arrays: Array) -> tuple[Array, ...]:
+    """The arrays as numbers of one kind: exact if all of them are, else all float64 (a float cannot become exact
+    again)."""
+    if all(is_exact(array) for array in arrays):
+        return arrays
+    return tuple(to_floats(array) if is_exact(array) else array for array in arrays)
+
+
+def frozen(array: Array) -> Array:
+    """The same array, made read-only."""
+    array.setflags(write=False)
+    return array
+
+
+def _raw(values: object, name: str) -> Array:
+    raw = plain_array(values, name)
+    if raw.dtype.kind in "bfU" and not isinstance(values, np.ndarray):
+        raw = np.asarray(values, dtype=object)  # NumPy reads [True, 0.5] as floats and [0.5, "1/2"] as text
+    if raw.dtype == object and not _holds_only_fractions(raw):
+        for x in raw.flat:
+            if isinstance(x, Iterable) and not isinstance(x, str):
+                raise NotANumber(f"the {name} must be a rectangular array of numbers", came=values)
+    return raw
+
+
+def _holds_only_fractions(raw: Array) -> bool:
+    return set(map(type, raw.flat)) <= {Fraction}
+
+
+def _from_objects(raw: Array, name: str) -> Array:
+    if _holds_only_fractions(raw):
+        return raw.copy()
+    flat = raw.ravel()
+    has_float = any(isinstance(x, float | np.floating) for x in flat)
+    numbers = np.empty(flat.size, dtype=np.float64 if has_float else object)
+    for k, x in enumerate(flat):
+        try:
+            numbers[k] = x if isinstance(x, float | np.floating) else exact(x)
+        except NotANumber as error:
+            position = tuple(int(p) for p in np.unravel_index(k, raw.shape))
+            raise NotANumber(_at(name, position), came=quoted(x), remedy=error.remedy) from None
+        except OverflowError:
+            remedy = "Beside floats all are floats: give the others as fractions or text, too."
+            raise NotANumber(
+                f"the {name} must hold numbers that a float can hold", came="a larger one", remedy=remedy
+            ) from None
+    return numbers.reshape(raw.shape)
+
+
+def _check_finite(array: Array, name: str) -> None:
+    for bad in np.argwhere(~np.isfinite(array))[:1]:
+        position = tuple(bad.tolist())
+        raise NotANumber(_at(name, position), came=float(array[position]))
+
+
+def _at(name: str, position: tuple[int, ...]) -> str:
+    place = ", ".join(map(str, position))
+    return f"entry [{place}] of the {name} must be a finite number" if position else f"{name} must be a finite number"
+
+
+def as_integers(values: Any) -> tuple[Array, int]:
+    """Rationals as integers over one denominator: values = integers / denominator.
+
+    >>> integers, denominator = as_integers([Fraction(1, 2), Fraction(2, 3)])
+    >>> integers.tolist(), denominator
+    ([3, 4], 6)
+    """
+    flat = [Fraction(v) for v in np.asarray(values, dtype=object).ravel()]
+    denominator = int(np.lcm.reduce(np.array([v.denominator for v in flat] or [1], dtype=object)))
+    integers = np.array([v.numerator * (denominator // v.denominator) for v in flat], dtype=object)
+    return frozen(integers.reshape(np.shape(values))), denominator

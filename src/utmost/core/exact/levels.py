@@ -1,0 +1,275 @@
+"""Privacy levels: epsilon and alpha = exp(-epsilon), kept exactly whichever of the two was given."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, total_ordering
+from typing import TypedDict
+
+from utmost.core.exact.intervals import Interval, exp_interval, is_lower, log_interval, nearest, round_up, settled
+from utmost.core.exact.kinds import checked, named
+from utmost.core.exact.numbers import Number, exact, precision
+from utmost.errors import NotALevel, NotANumber
+
+# Python prints integers of up to 4300 digits, and a level must be printed wherever it is stated.
+_DIGITS = 4000
+_TOO_LONG = 10**_DIGITS
+_BY_NAME = "Call level(epsilon), or level(alpha=...)."
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The level ``alpha = base ** power``, with ``base`` a rational in (0, 1), or 1/e where ``base`` is None.
+
+    Made by `level`, `Level.of_epsilon` or `Level.of_alpha`, which keep it canonical: ``base`` is no perfect power. Two
+    levels are therefore equal exactly when their fields are, and alpha is rational exactly when ``base`` is given and
+    ``power`` is an integer (a power of e is transcendental).
+
+    Attributes:
+        base: the rational base of alpha, or None for 1/e.
+        power: how often it counts; with base None this is epsilon itself.
+    """
+
+    base: Fraction | None
+    power: Fraction
+
+    def __post_init__(self) -> None:
+        base, power = self.base, self.power
+        if not isinstance(power, Fraction) or power <= 0:
+            raise NotALevel("the power of a level must be a positive Fraction", came=power, remedy=_BY_NAME)
+        if base is not None and not (isinstance(base, Fraction) and 0 < base < 1):
+            raise NotALevel(
+                "the base of a level must be a Fraction between 0 and 1, or None", came=base, remedy=_BY_NAME
+            )
+
+    @classmethod
+    def of_epsilon(cls, epsilon: Number) -> "Level":
+        """The level with this epsilon, which must be positive and finite."""
+        value = _number(epsilon, "epsilon")
+        if value <= 0:
+            raise NotALevel("epsilon must be positive", came=epsilon)
+        return cls(None, value)
+
+    @classmethod
+    def of_alpha(cls, alpha: Number) -> "Level":
+        """The level with this alpha, which must lie strictly between 0 and 1."""
+        value = _number(alpha, "alpha")
+        if not 0 < value < 1:
+            raise NotALevel("alpha must lie strictly between 0 and 1", came=alpha)
+        # 1/4 is (1/2)^2: of one base, levels add, scale and compare as rationals, and equal ones are equal.
+        base, power = primitive_root(value)
+        return cls(base, Fraction(power))
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether alpha is a rational number."""
+        return self.base is not None and self.power.denominator == 1
+
+    @property
+    def epsilon(self) -> Fraction | float:
+        """epsilon as a Fraction where it is rational, else as a float rounded up."""
+        return self.power if self.base is None else round_up(self.epsilon_interval(self._bits()))
+
+    @property
+    def alpha(self) -> Fraction | float:
+        """alpha as a Fraction where it is rational, else the nearest float."""
+        return self.alpha_fraction() if self.is_rational else nearest(settled(self.alpha_interval))
+
+    def alpha_fraction(self) -> Fraction:
+        """alpha, where it is rational.
+
+        Raises:
+            NotALevel: where alpha is irrational.
+        """
+        if self.base is None or self.power.denominator != 1:
+            raise NotALevel("alpha must be rational", came=self, remedy='Give the level as alpha="1/2", say.')
+        return self.base**self.power.numerator
+
+    @checked
+    def alpha_interval(self, bits: int = 128) -> Interval:
+        """An interval around alpha, a few units of ``2**-bits`` wide."""
+        return _alpha_interval(self, precision(bits))
+
+    @checked
+    def epsilon_interval(self, bits: int = 128) -> Interval:
+        """An interval around epsilon, a few units of ``2**-bits`` wide."""
+        bits = precision(bits)
+        if self.base is None:
+            return Interval.of(self.power, bits)
+        guard = 4 + max(0, math.ceil(self.power)).bit_length()
+        return (-log_interval(self.base, bits + guard) * self.power).at(bits)
+
+    @property
+    def epsilon_float(self) -> float:
+        """epsilon as the nearest float, to 53 bits even where alpha is very near 1: for formulas, not for promises."""
+        return nearest(self.power) if self.base is None else nearest(self.epsilon_interval(self._bits()))
+
+    def scaled(self, factor: Number) -> "Level":
+        """The level whose epsilon is ``factor`` times this one's: 1/2 for two cells, 1/s for one unit of s."""
+        by = exact(factor, "factor")
+        if by <= 0:
+            raise NotALevel("a level can be scaled by a positive factor only", came=factor)
+        return Level(self.base, self.power * by)
+
+    def __lt__(self, other: "Level") -> bool:
+        """Whether this epsilon is the smaller one (the stricter level); decided exactly."""
+        if self == other:
+            return False
+        if self.base == other.base:
+            return self.power < other.power
+        # Two short fractions are compared in nanoseconds, where logarithms take microseconds.
+        if self._is_short and other._is_short:
+            return self.alpha_fraction() > other.alpha_fraction()
+        # It ends: unequal canonical levels are unequal numbers.
+        return bool(is_lower(self.epsilon_interval, other.epsilon_interval))
+
+    def __str__(self) -> str:
+        try:
+            if self.base is None:
+                return f"epsilon={self.power}"
+            return f"alpha={self.base}" if self.power == 1 else f"alpha={self.base}^{_exponent(self.power)}"
+        except ValueError:  # Python prints no integer of more than 4300 digits
+            return "of too many digits to print"
+
+    def __repr__(self) -> str:
+        try:
+            argument = level_argument(self)
+        except ValueError:  # as for its text
+            return f"level({self})"
+        return argument.removeprefix("epsilon=") if "level" in argument else f"level({argument})"
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether alpha is a fraction so short that comparing it costs less than a logarithm."""
+        return self.base is not None and self.is_rational and self.power * self.base.denominator.bit_length() < 1024
+
+    def _bits(self) -> int:
+        """Enough bits that 53 remain of epsilon: as many zeros may lead as its denominators are long."""
+        return (
+            128 + self.power.denominator.bit_length() + (0 if self.base is None else self.base.denominator.bit_length())
+        )
+
+
+@lru_cache(maxsize=512)
+def _alpha_interval(level: Level, bits: int) -> Interval:
+    """The interval around alpha, kept: a release asks for the same one a dozen times."""
+    if level.base is None:
+        return exp_interval(-level.power, bits)
+    if level.power == 1:
+        return Interval.of(level.base, bits)
+    # The logarithm is multiplied by the power: as many bits more as the power is long.
+    guard = bits + 8 + max(0, math.ceil(level.power)).bit_length()
+    return exp_interval(log_interval(level.base, guard) * level.power, bits)
+
+
+class LevelWords(TypedDict, total=False):
+    """A level among keyword arguments, one of the two: see `level`."""
+
+    epsilon: Number | Level | None
+    alpha: Number | None
+
+
+@named
+def level(epsilon: Number | Level | None = None, alpha: Number | None = None) -> Level:
+    """The level given by exactly one of ``epsilon`` and ``alpha``.
+
+    Args:
+        epsilon: a positive number (a `Level` passes through).
+        alpha: a number strictly between 0 and 1; alpha = exp(-epsilon).
+
+    Raises:
+        NotALevel: for none or both of them, and for NaN, infinity, zero, negatives and booleans.
+
+    >>> level(epsilon="1/2"), level(alpha=0.25).alpha
+    (level(epsilon='1/2'), Fraction(1, 4))
+    >>> level(alpha="1/2") < level(epsilon="0.7")
+    True
+    """
+    if (epsilon is None) == (alpha is None):
+        came = "neither" if epsilon is None else "both"
+        raise NotALevel("exactly one of epsilon and alpha must be given", came=came)
+    if epsilon is not None:
+        return epsilon if isinstance(epsilon, Level) else Level.of_epsilon(epsilon)
+    assert alpha is not None
+    return Level.of_alpha(alpha)
+
+
+def _number(value: Number, name: str) -> Fraction:
+    try:
+        number = exact(value, name)
+    except NotANumber as error:
+        raise NotALevel(error.required, came=error.came, remedy=error.remedy) from None
+    if max(abs(number.numerator), number.denominator) >= _TOO_LONG:
+        raise NotALevel(f"{name} must be written in at most {_DIGITS} digits", came="more")
+    return number
+
+
+def level_in(words: LevelWords) -> Level:
+    """The level among words."""
+    return level(words.get("epsilon"), words.get("alpha"))
+
+
+def level_argument(level: Level) -> str:
+    """The level as the argument that gives it: epsilon=1, alpha='1/2'.
+
+    >>> level_argument(level(alpha="1/4")), level_argument(level(alpha="1/4").scaled("1/6"))
+    ("alpha='1/4'", "epsilon=level(alpha='1/2').scaled('1/3')")
+    """
+    if level.base is None:
+        return f"epsilon={fraction_text(level.power)}"
+    if level.power == 1 or level._is_short:
+        return f"alpha={fraction_text(level.alpha_fraction())}"
+    return f"epsilon=level(alpha={fraction_text(level.base)}).scaled({fraction_text(level.power)})"
+
+
+def fraction_text(value: Fraction) -> str:
+    """A fraction as it is typed: 3, or '1/3' in quotes."""
+    return str(value) if value.denominator == 1 else f"'{value}'"
+
+
+def _exponent(power: Fraction) -> str:
+    return str(power) if power.denominator == 1 else f"({power})"
+
+
+def integer_root(n: int, k: int) -> int:
+    """The largest integer r with ``r**k <= n``, for n >= 0 and k >= 1.
+
+    >>> integer_root(26, 3), integer_root(27, 3)
+    (2, 3)
+    """
+    if n < 2 or k == 1:
+        return n
+    # Integers only: a float of n^(1/k) is wrong in the last digit, and overflows for long n.
+    root = 1 << -(-n.bit_length() // k)  # not below the answer; Newton's step then only descends
+    while True:
+        step = ((k - 1) * root + n // root ** (k - 1)) // k
+        if step >= root:
+            return root
+        root = step
+
+
+def primitive_root(x: Fraction) -> tuple[Fraction, int]:
+    """The base r and the largest k with ``x == r**k``, for a rational x > 0 other than 1.
+
+    >>> primitive_root(Fraction(1, 16)), primitive_root(Fraction(8, 27)), primitive_root(Fraction(2, 3))
+    ((Fraction(1, 2), 4), (Fraction(2, 3), 3), (Fraction(2, 3), 1))
+    """
+    power = 1
+    # A k-th power has 2^k at least in numerator or denominator: no prime above their length divides k.
+    for prime in _primes(max(x.numerator.bit_length(), x.denominator.bit_length())):
+        while (root := _rational_root(x, prime)) is not None:
+            x, power = root, power * prime
+    return x, power
+
+
+def _rational_root(x: Fraction, k: int) -> Fraction | None:
+    above, below = integer_root(x.numerator, k), integer_root(x.denominator, k)
+    return Fraction(above, below) if above**k == x.numerator and below**k == x.denominator else None
+
+
+def _primes(largest: int) -> Iterator[int]:
+    for n in range(2, largest + 1):
+        if all(n % d for d in range(2, int(n**0.5) + 1)):
+            yield n

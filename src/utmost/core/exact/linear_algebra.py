@@ -1,0 +1,299 @@
+"""Exact linear algebra: matrix products by integers over common denominators; rational systems, dense and sparse."""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
+from math import lcm
+from operator import attrgetter, methodcaller
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array, Floats, frozen, is_exact, largest_size, rationals, same_numbers
+from utmost.errors import OutOfRange, SolverFailed
+
+# Products of two limbs, added up 8192 times, stay below 2^53: float64 adds them exactly.
+LIMB_BITS = 20
+MOST_TERMS = 1 << 13
+
+
+def by_integers(rows: Array) -> tuple[Array, Array]:
+    """Each row times the least common denominator of its entries, as Python integers, and these denominators (n, 1).
+
+    Floats are the rationals that they are.
+
+    >>> from utmost.exact import as_array
+    >>> by_integers(as_array([["1/2", "1/3"]]))[0].tolist(), by_integers(np.array([[0.5, 0.25]]))[1].tolist()
+    ([[3, 2]], [[4]])
+    """
+    ratio: Callable[[Array], tuple[Array, Array]] = np.frompyfunc(methodcaller("as_integer_ratio"), 1, 2)
+    tops, below = ratio(rows)
+    scales = np.lcm.reduce(below, axis=1, keepdims=True, initial=1)
+    return np.asarray(tops * (scales // below)), scales
+
+
+def numerators(rationals: Array) -> Array:
+    """The numerators of Fractions, as Python integers."""
+    return np.asarray(np.frompyfunc(attrgetter("numerator"), 1, 1)(rationals))
+
+
+def denominators(rationals: Array) -> Array:
+    """The denominators of Fractions, as Python integers."""
+    return np.asarray(np.frompyfunc(attrgetter("denominator"), 1, 1)(rationals))
+
+
+def limbs(integers: Array) -> list[Floats]:
+    """Float64 matrices whose sum, the k-th times 2^(20 k), is the matrix; entries below 2^20 in absolute value.
+
+    >>> [limb.tolist() for limb in limbs(np.array([[-1, 1 << 21]]))]
+    [[[1048575.0, 0.0]], [[-1.0, 2.0]]]
+    """
+    rest, parts, mask = integers, [], (1 << LIMB_BITS) - 1
+    # Limbs of 20 bits: a product of two has 40, and 2^13 of them add up within the 53 bits of a float.
+    while largest_size(rest) > mask:
+        parts.append((rest & mask).astype(np.float64))
+        rest = rest >> LIMB_BITS
+    return [*parts, rest.astype(np.float64)]
+
+
+def matrix_product(left: Array, right: Array) -> Array:
+    """The matrix product ``left @ right``, read-only: exact if both factors are, else float64.
+
+    Args:
+        left: (n, k).
+        right: (k, m), or (k,) for a vector.
+
+    Raises:
+        OutOfRange: for shapes that do not fit.
+
+    Cost: two exact 400 x 400 matrices take a second or two.
+
+    >>> from utmost.exact import as_array
+    >>> matrix_product(as_array([["1/2", "1/2"]]), as_array(["1/3", "1/6"])).tolist()
+    [Fraction(1, 4)]
+    """
+    left, right = same_numbers(left, right)
+    if left.ndim != 2 or right.ndim not in (1, 2) or left.shape[1] != right.shape[0]:
+        raise OutOfRange("a product needs shapes (n, k) and (k, m)", came=f"{left.shape} and {right.shape}")
+    if not is_exact(left):
+        return frozen(np.asarray(left @ right))
+    columns = right if right.ndim == 2 else right[:, None]
+    return frozen(_exact_product(left, columns).reshape(left.shape[:1] + right.shape[1:]))
+
+
+def _exact_product(left: Array, right: Array) -> Array:
+    """Rows of the left and columns of the right factor are scaled to integers, multiplied, and scaled back."""
+    answer = np.full((left.shape[0], right.shape[1]), Fraction(0), dtype=object)
+    if left.size == 0 or right.size == 0:
+        return answer
+    row_scale = [lcm(*(x.denominator for x in row)) for row in left]
+    column_scale = [lcm(*(x.denominator for x in column)) for column in right.T]
+    # One product of integer matrices by python-flint, in place of a product of Fractions for each entry.
+    integers = fmpz_mat(_scaled(left, row_scale)) * fmpz_mat(_scaled(right.T, column_scale)).transpose()
+    for i, row in enumerate(integers.tolist()):
+        answer[i] = [Fraction(int(x), row_scale[i] * column_scale[j]) for j, x in enumerate(row)]
+    return answer
+
+
+def _scaled(rows: Array, scale: list[int]) -> list[list[int]]:
+    return [[x.numerator * (s // x.denominator) for x in row] for row, s in zip(rows, scale, strict=True)]
+
+
+# Entries of a block of rows: few enough to stay in the cache, and in one thread.
+_BLOCK = 1 << 15
+
+
+def table_product(table: Array, places: NDArray[np.int32], weights: Array) -> list[int]:
+    """The sums over j of table[places[x, j]] * weights[j], exactly, for every x.
+
+    Table and weights are cut into limbs, so that float64 adds up exactly; the matrix itself is never formed.
+
+    Args:
+        table: (k,) Python integers of any length.
+        places: (n, m) indices into the table.
+        weights: (m,) Python integers of any length.
+
+    Cost: for each limb of the table one float64 product of an (n, m) matrix with a few columns.
+
+    >>> table_product(np.array([10**20, 1], dtype=object), np.array([[0, 1], [1, 1]]), np.array([3, -(10**30)]))
+    [-999999999700000000000000000000, -999999999999999999999999999997]
+    """
+    n, m = places.shape
+    totals = [0] * n
+    for start in range(0, m, MOST_TERMS):
+        part = slice(start, start + MOST_TERMS)
+        columns = np.array(limbs(weights[part]))
+        for power, limb in enumerate(limbs(table)):
+            _add_up(totals, limb, places[:, part], columns, LIMB_BITS * power)
+    return totals
+
+
+def _add_up(
+    totals: list[int], limb: NDArray[np.float64], places: NDArray[np.int32], columns: NDArray[np.float64], shift: int
+) -> None:
+    """Add the sums of one limb of the table to the totals."""
+    n, m = places.shape
+    step = max(1, _BLOCK // max(1, m))
+    entries = np.empty((min(n, step), m))
+    for start in range(0, n, step):
+        block = places[start : start + step]
+        # Into room that is there: of a block as large as the cache, which the product then reads once.
+        np.take(limb, block, out=entries[: len(block)], mode="clip")
+        sums = (columns @ entries[: len(block)].T).astype(np.int64).T.tolist()
+        for x, row in enumerate(sums, start):
+            totals[x] += sum(value << LIMB_BITS * place for place, value in enumerate(row)) << shift
+
+
+_PRIME = (1 << 61) - 1
+
+
+def independent(matrix: Array) -> tuple[list[int], list[int]]:
+    """Rows and columns, equally many, whose square submatrix is invertible, and as large as can be modulo a prime.
+
+    Both are the first ones that are independent modulo 2^61 - 1. What is invertible there is invertible over the
+    rationals; the rank over the rationals is at least as large, and equal but for a few primes.
+
+    Args:
+        matrix: (n, m) Fractions.
+
+    >>> from utmost.exact import as_array
+    >>> independent(as_array([[1, 2, 3], [2, 4, 7]]))
+    ([0, 1], [0, 2])
+    """
+    if matrix.size == 0:
+        return [], []
+    # Modulo a prime rank can only fall, so that what is independent here is independent.
+    residues = nmod_mat(fmpz_mat(by_integers(matrix)[0].tolist()), _PRIME)
+    return _pivots(residues.transpose()), _pivots(residues)
+
+
+def _pivots(matrix: nmod_mat) -> list[int]:
+    """The first independent columns: where the rows of the reduced echelon form begin."""
+    reduced, rank = matrix.rref()
+    columns, j = [], 0
+    for i in range(rank):
+        while int(reduced[i, j]) == 0:
+            j += 1
+        columns.append(j)
+    return columns
+
+
+def solve_lifted(matrix: Array, right: Array) -> Array:
+    """The X with matrix @ X = right, for a square nonsingular matrix; all in Fractions.
+
+    Args:
+        matrix: (n, n) Fractions. right: (n, k) Fractions.
+
+    Raises:
+        SolverFailed: where the matrix is singular.
+
+    Cost: O(n^3 + n^2 k) operations for each digit of X, not of those that X might have.
+
+    >>> from utmost.exact import as_array
+    >>> solve_lifted(as_array([[2, 1], [1, 1]]), as_array([["1/2"], ["1/3"]])).tolist()
+    [[Fraction(1, 6)], [Fraction(1, 6)]]
+    """
+    if right.size == 0:
+        return frozen(np.empty(right.shape, dtype=object))
+    try:
+        # Dixon's lifting: entries as long as the answer's, where elimination makes them longer at each step.
+        solution = _flint(matrix).solve(_flint(right), "dixon")
+    except ZeroDivisionError:
+        raise SolverFailed("a linear system must be nonsingular", came=f"{len(matrix)} dependent equations") from None
+    return frozen(rationals(((x.p, x.q) for x in solution.entries()), right.shape))
+
+
+def _flint(matrix: Array) -> fmpq_mat:
+    n, m = matrix.shape
+    return fmpq_mat(n, m, [fmpq(x.numerator, x.denominator) for x in matrix.ravel().tolist()])
+
+
+_Row = dict[int, fmpq]
+
+
+def solve_sparse(rows: Sequence[Mapping[int, Fraction]], right: Sequence[Fraction]) -> list[Fraction]:
+    """The solution z of a square nonsingular system ``sum_j rows[i][j] z_j = right[i]``.
+
+    The next pivot is taken in a shortest row, in its shortest column: bases of linear programs about privacy are nearly
+    triangular, and little fills in.
+
+    Raises:
+        SolverFailed: when the system is singular.
+
+    >>> solve_sparse([{0: Fraction(1), 1: Fraction(1)}, {0: Fraction(1), 1: Fraction(-1)}], [Fraction(3), Fraction(1)])
+    [Fraction(2, 1), Fraction(1, 1)]
+    """
+    work: list[_Row] = [{j: _fmpq(value) for j, value in row.items() if value} for row in rows]
+    sides = [_fmpq(value) for value in right]
+    order = _eliminate(work, sides)
+    solution: dict[int, fmpq] = {}
+    for i, j in reversed(order):
+        known = sum((value * solution[k] for k, value in work[i].items() if k != j), fmpq())
+        solution[j] = (sides[i] - known) / work[i][j]
+    return [Fraction(int(solution[j].p), int(solution[j].q)) for j in range(len(rows))]
+
+
+def _eliminate(work: list[_Row], sides: list[fmpq]) -> list[tuple[int, int]]:
+    """Bring the rows to a permuted triangular form in place; the pivots in order."""
+    holders: dict[int, set[int]] = {j: set() for j in range(len(work))}
+    for i, row in enumerate(work):
+        for j in row:
+            holders[j].add(i)
+    unused = _Shortest(work)
+    order = []
+    for _ in range(len(work)):
+        i = unused.taken()
+        j = min(work[i], key=lambda column: (len(holders[column]), column))
+        for k in work[i]:
+            holders[k].discard(i)
+        for other in sorted(holders[j]):
+            _subtract(work, sides, holders, other, i, j)
+            unused.moved(other)
+        order.append((i, j))
+    return order
+
+
+def _subtract(work: list[_Row], sides: list[fmpq], holders: dict[int, set[int]], other: int, i: int, j: int) -> None:
+    """Clear column j of row ``other`` with row i."""
+    target, factor = work[other], work[other][j] / work[i][j]
+    for k, value in work[i].items():
+        left = target[k] - factor * value if k in target else -factor * value
+        if k == j or left == 0:
+            target.pop(k, None)
+            holders[k].discard(other)
+        else:
+            target[k] = left
+            holders[k].add(other)
+    sides[other] -= factor * sides[i]
+
+
+class _Shortest:
+    """Rows not yet used, the shortest first, and of these the first; where a row has changed, it stands there anew."""
+
+    def __init__(self, work: list[_Row]) -> None:
+        self.work = work
+        self.lengths: list[int | None] = [len(row) for row in work]
+        self.heap = [(len(row), i) for i, row in enumerate(work)]
+        heapify(self.heap)
+
+    def taken(self) -> int:
+        """Take the row with the fewest entries (the first of them) out, for use as a pivot row."""
+        size, i = heappop(self.heap)
+        while self.lengths[i] != size:
+            size, i = heappop(self.heap)
+        if size == 0:
+            raise SolverFailed("the basis of a linear program must be nonsingular")
+        self.lengths[i] = None
+        return i
+
+    def moved(self, i: int) -> None:
+        """Note that row i has changed its length."""
+        size = len(self.work[i])
+        if size != self.lengths[i]:
+            self.lengths[i] = size
+            heappush(self.heap, (size, i))
+
+
+def _fmpq(value: Fraction) -> fmpq:
+    return fmpq(value.numerator, value.denominator)

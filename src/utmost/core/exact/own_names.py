@@ -1,0 +1,19 @@
+"""What ``dir`` shows of a module whose names are public: what it defines, and not what it imports."""
+
+import sys
+from collections.abc import Callable
+
+
+def own_names(module: str) -> Callable[[], list[str]]:
+    """The ``__dir__`` of a module that is public itself: what it defines, and not what it imports.
+
+    >>> "Any" in own_names("utmost.errors")(), "BadTable" in own_names("utmost.errors")()
+    (False, True)
+    """
+
+    def listed() -> list[str]:
+        values = vars(sys.modules[module])
+        public = (name for name in values if not name.startswith("_"))
+        return sorted(name for name in public if getattr(values[name], "__module__", None) == module)
+
+    return listed

@@ -1,0 +1,125 @@
+"""Levels as they are written and read back: the facts of a statement, exact text, and a name for people."""
+
+import math
+import re
+from collections.abc import Mapping
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from utmost.core.exact.intervals import round_down, round_up, settled
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.shown import number_words
+from utmost.errors import BadTable, NotALevel, NotANumber
+
+_FEW = 40  # below exp(40) the fraction itself is rounded up
+_LARGEST_SHOWN = 10**6  # beyond exp of it nobody reads the digits, only how many there are
+_LOG10_OF_E = Fraction(4_342_944_820, 10**10)  # rounded up
+_LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
+
+
+def level_facts(level: Level) -> dict[str, Any]:
+    """epsilon as exact text and rounded up; alpha as an exact fraction, or between two floats."""
+    if level.is_rational:
+        alpha: Any = str(level.alpha_fraction())
+    else:
+        around = settled(level.alpha_interval)
+        alpha = [round_down(around) + 0.0, round_up(around)]  # not -0.0
+    return {
+        "epsilon": level_text(level),
+        "epsilon_rounded_up": round_up(settled(level.epsilon_interval)),
+        "alpha": alpha,
+    }
+
+
+def level_text(level: Level) -> str:
+    """epsilon as an exact expression: "1/2", or "-1/3 log(1/2)" with the natural logarithm."""
+    if level.base is None:
+        return str(level.power)
+    return f"-{'' if level.power == 1 else f'{level.power} '}log({level.base})"
+
+
+def stated_level(facts: Mapping[str, Any]) -> Level:
+    """The level that `level_facts` wrote.
+
+    Raises:
+        BadTable: for what is none.
+
+    >>> stated_level({"epsilon": "-1/3 log(1/2)"}) == level(alpha="1/2").scaled("1/3")
+    True
+    """
+    return level_of_text(facts.get("epsilon"))
+
+
+def level_of_text(text: Any) -> Level:
+    """The level that `level_text` wrote.
+
+    Raises:
+        BadTable: for what is none.
+
+    >>> level_of_text("1/2"), level_of_text("-2 log(1/3)")
+    (level(epsilon='1/2'), level(alpha='1/9'))
+    """
+    try:
+        return _level_of_words(text) if isinstance(text, str) else level(exact(text, "epsilon"))
+    except (NotALevel, NotANumber):
+        raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
+
+
+@lru_cache(maxsize=512)
+def _level_of_words(text: str) -> Level:
+    """The level, kept: a ledger that is opened reads the same few a thousand times."""
+    logarithm = _LOG.fullmatch(text)
+    if logarithm is None:
+        return level(exact(text, "epsilon"))
+    return level(alpha=exact(logarithm["base"], "alpha")).scaled(exact(logarithm["power"] or 1))
+
+
+def level_name(level: Level) -> str:
+    """The level for people: epsilon as a short decimal where it is one, else the decimal just above it."""
+    above = _up(Fraction(round_up(settled(level.epsilon_interval))) if level.base else level.power, 4)
+    if level.base is None:
+        exactly = Fraction(above) == level.power
+        return f"epsilon = {above if exactly else level.power}"
+    return f"epsilon = {level_text(level)}, below {above}"
+
+
+def level_words(level: Level) -> str:
+    """epsilon for people: the decimal that it is; where it has none, how it is written, and about how much it is.
+
+    >>> from utmost.exact import level
+    >>> level_words(level("7/20")), level_words(level("1/3")), level_words(level(alpha="1/2"))
+    ('0.35', '1/3 (about 0.333333)', '-log(1/2) (about 0.693147)')
+    """
+    return number_words(level.power) if level.base is None else f"{level_text(level)} (about {level.epsilon_float:.6g})"
+
+
+def factor_text(level: Level) -> str:
+    """exp(epsilon), rounded up to three digits; above exp(10^6) as a power of ten.
+
+    >>> from utmost.exact import level
+    >>> factor_text(level("1/2")), factor_text(level("1e5")), factor_text(level("1e9"))
+    ('1.65', '2.81e+43429', '10^434294482')
+    """
+    if level.is_rational and level.epsilon_float < _FEW:
+        return _up(1 / level.alpha_fraction(), 3)
+    epsilon = level.epsilon_interval(128).upper
+    if epsilon > _LARGEST_SHOWN:
+        return f"10^{_up(Fraction(math.ceil(epsilon * _LOG10_OF_E)), 9)}"
+    # Decimal's exp is right to half a unit of its last digit, whatever the exponent; one step up is certainly above.
+    wide = Context(prec=20, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    above = wide.next_plus(wide.exp(wide.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))))
+    return _text(Context(prec=3, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN).plus(above))
+
+
+def _up(x: Fraction, digits: int) -> str:
+    """The least decimal of so many digits that is not below x > 0."""
+    above = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(x.numerator), Decimal(x.denominator))
+    return _text(above)
+
+
+def _text(number: Decimal) -> str:
+    shown = number.normalize(Context(prec=28, Emax=MAX_EMAX, Emin=MIN_EMIN))
+    return f"{shown:f}" if -6 < shown.adjusted() < 9 else f"{shown:e}"

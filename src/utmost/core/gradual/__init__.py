@@ -1,0 +1,1 @@
+"""Noise at several levels at once: transitions between levels, joint laws, the process, and which laws allow it."""

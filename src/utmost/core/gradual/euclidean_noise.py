@@ -1,0 +1,231 @@
+"""Noise in n dimensions whose density falls by exp(-epsilon) with each unit of Euclidean distance, and its levels.
+
+The noise at all levels is one Brownian motion B (variance 2 a coordinate in a unit of time) stopped by a clock:
+
+    V_e = B(S_v),  v = e^2,  S_v ~ Gamma(a, rate v),  a = (n + 1)/2,
+
+so that E exp(i t.V_e) = E exp(-|t|^2 S_v) = (1 + |t|^2/e^2)^(-a), which is the Fourier transform of c exp(-e|x|).
+S_v1 = S_v2 + T with T independent of S_v2 >= 0: run down in v, events come at rate a/v dv and each adds an exponential
+time of rate v. To relax is to shorten the clock, to tighten to let it run on. Proofs: docs/theory/planar.md.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from utmost.core.exact.intervals import Interval, exp_interval, round_up
+from utmost.core.exact.kinds import checked, checked_parts
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, natural, read_confidence
+from utmost.errors import NotANumber, OutOfRange
+
+MOST_DIMENSIONS = 1000
+"""More coordinates than anybody's points have; each costs time."""
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True)
+class EuclideanLaplace:
+    r"""The law with density c exp(-e |x|) on R^n; for n = 1 the Laplace law, for n = 2 the planar one.
+
+    Among all densities on R^n with |log f(x) - log f(y)| <= e |x - y|, it has the stochastically smallest |x|.
+
+    Args:
+        level: epsilon for one unit of Euclidean distance.
+        dimensions: n >= 1.
+
+    >>> from utmost.exact import level
+    >>> noise = EuclideanLaplace(level(epsilon=2))
+    >>> noise.mean_absolute, noise.mean_squared, float(noise.within(1.0))
+    (1.0, 1.5, 0.593994...)
+    """
+
+    level: Level
+    dimensions: int = 2
+
+    def __post_init__(self) -> None:
+        natural(self.dimensions, "dimensions", least=1, most=MOST_DIMENSIONS)
+
+    @property
+    def mean_absolute(self) -> float:
+        """E|V| = n/e."""
+        return self.dimensions / self.level.epsilon_float
+
+    @property
+    def mean_squared(self) -> float:
+        """E|V|^2 = n(n+1)/e^2, the sum over the coordinates."""
+        return self.dimensions * (self.dimensions + 1) / self.level.epsilon_float**2
+
+    def density(self, x: ArrayLike) -> Any:
+        """The density at points, shape (..., n)."""
+        points = self._points(x)
+        n, e = self.dimensions, self.level.epsilon_float
+        # |S^(n-1)| (n-1)! / e^n is the integral of exp(-e|x|).
+        log_c = n * math.log(e) - math.lgamma(n) - math.log(2) - n / 2 * math.log(math.pi) + math.lgamma(n / 2)
+        return np.exp(log_c - e * np.sqrt((points**2).sum(axis=-1)))
+
+    def characteristic(self, t: ArrayLike) -> Any:
+        """E exp(i t.V) = (1 + |t|^2/e^2)^(-(n+1)/2) at frequencies, shape (..., n)."""
+        squared = (self._points(t) ** 2).sum(axis=-1) / self.level.epsilon_float**2
+        return (1 + squared) ** (-(self.dimensions + 1) / 2)
+
+    def within(self, radius: ArrayLike) -> Any:
+        """P(|V| <= r): e|V| has the law Gamma(n, 1)."""
+        t = np.asarray(radius, np.float64) * self.level.epsilon_float
+        term, total = np.ones_like(t), np.ones_like(t)
+        for k in range(1, self.dimensions):
+            term = term * t / k
+            total = total + term
+        return np.where(t > 0, 1 - np.exp(-t) * total, 0.0)[()]
+
+    def margin(self, confidence: Number) -> float:
+        """A margin within which the noise stays with this chance: the least one, to one part in 10^9, rounded up.
+
+        >>> from utmost.exact import level
+        >>> EuclideanLaplace(level(epsilon=1)).margin("0.95")
+        4.743864...
+        """
+        return round_up(self.margin_fraction(read_confidence(confidence)))
+
+    def margin_fraction(self, confidence: Fraction) -> Fraction:
+        """A rational that is certainly not below the least such margin."""
+        bits = 128 + self.level.power.denominator.bit_length()
+        return gamma_quantile(self.dimensions, 1 - confidence) / self.level.epsilon_interval(bits).lower
+
+    def _points(self, x: ArrayLike) -> Any:
+        points = np.asarray(x)
+        if points.dtype.kind not in "iuf" or points.ndim == 0 or points.shape[-1] != self.dimensions:
+            raise NotANumber(f"points must be numbers of shape (..., {self.dimensions})", came=points.shape)
+        return points.astype(np.float64)
+
+
+_PLACES = 40
+"""The quantile is found to 2^-40 of itself."""
+
+
+@lru_cache(maxsize=256)
+def gamma_quantile(shape: int, tail: Fraction) -> Fraction:
+    """A t, at most 2^-40 of itself above the least, with P(Gamma(shape, 1) > t) <= tail, certainly.
+
+    P(Gamma(n, 1) > t) = exp(-t) (1 + t + ... + t^(n-1)/(n-1)!), enclosed in intervals.
+
+    >>> float(gamma_quantile(1, Fraction(1, 20)))
+    2.995732...
+    """
+    high = Fraction(1)
+    while not _tail_is_at_most(shape, high, tail):
+        high *= 2
+    low = Fraction(0) if high == 1 else high / 2
+    if high == 1:
+        while _tail_is_at_most(shape, high / 2, tail):
+            high /= 2
+        low = high / 2
+    for _ in range(_PLACES):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _tail_is_at_most(shape, middle, tail) else (middle, high)
+    return high
+
+
+def _tail_is_at_most(shape: int, t: Fraction, tail: Fraction) -> bool:
+    bits = 128 + tail.denominator.bit_length() + 2 * math.ceil(t)
+    at = Interval.of(t, bits)
+    term = total = Interval.of(1, bits)
+    for k in range(1, shape):
+        term = term * at / k
+        total = total + term
+    return (exp_interval(-t, bits) * total).upper <= tail
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True)
+class EuclideanTightening:
+    r"""The law of W in V_strict = V_loose + W, W independent of V_loose, in n dimensions.
+
+    W = B(T), T a sum of M exponential times of rate e_2^2, where M is negative binomial:
+
+    .. math:: P(M = m) = \frac{\Gamma(a + m)}{\Gamma(a) m!} p^a (1-p)^m, \quad p = (e_1/e_2)^2, \ a = (n+1)/2.
+
+    Args:
+        strict, loose: the levels, for one unit of distance.
+        dimensions: n.
+
+    Raises:
+        OutOfRange: when ``strict`` is looser than ``loose``.
+
+    >>> from utmost.exact import level
+    >>> W = EuclideanTightening(level(epsilon=1), level(epsilon=2))
+    >>> W.stay, W.events(0), W.expected_events
+    (0.125, 0.125, 2.0794...)
+    """
+
+    strict: Level
+    loose: Level
+    dimensions: int = 2
+
+    def __post_init__(self) -> None:
+        natural(self.dimensions, "dimensions", least=1, most=MOST_DIMENSIONS)
+        if self.loose < self.strict:
+            raise OutOfRange(f"to tighten, the new level must not be looser than {self.loose}", came=self.strict)
+
+    @property
+    def stay(self) -> float:
+        """P(W = 0) = (e_1/e_2)^(n+1): the two responses are the same before they are rounded."""
+        return self._ratio ** (self.dimensions + 1)
+
+    def events(self, m: int) -> float:
+        """P(M = m), how many exponential times the clock runs on."""
+        a, p = (self.dimensions + 1) / 2, self._ratio**2
+        if m == 0 or p == 1:
+            return p**a if m == 0 else 0.0
+        return math.exp(math.lgamma(a + m) - math.lgamma(a) - math.lgamma(m + 1) + a * math.log(p) + m * math.log1p(-p))
+
+    @property
+    def expected_events(self) -> float:
+        """(n+1) log(e_2/e_1): how many events there are on the path between the levels, in the mean."""
+        return -(self.dimensions + 1) * math.log(self._ratio)
+
+    def characteristic(self, t: ArrayLike) -> Any:
+        """E exp(i t.W) at frequencies, shape (..., n): the quotient of those of the two noises."""
+        strict, loose = (EuclideanLaplace(level, self.dimensions) for level in (self.strict, self.loose))
+        return strict.characteristic(t) / loose.characteristic(t)
+
+    @property
+    def _ratio(self) -> float:
+        return self.strict.epsilon_float / self.loose.epsilon_float
+
+
+@checked
+def joint_characteristic(frequencies: Sequence[ArrayLike], levels: Sequence[Level], dimensions: int = 2) -> Any:
+    r"""E exp(i (t_1.V_{l_1} + ... + t_m.V_{l_m})) for levels in any order.
+
+    With the levels sorted, l_1 the strictest, and T_k = t_1 + ... + t_k, it is the product over k of E exp(i T_k.W_k),
+    W_k the tightening law from l_(k+1) to l_k, and W_m the noise at l_m itself.
+
+    Args:
+        frequencies: one array of shape (..., n) for each level.
+        levels: in the order of ``frequencies``.
+
+    >>> from utmost.exact import level
+    >>> float(joint_characteristic([[1.0, 0.0], [-1.0, 0.0]], [level(1), level(2)]))
+    0.494105...
+    """
+    if not len(levels) or len(frequencies) != len(levels):
+        came = f"{len(frequencies)} and {len(levels)}"
+        raise OutOfRange("one frequency is needed for each of one or more levels", came=came)
+    laws = [EuclideanLaplace(level, dimensions) for level in levels]
+    read = [law._points(frequency) for law, frequency in zip(laws, frequencies, strict=True)]
+    order = sorted(range(len(levels)), key=lambda i: levels[i])
+    value: Any = 1.0
+    total: Any = 0.0
+    for k, place in enumerate(order):
+        total = total + read[place]
+        value = value * laws[place].characteristic(total)
+        if k + 1 < len(order):
+            value = value / laws[order[k + 1]].characteristic(total)
+    return value

@@ -1,0 +1,254 @@
+"""The tightening, relaxing and bridging laws of Laplace noise on the reals: atoms, densities, distribution
+functions."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from utmost.core.exact.kinds import checked, checked_parts
+from utmost.core.exact.levels import Level
+from utmost.core.gradual.quantities import plain
+from utmost.core.gradual.steps import Pieces
+from utmost.errors import NotANumber, OutOfRange
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True)
+class LaplaceTightening:
+    r"""The law of W in V_strict = V_loose + W for Laplace noise of rates e_1 (strict) <= e_2 (loose), per unit.
+
+    .. math:: W = 0 \text{ with probability } (e_1/e_2)^2, \quad\text{else density } \tfrac{e_1}{2} e^{-e_1|x|}.
+
+    Args:
+        strict, loose: the two levels; the same one twice moves nothing.
+
+    Raises:
+        OutOfRange: when ``strict`` is looser than ``loose``.
+
+    Source: [koufogiannis2015], equation (28).
+
+    >>> from utmost.exact import level
+    >>> W = LaplaceTightening(strict=level(epsilon=1), loose=level(epsilon=2))
+    >>> W.stay, W.density(0.0), W.cdf(0)
+    (Fraction(1, 4), 0.375, 0.625)
+    """
+
+    strict: Level
+    loose: Level
+
+    def __post_init__(self) -> None:
+        if self.loose < self.strict:
+            raise OutOfRange(f"to tighten, the new level must not be looser than {self.loose}", came=self.strict)
+
+    @property
+    def stay(self) -> Fraction | float:
+        """P(W = 0) = (e_1/e_2)^2, the squared correlation of the two."""
+        return _ratio(self.strict, self.loose) ** 2
+
+    def density(self, x: ArrayLike) -> Any:
+        """The density of W away from its atom at 0."""
+        e = self.strict.epsilon_float
+        return plain((1 - float(self.stay)) * e / 2 * np.exp(-e * np.abs(_reals(x))))
+
+    def cdf(self, x: ArrayLike) -> Any:
+        """P(W <= x)."""
+        points, e = _reals(x), self.strict.epsilon_float
+        tail = (1 - float(self.stay)) / 2 * np.exp(-e * np.abs(points))
+        return plain(np.where(points >= 0, 1 - tail, tail))
+
+    def characteristic(self, t: ArrayLike) -> Any:
+        """E[exp(itW)] = e_1^2 (e_2^2 + t^2) / (e_2^2 (e_1^2 + t^2)), real since W is symmetric."""
+        squared, e = _reals(t) ** 2, self.strict.epsilon_float
+        return plain(float(self.stay) + (1 - float(self.stay)) * e**2 / (e**2 + squared))
+
+    @property
+    def mean_absolute(self) -> float:
+        """E|W| = (1 - (e_1/e_2)^2)/e_1."""
+        return (1 - float(self.stay)) / self.strict.epsilon_float
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True)
+class LaplaceRelaxing:
+    r"""The law of V_loose given V_strict = x for Laplace noise of rates e_1 (strict) < e_2 (loose), per unit.
+
+    With m = |x|, s the sign of x (+1 at 0) and E = exp(-(e_2 - e_1) m):
+
+    ========  ==================================  =================================================
+    stay      (e_1/e_2) E                         V_loose = x
+    across    (e_2 - e_1)/(2 e_2)                 V_loose = -s Exp(e_1 + e_2)
+    inward    (e_1 + e_2)/(2 e_2) (1 - E)         V_loose = s Exp(e_2 - e_1), conditioned to [0, m]
+    outward   (e_2 - e_1)/(2 e_2) E               V_loose = s (m + Exp(e_1 + e_2))
+    ========  ==================================  =================================================
+
+    Args:
+        strict, loose: the two levels.
+
+    Raises:
+        OutOfRange: when ``loose`` is not looser than ``strict``.
+
+    Source: [koufogiannis2015], equation (25) and Algorithm 1.
+
+    >>> from utmost.exact import level
+    >>> R = LaplaceRelaxing(strict=level(epsilon=1), loose=level(epsilon=2))
+    >>> R.pieces(0.0), R.density(0.0, 0.0)
+    (Pieces(stay=0.5, across=0.25, inward=0.0, outward=0.25), 0.75)
+    """
+
+    strict: Level
+    loose: Level
+
+    def __post_init__(self) -> None:
+        if not self.strict < self.loose:
+            raise OutOfRange(f"to relax, the new level must be looser than {self.strict}", came=self.loose)
+
+    def pieces(self, x: ArrayLike) -> Pieces:
+        """Probabilities of the four pieces given V_strict = x."""
+        size, ratio, gap = np.abs(_reals(x)), float(_ratio(self.strict, self.loose)), self._gap
+        half = gap / (2 * self.loose.epsilon_float)
+        balls = np.exp(-gap * size)
+        # 1 - E by expm1: where the levels are near each other, E is all but 1.
+        rows = (ratio * balls, half + 0 * balls, (1 + ratio) / 2 * -np.expm1(-gap * size), half * balls)
+        return Pieces(*map(plain, rows))
+
+    def density(self, y: ArrayLike, x: ArrayLike) -> Any:
+        """The density of V_loose given V_strict = x, away from its atom at x."""
+        end, start = np.broadcast_arrays(_reals(y), _reals(x))
+        e1, e2 = self.strict.epsilon_float, self.loose.epsilon_float
+        height = self._gap * (1 + float(_ratio(self.strict, self.loose))) / 2
+        return plain(height * np.exp(e1 * (np.abs(start) - np.abs(end - start)) - e2 * np.abs(end)))
+
+    def cdf(self, y: ArrayLike, x: ArrayLike) -> Any:
+        """P(V_loose <= y | V_strict = x)."""
+        end, start = np.broadcast_arrays(_reals(y), _reals(x))
+        up = self._below(np.where(start < 0, -end, end), np.abs(start), at=start >= 0)
+        return plain(np.where(start < 0, 1 - up, up))
+
+    def mean(self, x: ArrayLike) -> Any:
+        """E[V_loose | V_strict = x]."""
+        start = _reals(x)
+        size, sign, gap = np.abs(start), np.where(start < 0, -1.0, 1.0), self._gap
+        stay, across, _, outward = self.pieces(start)
+        total = self.strict.epsilon_float + self.loose.epsilon_float
+        balls = np.exp(-gap * size)
+        inside = total / (2 * self.loose.epsilon_float) * (-np.expm1(-gap * size) / gap - size * balls)
+        return plain(sign * (inside - across / total + (stay + outward) * size + outward / total))
+
+    def _below(self, y: NDArray[np.float64], m: NDArray[np.float64], at: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """P(sV <= y) for size m, or P(sV < y) where not ``at``."""
+        gap, total = self._gap, self.strict.epsilon_float + self.loose.epsilon_float
+        stay, across, _, outward = self.pieces(m)
+        inside = total / (2 * self.loose.epsilon_float) * -np.expm1(-gap * np.clip(y, 0, m))
+        # A negative x is turned round, and with it "at most" into "less than": then the atom at x does not count.
+        past = (y > m) | (at & (y == m))
+        beyond = np.where(y > m, -np.expm1(-total * np.maximum(y - m, 0)), 0.0) * outward
+        behind = across * np.exp(total * np.minimum(y, 0))
+        return np.asarray(behind + inside + np.where(past, stay, 0.0) + beyond)
+
+    @property
+    def _gap(self) -> float:
+        """e_2 - e_1, without cancellation."""
+        # To as many digits as leave 64 of the difference.
+        bits = 256
+        while (gap := self.loose.epsilon_interval(bits) - self.strict.epsilon_interval(bits)).low >> 64 == 0:
+            bits *= 2
+        return float((gap.lower + gap.upper) / 2)
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True)
+class LaplaceBridge:
+    r"""The law of K = V_at - V_loose given V_strict - V_loose = w, for Laplace noise of rates e_1 < e < e_2, per unit.
+
+    K = 0 with probability h = (e^2 - e_1^2)/(e_2^2 - e_1^2); else K has the law of the noise at ``at``, relaxed from w
+    at ``strict``. At w = 0 nothing has moved, and K = 0.
+
+    Args:
+        strict, at, loose: levels, strictly increasing in epsilon.
+
+    Raises:
+        OutOfRange: when ``at`` is not strictly between.
+
+    Source: [koufogiannis2015], Theorem 12, and equation (28) twice.
+
+    >>> from utmost.exact import level
+    >>> B = LaplaceBridge(strict=level(1), at=level(2), loose=level(3))
+    >>> B.home, B.stay(0.5), B.cdf(0.5, 0.5)
+    (0.375, 0.189540..., 0.905229...)
+    """
+
+    strict: Level
+    at: Level
+    loose: Level
+
+    def __post_init__(self) -> None:
+        if not self.strict < self.at < self.loose:
+            raise OutOfRange(
+                f"the level of a bridge must lie strictly between {self.strict} and {self.loose}", came=self.at
+            )
+
+    @property
+    def home(self) -> float:
+        """h, the chance that K = 0 where w is not 0."""
+        near, far = (1 - float(_ratio(self.strict, other)) ** 2 for other in (self.at, self.loose))
+        return float(_ratio(self.at, self.loose)) ** 2 * near / far
+
+    def stay(self, w: ArrayLike) -> Any:
+        """P(K = w): the response at ``at`` is the one at ``strict``; 1 at w = 0."""
+        apart = _reals(w)
+        return plain(np.where(apart == 0, 1.0, (1 - self.home) * self._relaxing.pieces(apart).stay))
+
+    def density(self, k: ArrayLike, w: ArrayLike) -> Any:
+        """The density of K given w, away from its atoms at 0 and w; 0 for w = 0."""
+        end, apart = np.broadcast_arrays(_reals(k), _reals(w))
+        return plain(np.where(apart == 0, 0.0, (1 - self.home) * self._relaxing.density(end, apart)))
+
+    def cdf(self, k: ArrayLike, w: ArrayLike) -> Any:
+        """P(K <= k | W = w)."""
+        end, apart = np.broadcast_arrays(_reals(k), _reals(w))
+        passed = (end >= 0).astype(np.float64)
+        moved = self.home * passed + (1 - self.home) * self._relaxing.cdf(end, apart)
+        return plain(np.where(apart == 0, passed, moved))
+
+    @property
+    def _relaxing(self) -> LaplaceRelaxing:
+        return LaplaceRelaxing(self.strict, self.at)
+
+
+@checked
+def laplace_jump_intensity(level: Level) -> Fraction | float:
+    """2/epsilon: the expected number of jumps per unit of epsilon of the Laplace process, run down in epsilon.
+
+    A jump at epsilon has density (epsilon/2) exp(-epsilon |x|).
+    """
+    return 2 / level.epsilon if isinstance(level.epsilon, Fraction) else 2 / level.epsilon_float
+
+
+@checked
+def laplace_expected_jumps(strict: Level, loose: Level) -> float:
+    """2 ln(e_2/e_1): the jumps between two levels are Poisson in number with this mean; no jump has chance (e_1/e_2)^2.
+
+    >>> from utmost.exact import level
+    >>> laplace_expected_jumps(level(epsilon=1), level(epsilon=3))
+    2.1972245773362196
+    """
+    if loose < strict:
+        raise OutOfRange(f"the first level must not be looser than {loose}", came=strict, remedy="Swap the levels.")
+    return float(2 * np.log(float(_ratio(loose, strict))))
+
+
+def _ratio(first: Level, second: Level) -> Fraction | float:
+    """epsilon over epsilon: rational where the two levels have the same base."""
+    if first.base == second.base:
+        return first.power / second.power
+    return first.epsilon_float / second.epsilon_float
+
+
+def _reals(x: ArrayLike) -> NDArray[np.float64]:
+    points = np.asarray(x)
+    if points.dtype.kind not in "iuf" or np.isnan(points).any():
+        raise NotANumber("points must be numbers", came=x)
+    return points.astype(np.float64)

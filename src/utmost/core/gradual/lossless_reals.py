@@ -1,0 +1,250 @@
+r"""Losslessness of any two laws of the library; and its proof for staircases and Laplace laws on the reals.
+
+**The characteristic function of a staircase on the reals.** With b = e^-epsilon, period D and first step gamma D,
+
+.. math:: \varphi(t) = c\, \frac{g(t)}{t\, |1 - b e^{iDt}|^2}, \quad g(t) = \sin(\gamma D t) + b \sin((1 - \gamma) D t).
+
+V_1 = V_2 + W with W independent makes each zero of V_2 one of V_1. Where gamma_1 or gamma_2 is irrational (one
+period) there always is a zero that is not. Where both are rational, V_i is uniform noise on one cell of a common grid
+plus a law on the grid, W can only live on that grid, and `lossless` decides.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.intervals import Interval, nearest, sin_interval
+from utmost.core.gradual.laplace_steps import LaplaceTightening
+from utmost.core.gradual.lossless import (
+    Difference,
+    DiscontinuousDensity,
+    IrrationalSteps,
+    Losslessness,
+    SmallerVariance,
+    UnmatchedZero,
+    lattice_losslessness,
+)
+from utmost.core.gradual.series import Series, series, staircase_series
+from utmost.core.noise.laplace import Laplace
+from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.staircase import Staircase
+from utmost.errors import OutOfRange, Unsupported
+
+_BITS = 192
+# So many zeros of V_2 are looked at first, and at most; and so many of them, at which V_1 is not tiny, are tried.
+_NEAR, _FAR, _TRIED = 32, 1 << 14, 8
+_CLEAR, _TINY = 0.1, 1e-9
+# The width of the bracket around a zero, in units of 1/D.
+_BRACKET = Fraction(1, 1 << 26)
+_PI = Fraction(245_850_922, 78_256_779)
+# The most cells of a period in a table of the common grid.
+_MOST_CELLS = 1 << 12
+
+
+def losslessness(strict: Any, loose: Any) -> Losslessness:
+    """Whether V_strict = V_loose + W for some W independent of V_loose.
+
+    Args:
+        strict, loose: two laws on the integers (geometric, staircases of any step and sensitivity), or tables
+            {integer: probability} of finite support; or two laws on the reals (staircases of any gamma, Laplace).
+
+    Returns:
+        A verdict with the law of W (Fractions where all is rational), or with an obstacle. Both are certified, by
+        interval arithmetic where numbers are irrational.
+
+    Raises:
+        OutOfRange: for what is no such law, and for a law on the integers beside one on the reals.
+        Unsupported: where the case is so near the boundary that the precision at hand does not decide it, and for
+            staircases on the reals whose common grid has more than 4096 cells a period, or whose gamma is not known to
+            be rational or irrational, while all zeros seen are shared.
+
+    Source: the conjecture in Section 5 of koufogiannis2015, which this settles in the negative for staircases.
+
+    >>> from utmost.noise import DiscreteStaircase, Geometric
+    >>> verdict = losslessness(Geometric(alpha="1/2"), Geometric(alpha="1/4"))
+    >>> bool(verdict), verdict.difference.pmf(0), verdict.difference.pmf(1)
+    (True, Fraction(13, 27), Fraction(7, 54))
+    >>> verdict = losslessness(DiscreteStaircase(1, 3), DiscreteStaircase("3/2", 3))
+    >>> bool(verdict), verdict.obstacle
+    (False, NegativeMass(at=2, mass=-0.0639...))
+    >>> float(losslessness(Staircase(1), Staircase(2)).obstacle.after)
+    11.98997...
+    >>> bool(losslessness(Staircase(alpha="1/4"), Staircase(alpha="1/25")))
+    True
+    """
+    reals = [isinstance(law, RealLaw) for law in (strict, loose)]
+    if not any(reals):
+        return lattice_losslessness(series(strict), series(loose))
+    if not all(reals):
+        raise OutOfRange("both laws must be on the integers, or both on the reals", came=(strict, loose))
+    if isinstance(strict, Laplace) and isinstance(loose, Laplace):
+        return _between_laplace(strict, loose)
+    if isinstance(loose, Laplace):
+        return Losslessness(None, DiscontinuousDensity())
+    assert isinstance(loose, Staircase), "a law on the reals is a staircase or Laplace noise"
+    return _from_staircase(strict, loose)
+
+
+def _between_laplace(strict: Laplace, loose: Laplace) -> Losslessness:
+    """V_1 = V_2 + W exactly where rate_1 <= rate_2: W is 0 with probability (rate_1/rate_2)^2, else Laplace noise."""
+    if strict.rate > loose.rate:
+        return Losslessness(None, SmallerVariance())
+    if strict.rate == loose.rate:
+        return Losslessness(Difference((Fraction(1),), None, 1), None)
+    return Losslessness(LaplaceTightening(strict.rate, loose.rate), None)
+
+
+def _from_staircase(strict: RealLaw, loose: Staircase) -> Losslessness:
+    if isinstance(strict, Staircase) and _same(strict, loose):
+        return Losslessness(Difference((Fraction(1),), None, 1), None)
+    zero = _unmatched_zero(strict, loose, 0, _NEAR)
+    if zero is not None:
+        return Losslessness(None, zero)
+    grid = _common_grid(strict, loose) if isinstance(strict, Staircase) else None
+    if grid is not None:
+        assert isinstance(strict, Staircase)
+        verdict = lattice_losslessness(_on_grid(strict, grid), _on_grid(loose, grid))
+        if not isinstance(verdict.difference, Difference):
+            return verdict
+        return Losslessness(replace(verdict.difference, unit=grid), None)
+    zero = _unmatched_zero(strict, loose, _NEAR, _FAR)
+    if zero is not None:
+        return Losslessness(None, zero)
+    if isinstance(strict, Staircase) and _is_irrational(strict, loose):
+        return Losslessness(None, IrrationalSteps())
+    raise Unsupported(
+        "two staircases must have steps of a common grid, or a zero that is not shared within reach",
+        came=f"gamma={strict.gamma}, {loose.gamma}" if isinstance(strict, Staircase) else f"gamma={loose.gamma}",
+        remedy="Give each gamma as a fraction of few digits.",
+    )
+
+
+def _same(strict: Staircase, loose: Staircase) -> bool:
+    """Whether two staircases are certainly one law."""
+    if (strict.level, strict.sensitivity) != (loose.level, loose.sensitivity):
+        return False
+    if strict.exact_gamma is None or loose.exact_gamma is None:
+        return strict.exact_gamma is loose.exact_gamma and strict.cost == loose.cost
+    return strict.exact_gamma % 1 == loose.exact_gamma % 1  # gamma = 0 is gamma = 1
+
+
+def _is_irrational(strict: Staircase, loose: Staircase) -> bool:
+    """Whether the theorem says no: one period, and a gamma that is certainly irrational."""
+    return strict.sensitivity == loose.sensitivity and (strict.is_gamma_irrational or loose.is_gamma_irrational)
+
+
+def _common_grid(strict: Staircase, loose: Staircase) -> Fraction | None:
+    """The widest cell of which all steps of both staircases are multiples, where there are few enough to a period."""
+    widths: list[Fraction] = []
+    for law in (strict, loose):
+        if law.exact_gamma is None:
+            return None
+        widths += [law.sensitivity, law.sensitivity * law.exact_gamma]
+    below = lcm(*(width.denominator for width in widths))
+    cell = Fraction(gcd(*(int(width * below) for width in widths)), below)
+    return cell if max(widths) / cell <= _MOST_CELLS else None
+
+
+def _on_grid(law: Staircase, cell: Fraction) -> Series:
+    """The law of the cell in which a draw falls, counted from the middle; the place within it is uniform."""
+    assert law.exact_gamma is not None
+    period = int(law.sensitivity / cell)
+    return staircase_series(law.level, period, int(2 * law.exact_gamma * period) or 2 * period)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wave:
+    """g(t) = sin(gamma D t) + b sin((1 - gamma) D t): but for t = 0 its zeros are those of the law's."""
+
+    near: Interval
+    far: Interval
+    ratio: Interval
+
+    @classmethod
+    def of(cls, law: Staircase) -> "_Wave":
+        gamma = Interval.of(1, _BITS) if law.exact_gamma == 0 else law.gamma_interval(_BITS)  # one law
+        return cls(gamma * law.sensitivity, (1 - gamma) * law.sensitivity, law.level.alpha_interval(_BITS))
+
+    def floats(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        near, far, b = map(nearest, (self.near, self.far, self.ratio))
+        return np.asarray(np.sin(near * t) + b * np.sin(far * t))
+
+    def around(self, t: Interval) -> Interval:
+        """An interval around all values for t in an interval."""
+        return sin_interval(self.near * t, _BITS) + self.ratio * sin_interval(self.far * t, _BITS)
+
+
+def _unmatched_zero(strict: RealLaw, loose: Staircase, start: int, end: int) -> UnmatchedZero | None:
+    """A certified zero of V_2's characteristic function, the k-th for start < k <= end, that V_1's does not have.
+
+    Floats look for it, intervals decide.
+    """
+    loose_wave = _Wave.of(loose)
+    strict_wave = _Wave.of(strict) if isinstance(strict, Staircase) else None
+    for t in _candidates(loose_wave, strict_wave, np.arange(start + 1, end + 1)):
+        bracket = _bracket(loose_wave, Fraction(t), 1 / loose.sensitivity)
+        if bracket is not None and (strict_wave is None or not strict_wave.around(_between(*bracket)).contains(0)):
+            return UnmatchedZero(*bracket)
+    first = _first_bracket(loose_wave, 1 / loose.sensitivity) if strict_wave is None else None  # too far out for floats
+    return None if first is None else UnmatchedZero(*first)
+
+
+def _candidates(loose: _Wave, strict: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
+    """Zeros of V_2 in floats: first the first at which V_1 is clearly not zero, then those where it is farthest.
+
+    With |psi| <= arcsin b, gamma D t + psi(D t) passes k pi where gamma D t is within arcsin b of it.
+    """
+    near, b = nearest(loose.near), nearest(loose.ratio)
+    reach = np.arcsin(min(b, 1.0)) * 1.01
+    low, high = (np.pi * k - reach) / near, (np.pi * k + reach) / near
+    before = np.where(k % 2 == 0, -1.0, 1.0)
+    # Bisection: each halving is a bit of a float.
+    for _ in range(60):
+        middle = (low + high) / 2
+        is_before = np.sign(loose.floats(middle)) == before
+        low, high = np.where(is_before, middle, low), np.where(is_before, high, middle)
+    sizes = np.ones(k.size) if strict is None else np.abs(strict.floats(high))
+    yield from high[sizes > _CLEAR][:1].tolist()
+    yield from (float(high[i]) for i in np.argsort(-sizes)[:_TRIED] if sizes[i] > _TINY)
+
+
+def _bracket(wave: _Wave, t: Fraction, unit: Fraction) -> tuple[Fraction, Fraction] | None:
+    """A narrow bracket around the zero near t, its ends of certain and opposite signs."""
+    step = unit * _BRACKET
+    place, width = round(t / step), 1
+    while width * _BRACKET < 1:
+        after, before = (place - width) * step, (place + width) * step
+        ends = [wave.around(Interval.of(x, _BITS)) for x in (after, before)]
+        if any(x.high < 0 < y.low for x, y in (ends, ends[::-1])):
+            return (after, before) if width == 1 else _halved(wave, after, before, step)
+        width *= 4
+    return None
+
+
+def _first_bracket(wave: _Wave, unit: Fraction) -> tuple[Fraction, Fraction] | None:
+    """A bracket around the first zero: where gamma D t is within arcsin b, at most b pi/2, of pi."""
+    reach = min(wave.ratio.upper * Fraction(8, 5) + Fraction(1, 1 << 20), Fraction(8, 5))  # and what _PI is off by
+    after, before = ((_PI + sign * reach) / wave.near.middle for sign in (-1, 1))
+    ends = [wave.around(Interval.of(x, _BITS)) for x in (after, before)]
+    return _halved(wave, after, before, unit * _BRACKET) if ends[0].low > 0 > ends[1].high else None
+
+
+def _halved(wave: _Wave, after: Fraction, before: Fraction, step: Fraction) -> tuple[Fraction, Fraction] | None:
+    """The bracket halved, while the signs are certain, to two steps."""
+    is_rising = wave.around(Interval.of(after, _BITS)).high < 0
+    while before - after > 2 * step:
+        middle = (after + before) / 2
+        value = wave.around(Interval.of(middle, _BITS))
+        if value.contains(0):
+            return None
+        after, before = (middle, before) if (value.high < 0) == is_rising else (after, middle)
+    return after, before
+
+
+def _between(after: Fraction, before: Fraction) -> Interval:
+    return Interval(Interval.of(after, _BITS).low, Interval.of(before, _BITS).high, _BITS)

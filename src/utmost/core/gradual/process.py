@@ -1,0 +1,293 @@
+"""The noise at several levels as a joint law, at all levels as a process that jumps, and one path of it.
+
+The noise at all levels at once, as a process that jumps: run down from epsilon = infinity, where it is 0.
+
+Jumps of size j != 0 arrive while alpha grows with intensity alpha^{|j|-1} d alpha, independently of each other. Hence
+the jumps between two levels are Poisson in number, finitely many even from infinity down, and V at a level is the sum
+of the jumps above it. In epsilon the intensity is 2/(e^epsilon - 1) d epsilon and a jump at alpha has size j with
+probability (1-alpha)/(2 alpha) alpha^{|j|}.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from utmost.core.exact.intervals import Interval, nearest
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.shown import Shown
+from utmost.core.gradual.quantities import NumberKind, Quantity, plain
+from utmost.core.gradual.steps import Tightening
+from utmost.errors import OutOfRange
+
+_MOST_POINTS = 10**7
+
+
+@checked
+def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
+    r"""P(V_{l_1} = v_1, ..., V_{l_m} = v_m) for levels in any order.
+
+    Sorted so that l_1 is the strictest, with l_{m+1} = infinity and V_infinity = 0,
+
+    .. math:: P(v_1, \dots, v_m) = \prod_i P(W_i = v_i - v_{i+1}),
+        \quad W_i \text{ the tightening law } l_{i+1} \to l_i.
+
+    Args:
+        noise: one integer, or one array of integers, per level; they broadcast.
+        levels: the levels, per unit, in the order of ``noise``.
+
+    Returns:
+        Fractions for single integers and object arrays where every alpha is rational, else floats.
+
+    Raises:
+        OutOfRange: when there is no level, or not one noise per level.
+
+    Source: [koufogiannis2015], Theorem 12, on the integers.
+
+    >>> from utmost.exact import level
+    >>> joint_pmf([3, 1], [level(alpha="1/2"), level(alpha="1/4")])
+    Fraction(7, 720)
+    """
+    if not len(levels) or len(noise) != len(levels):
+        raise OutOfRange("one noise is needed for each of one or more levels", came=f"{len(noise)} and {len(levels)}")
+    kind, read = NumberKind.of(levels, *noise)
+    order = sorted(range(len(levels)), key=lambda i: levels[i])
+    values: list[Any] = [*(read[i].astype(object) if kind.exact else read[i] for i in order), 0]
+    looser: list[Level | None] = [*(levels[i] for i in order[1:]), None]
+    mass: Any = 1
+    for i, place in enumerate(order):
+        mass = mass * Tightening(levels[place], looser[i]).pmf(values[i] - values[i + 1])
+    return plain(mass)
+
+
+@checked
+def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
+    """The largest P(v)/P(v + 1) or P(v + 1)/P(v) of the joint law over all noise v in -reach..reach: exp of its loss.
+
+    It is 1/alpha of the loosest level, attained: what all responses together give away about one step of the value.
+
+    Cost: (2 reach + 1)^m probabilities for m levels.
+
+    >>> from utmost.exact import level
+    >>> largest_ratio([level(alpha="1/2"), level(alpha="1/3"), level(alpha="2/3")], reach=1)
+    Fraction(3, 1)
+    """
+    reach = natural(reach, "reach")
+    if (2 * reach + 1) ** min(len(levels), 64) > _MOST_POINTS:
+        raise OutOfRange(f"the law may have at most {_MOST_POINTS} points", came="more", remedy="Take a smaller reach.")
+    is_rational = all(level.is_rational for level in levels)
+    axis = np.arange(-reach, reach + 1).astype(object if is_rational else np.int64)
+    noise = np.meshgrid(*[axis] * len(levels), indexing="ij")
+    here, there = joint_pmf(noise, levels), joint_pmf([values + 1 for values in noise], levels)
+    ratios = np.ravel(here / there)
+    largest: Fraction | float = max(*ratios, *(1 / ratios))
+    return largest
+
+
+@checked
+def correlation(first: Level, second: Level) -> float:
+    r"""Pearson's correlation of the noise at two levels, sqrt(a_2/a_1) (1-a_1)/(1-a_2) for alphas a_1 >= a_2.
+
+    Its square is the stay probability of the tightening law. For small epsilons it tends to epsilon_1/epsilon_2, the
+    correlation of Laplace noise.
+
+    >>> from utmost.exact import level
+    >>> correlation(level(alpha="1/2"), level(alpha="1/4"))
+    0.4714045207910317
+    """
+    strict, loose = min(first, second), max(first, second)
+    return 1.0 if strict == loose else math.sqrt(Tightening(strict, loose).stay.number)
+
+
+@checked
+def expected_change(first: Level, second: Level) -> Fraction | float:
+    """E|V_one - V_other|, how far a response is expected to move between two levels.
+
+    >>> from utmost.exact import level
+    >>> expected_change(level(alpha="1/2"), level(alpha="1/4"))
+    Fraction(28, 27)
+    """
+    return Fraction(0) if first == second else Tightening(min(first, second), max(first, second)).mean_absolute
+
+
+@checked
+def jump_intensity(level: Level) -> Fraction | float:
+    """2/(e^epsilon - 1) = 2 alpha/(1 - alpha), the expected number of jumps per unit of epsilon at a level.
+
+    >>> from utmost.exact import level
+    >>> jump_intensity(level(alpha="1/2"))
+    Fraction(2, 1)
+    """
+    return Quantity(lambda a: 2 * a / (1 - a), (level,)).number
+
+
+@checked
+def expected_jumps(strict: Level, loose: Level | None = None) -> float:
+    """2 ln((1-b)/(1-a)), the mean number of jumps between two levels (None: up to epsilon = infinity).
+
+    >>> from utmost.exact import level
+    >>> expected_jumps(level(alpha="1/2"), level(alpha="1/4"))
+    0.8109302162163288
+    """
+    odds = Quantity(lambda a, b: (1 - b) / (1 - a) - 1, (_stricter(strict, loose), loose))
+    return 2 * math.log1p(odds.float)
+
+
+@checked
+def no_jump_probability(strict: Level, loose: Level | None = None) -> Fraction | float:
+    """((1-a)/(1-b))^2, the chance that the noise does not move anywhere between two levels.
+
+    It is less than P(V_strict = V_loose), since a path may leave and come back.
+    """
+    return Quantity(lambda a, b: ((1 - a) / (1 - b)) ** 2, (_stricter(strict, loose), loose)).number
+
+
+@checked
+def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> Any:
+    """P(the process jumps n times between two levels): Poisson with mean `expected_jumps`.
+
+    >>> from utmost.exact import level
+    >>> float(jump_count_pmf(0, level(alpha="1/2")))
+    0.25
+    """
+    _, (counts,) = NumberKind.of((), n)
+    mean = expected_jumps(strict, loose)
+    if mean == 0:  # between a level and itself nothing moves
+        return plain((counts == 0).astype(np.float64))
+    none = [k < 0 or k > 1 << 1000 for k in map(int, np.ravel(counts))]  # lgamma of more is beyond a float
+    terms = [
+        0.0 if no else math.exp(k * math.log(mean) - mean - math.lgamma(k + 1))
+        for k, no in zip(np.ravel(counts), none, strict=True)
+    ]
+    return plain(np.array(terms).reshape(np.shape(counts)))
+
+
+@checked
+def jump_pmf(j: ArrayLike, level: Level) -> Any:
+    """P(a jump at this level has size j) = (1-alpha)/(2 alpha) alpha^{|j|}, j != 0.
+
+    >>> from utmost.exact import level
+    >>> jump_pmf(-1, level(alpha="1/2")), jump_pmf([0, 1, 2], level(alpha="1/2")).tolist()
+    (Fraction(1, 4), [0.0, 0.25, 0.125])
+    """
+    kind, (sizes,) = NumberKind.of((level,), j)
+    half = kind.number(Quantity(lambda a: (1 - a) / 2, (level,)))
+    return plain(kind.where(sizes != 0, half) * kind.powers(level, np.maximum(np.abs(sizes), 1) - 1))
+
+
+@checked
+def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) -> Fraction | float:
+    """(a^k - b^k)/k with k = |j|: the mean number of jumps of one size j between two levels.
+
+    >>> from utmost.exact import level
+    >>> expected_jumps_of_size(-2, level(alpha="1/2"))
+    Fraction(1, 8)
+    """
+    k = natural(abs(j), "the size of a jump")
+    if k == 0:
+        raise OutOfRange("a jump has a size other than 0", came=j)
+    return Quantity(lambda a, b: (a**k - b**k) / k, (_stricter(strict, loose), loose)).number
+
+
+@checked
+def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
+    """Jumps per unit of epsilon when the level is relaxed from noise x: (inward, across, outward).
+
+    Inward, to 0, s, ..., s(m-1) with equal chances: m = |x|. Across 0, to -s(1 + Geom(alpha^2)), and outward, to
+    s(m + 1 + Geom(alpha^2)): alpha^2/(1 - alpha^2) each.
+    """
+    kind, (noise,) = NumberKind.of((level,), x)
+    size = np.abs(noise)
+    flat = plain(kind.number(Quantity(lambda a: a * a / (1 - a * a), (level,))) + 0 * size)
+    return plain(size), flat, flat
+
+
+def _stricter(strict: Level, loose: Level | None) -> Level:
+    if loose is not None and loose < strict:
+        raise OutOfRange(f"the first level must not be looser than {loose}", came=strict, remedy="Swap the levels.")
+    return strict
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Jump(Shown):
+    """A jump of the noise at one level.
+
+    Attributes:
+        size: by how much the noise jumps when the level is tightened past this one; not 0.
+        clock: where it happens: a cell of the unit interval that holds u = (alpha/a)^|size|, for alpha the jump's own
+            alpha and a the alpha of the path's strictest level. u is uniform, whatever the size.
+    """
+
+    size: int
+    clock: Interval
+
+    def __repr__(self) -> str:
+        return "Jump(...)"  # a jump is noise, as secret as the value itself
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Path(Shown):
+    """The noise at every level from ``start`` up to epsilon = infinity.
+
+    V at a level is the sum of the jumps above it: a jump counts exactly when u < (alpha/a)^|size|.
+
+    Attributes:
+        start: the strictest level of the path, per unit.
+        jumps: in no order.
+
+    >>> from utmost.exact import level
+    >>> path = Path(level(alpha="1/2"), (Jump(3, Interval.of(0, 8)), Jump(-1, Interval(128, 129, 8))))
+    >>> path.at(level(alpha="1/2")), path.at(level(alpha="1/3")), path.at(level(alpha="1/5")), path.at(None)
+    (2, 2, 3, 0)
+    """
+
+    start: Level
+    jumps: tuple[Jump, ...]
+
+    def __repr__(self) -> str:
+        return f"Path(start={self.start}, {len(self.jumps)} jumps)"
+
+    def at(self, level: Level | None) -> int:
+        """The noise at a level of the path (None: epsilon = infinity, where it is 0).
+
+        Raises:
+            OutOfRange: for a level stricter than ``start``, and for one so near a jump that the jump's cell does not
+                decide on which side it is (chance below 2^-200 for a path drawn by `utmost.sampling`).
+        """
+        if level is None:
+            return 0
+        if level < self.start:
+            raise OutOfRange(f"the path begins at {self.start}", came=level, remedy="Tighten the noise instead.")
+        return sum(jump.size for jump in self.jumps if self._is_above(jump, level))
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The epsilons of the jumps, as floats, in the order of ``jumps``: for pictures."""
+        return tuple(self._epsilon(jump) for jump in self.jumps)
+
+    def _is_above(self, jump: Jump, level: Level) -> bool:
+        """Whether the jump's epsilon is above the level's."""
+        if level == self.start:
+            return True
+        reach = _reach(self.start, level, abs(jump.size), jump.clock.bits)
+        if reach.high <= jump.clock.low:
+            return False
+        if jump.clock.high <= reach.low:
+            return True
+        raise OutOfRange("the level must not coincide with a jump of the path", came=level, remedy="Move it a little.")
+
+    def _epsilon(self, jump: Jump) -> float:
+        return self.start.epsilon_float - math.log(max(nearest(jump.clock), 2.0**-1022)) / abs(jump.size)
+
+
+@lru_cache(maxsize=1 << 12)
+def _reach(start: Level, level: Level, power: int, bits: int) -> Interval:
+    """(alpha of level / alpha of start)^power."""
+    return Quantity(lambda a, b: (b / a) ** power, (start, level)).enclosure(bits)

@@ -1,0 +1,165 @@
+"""Rational functions of alphas, in fractions or floats: exact where the alphas are rational, else enclosed.
+
+**The number kind of an answer: fractions or floats, chosen as `utmost.noise` chooses it.**
+
+A single integer asks for an exact answer, an object array for an object array of fractions, every other array for
+float64; a fraction is possible where every alpha is rational.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from utmost.core.exact.arrays import objects
+from utmost.core.exact.intervals import Interval, log_interval, nearest
+from utmost.core.exact.levels import Level
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.evaluation import Points
+from utmost.core.noise.powers import ExactPowers, FloatPowers
+from utmost.errors import NotANumber, OutOfRange, Unsupported
+
+# A formula of three alphas loses a factor (1 - alpha)^-4 or so; doubling the guard finds what is needed.
+_GUARD = 32
+# Below 2^-1074 a float is zero, whatever more bits would say.
+_FLOAT_BITS = 192
+_MOST_FLOAT_BITS = 2048
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Quantity(Shown):
+    """The number f(alpha_1, ..., alpha_k), for a formula f made of + - * / and integer powers.
+
+    Attributes:
+        formula: f, a function of k numbers that works for Fractions and for Intervals alike.
+        levels: the k levels; None stands for epsilon = infinity, where alpha = 0.
+
+    >>> from utmost.exact import level
+    >>> Quantity(lambda a: (1 - a) / (1 + a), (level(alpha="1/2"),)).number
+    Fraction(1, 3)
+    >>> Quantity(lambda a: (1 - a) / (1 + a), (level(epsilon=1),)).number
+    0.4621171572600097...
+    """
+
+    formula: Callable[..., Any]
+    levels: tuple[Level | None, ...]
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether every alpha is rational, and so the number too."""
+        return all(level is None or level.is_rational for level in self.levels)
+
+    def fraction(self) -> Fraction:
+        """The number itself; every alpha must be rational."""
+        alphas = [Fraction(0) if level is None else level.alpha_fraction() for level in self.levels]
+        return Fraction(self.formula(*alphas))
+
+    def __call__(self, bits: int) -> Interval:
+        """An interval around the number, at most four units of ``2**-bits`` wide."""
+        return Interval.of(self.fraction(), bits) if self.is_rational else self.enclosure(bits)
+
+    def enclosure(self, bits: int) -> Interval:
+        """The same as a call, by intervals throughout: for powers so high that the exact fraction would be huge."""
+        guard = _GUARD
+        while True:
+            enclosure = self._enclosed(bits + guard)
+            if enclosure is not None and (tight := enclosure.at(bits)).high - tight.low <= 4:
+                return tight
+            guard *= 2
+
+    @property
+    def number(self) -> Fraction | float:
+        """The number as a Fraction where every alpha is rational, else as a float."""
+        return self.fraction() if self.is_rational else self.float
+
+    @property
+    def float(self) -> float:
+        """The number as a float good to its last digits."""
+        if self.is_rational:
+            return nearest(self.fraction())
+        bits = _FLOAT_BITS
+        while True:
+            enclosure = self.enclosure(bits)
+            if enclosure.width * 2**56 <= min(abs(enclosure.lower), abs(enclosure.upper)) or bits >= _MOST_FLOAT_BITS:
+                return nearest(enclosure)
+            bits *= 2
+
+    def _enclosed(self, bits: int) -> Interval | None:
+        """The formula on intervals, or None where a divisor is not yet distinguished from zero."""
+        alphas = [Interval.of(0, bits) if level is None else level.alpha_interval(bits) for level in self.levels]
+        try:
+            enclosure: Interval = Interval.of(0, bits) + self.formula(*alphas)
+            return enclosure
+        except OutOfRange:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class NumberKind:
+    """Fractions where ``exact``, else floats.
+
+    >>> from utmost.exact import level
+    >>> half = level(alpha="1/2")
+    >>> [NumberKind(exact).powers(half, np.array([0, 2])).tolist() for exact in (True, False)]
+    [[Fraction(1, 1), Fraction(1, 4)], [1.0, 0.25]]
+    """
+
+    exact: bool
+
+    @classmethod
+    def of(cls, levels: Sequence[Level | None], *points: ArrayLike) -> tuple["NumberKind", list[NDArray[Any]]]:
+        """The kind of number that these points ask for at these levels, and the points as integer arrays that
+        broadcast.
+
+        Raises:
+            NotANumber: where a point is no integer.
+            Unsupported: for an object array where an alpha is irrational.
+        """
+        read_points = [Points.of(point) for point in points]
+        for read_point, point in zip(read_points, points, strict=True):
+            if not read_point.integral.all():
+                raise NotANumber("the noise must be made of integers", came=point)
+        exact = all(point.exact for point in read_points)
+        rational = all(level is None or level.is_rational for level in levels)
+        if exact and not rational and not all(point.scalar for point in read_points):
+            raise Unsupported(
+                "exact probabilities need a rational alpha",
+                remedy='Give the level as alpha="1/2", say, or pass a numeric array.',
+            )
+        return cls(exact and rational), list(np.broadcast_arrays(*(point.floors for point in read_points)))
+
+    def number(self, quantity: Quantity) -> Any:
+        """A quantity as a Fraction or a float."""
+        return quantity.fraction() if self.exact else quantity.float
+
+    def powers(self, base: Level | Quantity, exponents: Any) -> Any:
+        """base^k for integers k >= 0 and a base in (0, 1)."""
+        if not self.exact:
+            return FloatPowers(base if isinstance(base, Level) else _level(base)).power(exponents)
+        power = ExactPowers(base).power if isinstance(base, Level) else base.fraction().__pow__
+        return objects((power(int(k)) for k in np.ravel(exponents)), np.shape(exponents))
+
+    def where(self, condition: Any, value: Any) -> Any:
+        """``value`` where the condition holds, and zero elsewhere."""
+        zero: Any = Fraction(0) if self.exact else 0.0
+        return np.where(condition, value, zero)
+
+
+def plain(value: Any) -> Any:
+    """The array, or its only element as a Python number where it has no axis."""
+    return np.asarray(value).item() if np.ndim(value) == 0 else value
+
+
+def _level(base: Quantity) -> Level:
+    """A level whose alpha is the base to 200 significant bits of its logarithm: good for floats."""
+    bits = 256
+    while True:
+        enclosure = base.enclosure(bits)
+        if enclosure.low > 0:
+            minus_log = -log_interval((enclosure.lower + enclosure.upper) / 2, bits)
+            if minus_log.low >> 200:
+                return Level.of_epsilon((minus_log.lower + minus_log.upper) / 2)
+        bits *= 2

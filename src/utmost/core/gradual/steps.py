@@ -1,0 +1,337 @@
+"""The three steps between levels on the integers: tighten, bridge, relax."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from utmost.core.exact.intervals import Interval
+from utmost.core.exact.levels import Level
+from utmost.core.gradual.quantities import NumberKind, Quantity, plain
+from utmost.errors import OutOfRange
+
+
+@dataclass(frozen=True, slots=True)
+class Tightening:
+    r"""The law of W in V_strict = V_loose + W, with W independent of V_loose.
+
+    V_loose and V_strict are two-sided geometric noise; with b = loose's alpha and a = strict's alpha (b <= a)
+
+    .. math:: W = 0 \text{ with probability } w = \frac{b}{a}\Big(\frac{1-a}{1-b}\Big)^2,
+        \quad\text{else } P(k) = \frac{1-a}{1+a}\, a^{|k|}.
+
+    Adding W needs no data, so anyone who holds a response can hand on a stricter one.
+
+    Args:
+        strict: the stricter level, per unit.
+        loose: the looser level, per unit; None for epsilon = infinity, where V_loose = 0 and W is V_strict itself.
+
+    Raises:
+        OutOfRange: when ``strict`` is looser than ``loose``.
+
+    Source: [koufogiannis2015], equation (28), on the integers.
+
+    >>> from utmost.exact import level
+    >>> W = Tightening(strict=level(alpha="1/2"), loose=level(alpha="1/4"))
+    >>> W.stay.number, W.pmf(0), W.pmf(2)
+    (Fraction(2, 9), Fraction(13, 27), Fraction(7, 108))
+    """
+
+    strict: Level
+    loose: Level | None
+
+    def __post_init__(self) -> None:
+        if self.loose is not None and self.loose < self.strict:
+            raise OutOfRange(
+                f"to tighten, the new level must not be looser than {self.loose}",
+                came=self.strict,
+                remedy="Swap the levels, or relax instead.",
+            )
+
+    @property
+    def stay(self) -> Quantity:
+        """w, the mass of the part that certainly keeps the response; it is the squared correlation of the two."""
+        return Quantity(staying, (self.loose, self.strict))
+
+    @property
+    def change(self) -> Quantity:
+        """1 - w, without cancellation."""
+        return Quantity(changing, (self.loose, self.strict))
+
+    def pmf(self, k: ArrayLike) -> Any:
+        """P(W = k) for integers k: fractions for rational alphas where asked for, else floats."""
+        kind, (steps,) = NumberKind.of((self.loose, self.strict), k)
+        spread = Quantity(lambda b, a: changing(b, a) * (1 - a) / (1 + a), (self.loose, self.strict))
+        smooth = kind.number(spread) * kind.powers(self.strict, np.abs(steps))
+        return plain(smooth + kind.where(steps == 0, kind.number(self.stay)))
+
+    def ccdf(self, k: ArrayLike) -> Any:
+        """P(W > k), for integers k."""
+        kind, (steps,) = NumberKind.of((self.loose, self.strict), k)
+        return plain(self._above(kind, steps))
+
+    def cdf(self, k: ArrayLike) -> Any:
+        """P(W <= k), for integers k."""
+        kind, (steps,) = NumberKind.of((self.loose, self.strict), k)
+        return plain(self._above(kind, -1 - steps))
+
+    def _above(self, kind: NumberKind, steps: Any) -> Any:
+        # The tail on the side of k is computed, by symmetry: a small number is never the difference of two large ones.
+        tail = kind.number(Quantity(lambda b, a: changing(b, a) / (1 + a), (self.loose, self.strict)))
+        above = tail * kind.powers(self.strict, np.where(steps >= 0, steps + 1, -steps))
+        return np.where(steps >= 0, above, 1 - above)
+
+    @property
+    def mean_absolute(self) -> Fraction | float:
+        """E|W|, the expected change of the response."""
+        return Quantity(lambda b, a: changing(b, a) * 2 * a / (1 - a * a), (self.loose, self.strict)).number
+
+    @property
+    def variance(self) -> Fraction | float:
+        """E[W^2]."""
+        return Quantity(lambda b, a: changing(b, a) * 2 * a / (1 - a) ** 2, (self.loose, self.strict)).number
+
+
+def staying(b: Any, a: Any) -> Any:
+    """w = (b/a) ((1-a)/(1-b))^2 for alphas b <= a."""
+    return b / a * ((1 - a) / (1 - b)) ** 2
+
+
+def changing(b: Any, a: Any) -> Any:
+    """1 - w = (1-ab)(a-b) / (a (1-b)^2)."""
+    return (1 - a * b) * (a - b) / (a * (1 - b) ** 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    r"""The law of K = V_at - V_loose given W = V_strict - V_loose, which are independent of V_loose.
+
+    With a > m > b the alphas of strict, at and loose, and W', W'' the tightening laws loose -> at and at -> strict,
+    P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0 it is a mixture that does not look at w until the
+    last moment; with s the sign of w, J ~ Geom(am) and G ~ Geom(m/a):
+
+    ========  =================================================  ==============================================
+    home      (b/m) (1-am)(a-m) / ((1-ab)(a-b))                  K = 0
+    across    a (1-mb)(m-b)(a-m) / ((1-m^2)(1-ab)(a-b))          K = -s (1 + J)
+    stay      rest * m (1-a^2) / (a (1-am))                      K = s G if G < abs(w), else w
+    leap      rest * (a-m) / (a (1-am))                          K = s G if G < abs(w), else w + s J
+    ========  =================================================  ==============================================
+
+    where rest = a (1-mb)(m-b)(1-am) / (m (1-m^2)(1-ab)(a-b)). At w = 0 (with s = +1) the mixture is preceded by
+    K = 0 with probability w_0/(w_0 + t), for w_0 the atom of W at 0 and t = (1-w_0)(1-a)/(1+a).
+
+    With ``loose`` None (epsilon = infinity, no noise) this is the relaxing law: K = V_at and W = V_strict.
+
+    Args:
+        strict, at, loose: levels per unit, strictly increasing in epsilon; ``loose`` may be None.
+
+    Raises:
+        OutOfRange: when ``at`` is not strictly between.
+
+    Source: [koufogiannis2015], Theorem 12 and Algorithm 1, on the integers.
+
+    >>> from utmost.exact import level
+    >>> B = Bridge(strict=level(alpha="1/2"), at=level(alpha="1/3"), loose=level(alpha="1/4"))
+    >>> B.pmf(0, 2), B.pmf(1, 2), B.pmf(2, 2)
+    (Fraction(215, 336), Fraction(55, 504), Fraction(11, 54))
+    """
+
+    strict: Level
+    at: Level
+    loose: Level | None
+
+    def __post_init__(self) -> None:
+        if not (self.strict < self.at and (self.loose is None or self.at < self.loose)):
+            between = f"{self.strict} and {'infinity' if self.loose is None else self.loose}"
+            raise OutOfRange(f"the level of a bridge must lie strictly between {between}", came=self.at)
+
+    @property
+    def home(self) -> Quantity:
+        """Probability of K = 0 by the atom of W'."""
+        return self._quantity(lambda a, m, b: _share(b, m) * (1 - a * m) * (a - m) / ((1 - a * b) * (a - b)))
+
+    @property
+    def across(self) -> Quantity:
+        """Probability that K lies on the other side of 0 than W."""
+        return self._quantity(_across)
+
+    @property
+    def stay(self) -> Quantity:
+        """Probability of the third row of the table."""
+        return self._quantity(lambda a, m, b: _rest(a, m, b) * m * (1 - a * a) / (a * (1 - a * m)))
+
+    @property
+    def leap(self) -> Quantity:
+        """Probability of the fourth row of the table."""
+        return self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / (a * (1 - a * m)))
+
+    @property
+    def idle(self) -> Quantity:
+        """Probability that K = 0 at once when W = 0."""
+        return self._quantity(_idle)
+
+    @property
+    def fall(self) -> Quantity:
+        """m/a, the ratio of the geometric law of G."""
+        return self._quantity(lambda a, m, b: m / a)
+
+    @property
+    def rise(self) -> Quantity:
+        """am, the ratio of the geometric law of J."""
+        return self._quantity(lambda a, m, b: a * m)
+
+    def pmf(self, k: ArrayLike, w: ArrayLike) -> Any:
+        """P(K = k | W = w), for integers that broadcast: fractions for rational alphas where asked for, else floats."""
+        kind, (end, apart) = NumberKind.of((self.strict, self.at, self.loose), k, w)
+        ahead, size = end * np.where(apart < 0, -1, 1), np.abs(apart)
+        # Of the way to K, what lies between 0 and w falls by m/a a step, and all else by am.
+        inward = np.clip(ahead, 0, size)
+        smooth = self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / a)
+        density = kind.powers(self.fall, inward) * kind.powers(self.rise, np.abs(ahead - inward))
+        density = kind.number(smooth) * density + kind.where(ahead == 0, kind.number(self.home))
+        density = density + kind.where(ahead == size, kind.number(self.stay)) * kind.powers(self.fall, size)
+        # Only at w = 0 does an atom stand before the mixture.
+        idle = kind.where(size == 0, kind.number(self.idle))
+        return plain((1 - idle) * density + idle * (ahead == 0))
+
+    def _quantity(self, formula: Callable[[Any, Any, Any], Any]) -> Quantity:
+        return Quantity(formula, (self.strict, self.at, self.loose))
+
+
+def _across(a: Any, m: Any, b: Any) -> Any:
+    return a * (1 - m * b) * (m - b) * (a - m) / ((1 - m * m) * (1 - a * b) * (a - b))
+
+
+def _rest(a: Any, m: Any, b: Any) -> Any:
+    return a * (1 - m * b) * (1 - _share(b, m)) * (1 - a * m) / ((1 - m * m) * (1 - a * b) * (a - b))
+
+
+def _share(b: Any, m: Any) -> Any:
+    """b/m, without dividing where b is 0: an m of e^-10000 would need as many digits to be distinguished from 0."""
+    is_zero = b.low == b.high == 0 if isinstance(b, Interval) else b == 0
+    return b if is_zero else b / m
+
+
+def _idle(a: Any, m: Any, b: Any) -> Any:
+    atom = staying(b, a)
+    return atom / (atom + (1 - atom) * (1 - a) / (1 + a))
+
+
+class Pieces(NamedTuple):
+    """Probabilities of the four pieces of the relaxing law: Fractions or floats, or arrays of them."""
+
+    stay: Any
+    across: Any
+    inward: Any
+    outward: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxing:
+    r"""The law of V_loose given V_strict = x, for V_strict = V_loose + W with the tightening law's independent W.
+
+    With a = strict's alpha, b = loose's alpha (b < a), m the size and s the sign of x (sign +1 at 0), rho = b/a,
+    d = a(1-b^2):
+
+    ========  ===============================  ===========================================
+    stay      b(1-a^2)/d rho^m                 V_loose = x
+    across    ab(a-b)/d                        V_loose = -s(1 + Geom(ab))
+    inward    a(1-ab)(1-rho^m)/d               V_loose = sk, k in 0..m-1, with P(k) ~ rho^k
+    outward   (a-b)/d rho^m                    V_loose = s(m + Geom(ab))
+    ========  ===============================  ===========================================
+
+    so P(V_loose = y) = stay [y = x] + (1-ab)(a-b)/d b^{|y|} a^{|x-y|-|x|}.
+
+    Args:
+        strict, loose: the two levels, per unit.
+
+    Raises:
+        OutOfRange: when ``loose`` is not looser than ``strict``.
+
+    Source: [koufogiannis2015], equation (25) and Algorithm 1, on the integers (where sgn(0) must be +1).
+
+    >>> from utmost.exact import level
+    >>> R = Relaxing(strict=level(alpha="1/2"), loose=level(alpha="1/4"))
+    >>> R.pieces(1)
+    Pieces(stay=Fraction(1, 5), across=Fraction(1, 15), inward=Fraction(7, 15), outward=Fraction(4, 15))
+    >>> R.pmf(-1, 1), R.pmf(0, 1), R.pmf(1, 1)
+    (Fraction(7, 120), Fraction(7, 15), Fraction(13, 30))
+    """
+
+    strict: Level
+    loose: Level
+
+    def __post_init__(self) -> None:
+        if not self.strict < self.loose:
+            raise OutOfRange(
+                f"to relax, the new level must be looser than {self.strict}",
+                came=self.loose,
+                remedy="Swap the levels, or tighten instead.",
+            )
+
+    def pieces(self, x: ArrayLike) -> Pieces:
+        """Probabilities of the four pieces given V_strict = x, for integers x."""
+        kind, (start,) = self._number_kind(x)
+        return Pieces(*map(plain, self._pieces(kind, np.abs(start))))
+
+    def pmf(self, y: ArrayLike, x: ArrayLike) -> Any:
+        """P(V_loose = y | V_strict = x), for integers that broadcast: fractions for rational alphas where asked for."""
+        kind, (end, start) = self._number_kind(y, x)
+        ahead, size = end * np.where(start < 0, -1, 1), np.abs(start)
+        # Of the way to y, what lies between 0 and x falls by b/a a step, and all else by ab.
+        inward = np.clip(ahead, 0, size)
+        smooth = self._quantity(lambda a, b: (1 - a * b) * (a - b) / (a * (1 - b * b)))
+        density = kind.powers(self._fall, inward) * kind.powers(self._rise, np.abs(ahead - inward))
+        return plain(kind.number(smooth) * density + kind.where(end == start, self._pieces(kind, size).stay))
+
+    def keep(self, x: ArrayLike) -> Any:
+        """P(V_loose = x | V_strict = x) = rho^m (1 - 2ab + b^2)/(1 - b^2): the response stays as it is."""
+        kind, (start,) = self._number_kind(x)
+        stay = kind.number(self._quantity(lambda a, b: (1 - 2 * a * b + b * b) / (1 - b * b)))
+        return plain(stay * kind.powers(self._fall, np.abs(start)))
+
+    def mean(self, x: ArrayLike) -> Any:
+        """E[V_loose | V_strict = x]; about a tenth of a millisecond for each x."""
+        kind, (start,) = self._number_kind(x)
+        means = [_sign(x) * kind.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(start).tolist()]
+        return plain(np.array(means, dtype=object if kind.exact else float).reshape(start.shape))
+
+    def _pieces(self, kind: NumberKind, size: Any) -> Pieces:
+        power = kind.powers(self._fall, size)
+        stay = kind.number(self._quantity(lambda a, b: b * (1 - a * a) / (a * (1 - b * b))))
+        across = kind.number(self._quantity(lambda a, b: b * (a - b) / (1 - b * b)))
+        inward = kind.number(self._quantity(lambda a, b: (1 - a * b) / (1 - b * b)))
+        outward = kind.number(self._quantity(lambda a, b: (a - b) / (a * (1 - b * b))))
+        return Pieces(stay * power, across + 0 * power, inward * (1 - power), outward * power)
+
+    def _number_kind(self, *points: ArrayLike) -> tuple[NumberKind, list[Any]]:
+        return NumberKind.of((self.strict, self.loose), *points)
+
+    @property
+    def _fall(self) -> Quantity:
+        return Quantity(lambda a, b: b / a, (self.strict, self.loose))
+
+    @property
+    def _rise(self) -> Quantity:
+        return Quantity(lambda a, b: a * b, (self.strict, self.loose))
+
+    def _quantity(self, formula: Callable[[Any, Any], Any]) -> Quantity:
+        return Quantity(formula, (self.strict, self.loose))
+
+
+def _mean(m: int, a: Any, b: Any) -> Any:
+    """E[V_to | V_start = m] for m >= 0, from the four pieces."""
+    rho, q, d = b / a, a * b, a * (1 - b * b)
+    power = rho**m
+    at_m = b * (1 - a * a) / d * power + (a - b) / d * power
+    tails = (a - b) / d * q / (1 - q) * (power - 1)
+    inside = (1 - q) / d * a * a / (a - b) * (rho - power * (m - (m - 1) * rho))
+    return at_m * m + tails + inside
+
+
+def _sign(x: int) -> int:
+    return -1 if x < 0 else 1

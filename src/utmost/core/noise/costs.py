@@ -1,0 +1,293 @@
+"""Costs: what an error of size x costs its reader, L(x), even and nondecreasing in |x|.
+
+A cost is any callable; the powers |x|^m are named, because every law knows their expectation in closed form.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import as_array, check_array, check_numbers, is_exact
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import Number, exact
+from utmost.core.exact.own_names import own_names
+from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
+
+# The closed forms take as many steps as the square of the order, in numbers of as many digits.
+_LARGEST_ORDER = 100
+
+Cost = Callable[[Any], Any]
+"""A function L(x) >= 0, even and nondecreasing in |x|; it may take arrays or single numbers."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Moment:
+    """The cost L(x) = |x|^order, in the kind of number of x; made by `moment`.
+
+    >>> squared(-3), absolute(Fraction(-1, 2)), moment(3)(2.0)
+    (9, Fraction(1, 2), 8.0)
+    """
+
+    order: Fraction
+
+    def __call__(self, x: Any) -> Any:
+        """|x|^order; an integer order keeps integers and fractions exact."""
+        check_numbers(x, "error")
+        size = np.abs(x) if isinstance(x, np.ndarray) else abs(x)
+        try:
+            return size ** (self.order.numerator if self.is_integer else float(self.order))
+        except OverflowError:
+            return math.inf  # as arrays have it
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the order is an integer, so that laws know the expectation in closed form."""
+        return self.order.denominator == 1
+
+    def __repr__(self) -> str:
+        named = {Fraction(1): "absolute", Fraction(2): "squared"}
+        text = str(self.order) if self.is_integer else f"'{self.order}'"
+        return named.get(self.order, f"moment({text})")
+
+
+def moment(order: Number) -> Moment:
+    """The cost |x|^order, for a positive order (2 is the squared error).
+
+    Raises:
+        OutOfRange: when the order is not positive.
+
+    >>> moment(1), moment(3), moment(1.5)
+    (absolute, moment(3), moment('3/2'))
+    """
+    value = exact(order, "order")
+    if value > _LARGEST_ORDER:
+        raise OutOfRange(f"the order of a moment must be at most {_LARGEST_ORDER}", came=order, where="moment")
+    if value <= 0:
+        raise OutOfRange("the order of a moment must be positive", came=order, where="moment")
+    return Moment(value)
+
+
+absolute = moment(1)
+"""The absolute error |x|."""
+
+squared = moment(2)
+"""The squared error x^2."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Tabled:
+    """A cost given as a table of sizes and what an error of each costs; made by `tabled`.
+
+    Attributes:
+        sizes: 0 first, ascending.
+        costs: one for each size, none below the one before it.
+    """
+
+    sizes: tuple[Fraction, ...]
+    costs: tuple[Fraction, ...]
+
+    def __call__(self, x: Any) -> Any:
+        """L(x): linear between two sizes, and that of the last beyond it; Fractions for integers and Fractions."""
+        check_numbers(x, "error")
+        if isinstance(x, np.ndarray | float | np.floating):
+            costs = np.interp(np.abs(x), [float(s) for s in self.sizes], [float(c) for c in self.costs])
+            return costs if isinstance(x, np.ndarray) else float(costs)
+        # np.interp would make floats of exact numbers.
+        size = abs(Fraction(x))
+        at = bisect_right(self.sizes, size)
+        if at == len(self.sizes):
+            return self.costs[-1]
+        (smaller, larger), (low, high) = self.sizes[at - 1 : at + 1], self.costs[at - 1 : at + 1]
+        return low + (high - low) * (size - smaller) / (larger - smaller)
+
+    def __repr__(self) -> str:
+        return "table:" + ",".join(f"{size}={cost}" for size, cost in zip(self.sizes, self.costs, strict=True))
+
+
+@checked
+def tabled(table: Mapping[Any, Number]) -> Tabled:
+    """The cost that a table says: {size: cost}, linear between two sizes, constant beyond the last, even.
+
+    Args:
+        table: sizes from 0 on, and what an error of that size costs: never negative, and never falling.
+
+    Raises:
+        OutOfRange: for a table without the size 0, or with a negative one.
+        NotALoss: for a negative cost. NotMonotone: for one that falls.
+
+    >>> cost = tabled({0: 0, 1: 1, 5: 3})
+    >>> cost(-3), cost(100), cost
+    (Fraction(2, 1), Fraction(3, 1), table:0=0,1=1,5=3)
+    """
+    read = sorted((exact(size, "a size"), exact(cost, "a cost")) for size, cost in table.items())
+    sizes, costs = tuple(size for size, _ in read), tuple(cost for _, cost in read)
+    if not sizes or sizes[0] != 0 or len(set(sizes)) != len(sizes):
+        came = "none" if not sizes else f"{sizes[0]} first" if sizes[0] else "one twice"
+        raise OutOfRange("a table of costs needs the size 0, larger ones, and each once", came=came, where="tabled")
+    if costs[0] < 0:
+        raise NotALoss("a cost must be finite and not negative", came=f"{costs[0]} at 0")
+    check_cost([float(size) for size in sizes], np.array([float(cost) for cost in costs]))
+    for size, before, cost in zip(sizes[1:], costs, costs[1:], strict=False):
+        if cost < before:
+            raise NotMonotone("a cost must not fall as |x| grows", came=f"{cost} at {size} after {before}")
+    return Tabled(sizes, costs)
+
+
+def cost_named(name: str | Cost) -> Cost:
+    """The cost with this name: "absolute", "squared", "moment:3" or "table:0=0,1=1,5=3"; a function passes through.
+
+    Raises:
+        OutOfRange: for any other name.
+        NotALoss, NotMonotone: for a table that is no cost.
+
+    >>> cost_named("absolute"), cost_named("moment:3"), cost_named("table:0=0,1=1/2")
+    (absolute, moment(3), table:0=0,1=1/2)
+    """
+    if not isinstance(name, str):
+        return name
+    kind, _, order = name.strip().lower().partition(":")
+    if (kind, order) == ("absolute", ""):
+        return absolute
+    if (kind, order) == ("squared", ""):
+        return squared
+    if kind == "moment":
+        try:
+            return moment(order)
+        except NotANumber:
+            pass
+    if kind == "table":
+        return tabled(_pairs(order))
+    required = 'cost must be "absolute", "squared", "moment:" and a positive order, or "table:" and pairs SIZE=COST'
+    raise OutOfRange(required, came=name)
+
+
+def _pairs(text: str) -> dict[Any, Number]:
+    """Sizes and costs written as ``0=0,1=1/2``."""
+    pairs: dict[Any, Number] = {}
+    for pair in text.split(","):
+        size, equals, cost = pair.partition("=")
+        if not equals or exact(size, "a size") in pairs:
+            raise OutOfRange("a table of costs is written 0=0,1=1/2,5=3, each size once", came=pair, where="cost")
+        pairs[exact(size, "a size")] = exact(cost, "a cost")
+    return pairs
+
+
+# Two floats of one cost may differ by its own rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadCost:
+    """A cost as a function of arrays of sizes |x| >= 0; infinite where it exceeds the floats.
+
+    Attributes:
+        cost: the function.
+        integers: whether it may count on being asked about integers only.
+        vectorised: whether it takes arrays; if not, it is asked about one number at a time, an int on the integers.
+    """
+
+    cost: Cost
+    integers: bool
+    vectorised: bool
+
+    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """L at each entry of an array of floats, none negative."""
+        if self.vectorised:
+            with np.errstate(all="ignore"):
+                return np.asarray(self.cost(x.flatten()), dtype=np.float64).reshape(x.shape)
+        points = x.ravel().tolist()
+        with np.errstate(all="ignore"):
+            values = [_one(self.cost, int(value) if self.integers else value) for value in points]
+        return np.array(values, dtype=np.float64).reshape(x.shape)
+
+
+@checked
+def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
+    """Read a cost, after trying it at sizes around ``scale`` and at their negatives.
+
+    Raises:
+        NotALoss: when it is no function, or not even, finite and nonnegative at a size tried.
+        NotMonotone: when it falls from one size tried to a larger one.
+
+    >>> read_cost(lambda x: min(abs(x), 3), 5.0, integers=True).vectorised
+    False
+    """
+    if isinstance(cost, Moment):
+        return ReadCost(cost, integers, vectorised=True)
+    if not callable(cost):
+        raise NotALoss("a cost must be a function of the error", came=cost, remedy="Pass costs.absolute, say.")
+    sizes = _sizes(scale, integers)
+    with np.errstate(all="ignore"):
+        values = np.array([_one(cost, int(x) if integers else x) for x in sizes])
+        mirrored = np.array([_one(cost, -(int(x) if integers else x)) for x in sizes])
+    _check_values(sizes, values)
+    _check_evenness(sizes, values, mirrored)
+    return ReadCost(cost, integers, vectorised=_takes_arrays(cost, np.array(sizes), values))
+
+
+def check_cost(sizes: Sequence[float] | NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    """Refuse a cost that falls from one size to the next larger one.
+
+    Raises:
+        NotMonotone: with the two sizes.
+    """
+    check_array(values, "costs", 1)
+    values = as_array(values, "costs") if is_exact(values) else values
+    falls = np.flatnonzero(values[1:] < values[:-1] * (1 - _ROUNDING))
+    if falls.size:
+        i = int(falls[0])
+        came = f"{values[i]} at {sizes[i]} but {values[i + 1]} at {sizes[i + 1]}"
+        raise NotMonotone("a cost must not fall as |x| grows", came=came)
+
+
+def _sizes(scale: float, integers: bool) -> list[float]:
+    """Sizes at which a cost is tried, ascending."""
+    sizes = {scale * n / 8 for n in (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32)}
+    sizes |= {float(n) for n in range(9) if n <= 4 * scale}
+    return sorted({float(round(x)) for x in sizes} if integers else sizes)
+
+
+def _one(cost: Cost, x: float) -> float:
+    """L(x) for a single number."""
+    try:
+        value = cost(x)
+        number = float(value)
+    except OverflowError:
+        return float("inf")
+    except Exception as error:
+        raise NotALoss("a cost must give a number for every error", came=f"{quoted(error)} at {x}") from error
+    if isinstance(value, str | bytes):
+        raise NotALoss("a cost must give a number for every error", came=f"{quoted(value)} at {x}")
+    return number
+
+
+def _takes_arrays(cost: Cost, sizes: NDArray[np.float64], values: NDArray[np.float64]) -> bool:
+    """Whether the cost of an array is the array of costs."""
+    try:
+        with np.errstate(all="ignore"):
+            together: Any = np.asarray(cost(sizes.copy()), dtype=np.float64)
+    except Exception:
+        return False
+    return together.shape == sizes.shape and bool(np.all(abs(together - values) <= _ROUNDING * abs(values)))
+
+
+def _check_values(sizes: list[float], values: NDArray[np.float64]) -> None:
+    for x, value in zip(sizes, values.tolist(), strict=True):
+        if not 0 <= value < float("inf"):
+            raise NotALoss("a cost must be finite and not negative", came=f"{value} at {x}")
+    check_cost(sizes, values)
+
+
+def _check_evenness(sizes: list[float], values: NDArray[np.float64], mirrored: NDArray[np.float64]) -> None:
+    for x, value, other in zip(sizes, values.tolist(), mirrored.tolist(), strict=True):
+        if abs(value - other) > _ROUNDING * abs(value):
+            raise NotALoss("a cost must be even", came=f"{value} at {x} but {other} at {-x}")
+
+
+__dir__ = own_names(__name__)

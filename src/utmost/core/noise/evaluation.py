@@ -1,0 +1,222 @@
+"""The points at which a law is evaluated, the kind of number in which the answer is wanted, and quantiles.
+
+An int or a Fraction asks for an exact answer, a float for a float, a numeric array (or a list of numbers) for a float64
+array, an object array for an object array of fractions.
+
+Quantiles on the integers are decided exactly: by floats where they leave no doubt, else by intervals and algebra. The
+upper quantile is the least i with T(i) <= q for a tail q < 1/2, and then k = i - 1; the lower one is the largest i with
+T(i) >= q, and then k = -i.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import objects, plain_array
+from utmost.core.exact.intervals import Interval, nearest
+from utmost.core.exact.numbers import between_0_and_1
+from utmost.core.noise.powers import FloatPowers
+from utmost.core.noise.profiles import Profile
+from utmost.errors import NotANumber, Unsupported
+
+_SAFE = 1 << 62  # integers below this may be added and negated as int64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """The integers at or below the points asked for, and which points are integers themselves.
+
+    Attributes:
+        floors: the floors, an array of int64, or of Python ints where int64 would not hold them.
+        integral: which points are integers, an array of booleans of the same shape.
+        exact: whether the answer is wanted in fractions.
+        scalar: whether one number was asked for.
+
+    >>> points = Points.of([1.5, -2.0])
+    >>> points.floors, points.integral, points.exact
+    (array([ 1, -2]), array([False,  True]), False)
+    """
+
+    floors: Any
+    integral: NDArray[np.bool_]
+    exact: bool
+    scalar: bool
+
+    @classmethod
+    def of(cls, x: Any) -> "Points":
+        """Read a number, a list or an array.
+
+        Raises:
+            NotANumber: for booleans, NaN, infinities and what is no number.
+        """
+        if isinstance(x, Rational) and not isinstance(x, bool):
+            return cls._rational(np.asarray(Fraction(x), dtype=object), exact=True, scalar=True)
+        array = plain_array(x, "list of points")
+        if array.dtype == object:
+            return cls._rational(array, exact=isinstance(x, np.ndarray), scalar=False)
+        numbers, scalar = finite_numbers(x)
+        floors = np.floor(numbers) if numbers.dtype.kind == "f" else numbers  # the floor of an int8 would be a float16
+        return cls(_narrow(floors), floors == numbers, exact=False, scalar=scalar)
+
+    @classmethod
+    def _rational(cls, array: NDArray[Any], *, exact: bool, scalar: bool) -> "Points":
+        floors, integral = np.empty(array.shape, dtype=object), np.empty(array.shape, dtype=bool)
+        for place, value in np.ndenumerate(array):
+            if not isinstance(value, Rational) or isinstance(value, bool):
+                raise NotANumber("points must be integers or fractions", came=value, remedy="Pass a float64 array.")
+            floors[place], integral[place] = int(value.numerator) // int(value.denominator), value.denominator == 1
+        return cls(floors, integral, exact=exact, scalar=scalar)
+
+    def answer(
+        self, formula: Callable[[Any], Any], exact: Callable[[int], Fraction] | None, *, elsewhere: Any = None
+    ) -> Any:
+        """The formula at the floors, as the kind of number that was asked for.
+
+        Args:
+            formula: floats from an array of integers.
+            exact: the fraction at one integer; None where the law's probabilities are irrational, and then a single
+                point is answered with a float and an object array is refused.
+            elsewhere: the answer at points that are no integers, where that is not the one at their floors.
+        """
+        if self.exact and exact is not None:
+            values = [exact(n) if w or elsewhere is None else Fraction(elsewhere) for n, w in self._pairs()]
+            return values[0] if self.scalar else objects(values, self.floors.shape)
+        if self.exact and not self.scalar:
+            raise Unsupported(
+                "exact probabilities need a rational alpha",
+                remedy='Give the level as alpha="1/2", say, or pass a numeric array.',
+            )
+        numbers = np.asarray(formula(_narrow(self.floors)), dtype=np.float64)
+        if elsewhere is not None:
+            numbers = np.where(self.integral, numbers, elsewhere)
+        return float(numbers) if self.scalar else numbers
+
+    def _pairs(self) -> list[tuple[int, bool]]:
+        return list(zip(self.floors.ravel().tolist(), self.integral.ravel().tolist(), strict=True))
+
+
+def finite_numbers(x: Any) -> tuple[NDArray[Any], bool]:
+    """A number, list or numeric array as an array of finite numbers, and whether one number was given.
+
+    Raises:
+        NotANumber: for booleans, NaN, infinities and what is no number.
+    """
+    array = plain_array(nearest(Fraction(x)) if isinstance(x, Rational) and not isinstance(x, bool) else x, "points")
+    if array.size == 0 and isinstance(x, list | tuple):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "iuf":
+        raise NotANumber("points must be numbers", came=x, remedy="Pass numbers, or a numeric array.")
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)
+        if not np.isfinite(array).all():
+            raise NotANumber("points must be finite", came=x)
+    return array, array.ndim == 0 and not isinstance(x, np.ndarray)
+
+
+def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The same integers as int64 where that is safe, else as Python ints."""
+    if numbers.size == 0 or (int(numbers.max()) < _SAFE and int(numbers.min()) > -_SAFE):
+        return numbers.astype(np.int64)
+    return objects([int(n) for n in numbers.ravel().tolist()], numbers.shape)
+
+
+_RELATIVE = 1 << 60
+# Half of the least float is 2^-1075: what is certainly below is zero to the nearest float, however small it is.
+_UNDERFLOW_BITS = 1076
+
+
+def refined(value: Callable[[int], Interval], bits: int = 128) -> float:
+    """A positive real as a float, from intervals of growing precision, ``bits`` at first: relative error about 2^-53.
+
+    A number that lies nearer to 0 than to any other float is 0.0, so the precision stays bounded whatever its size.
+
+    Raises:
+        Unsupported: when the number exceeds the largest float.
+
+    >>> from utmost.exact import exp_interval
+    >>> refined(lambda bits: exp_interval(-600, bits))
+    2.65039655300431...e-261
+    """
+    while True:
+        interval = value(bits)
+        if (interval.high - interval.low) * _RELATIVE <= interval.low:
+            break
+        if interval.high.bit_length() <= bits - _UNDERFLOW_BITS:
+            return 0.0
+        bits *= 2
+    result = nearest(interval)
+    if result == float("inf"):
+        raise Unsupported("the result exceeds the largest float", remedy="Ask for a smaller order or sensitivity.")
+    return result
+
+
+# A tail is a few units in the last place from the truth; reading 1 - p as a decimal moves it by one unit more.
+_DOUBT, _READING = 1e-13, 2.5e-16
+_COUNTED = 1 << 60
+
+
+def integer_quantiles(profile: Profile, p: Any, *, mirrored: bool) -> Any:
+    """The least integer k with P(X <= k) >= p, or with P(X > k) <= p where mirrored, for a number or an array."""
+    array = plain_array(p, "list of probabilities")
+    if array.ndim == 0 and not isinstance(p, np.ndarray):
+        return _quantile(profile, _upper(p, mirrored))
+    if array.dtype.kind == "f" and profile.period < _COUNTED:
+        values, settled = _by_floats(profile, array.astype(np.float64), mirrored)
+    else:
+        values, settled = np.zeros(array.shape, np.int64), np.zeros(array.shape, bool)
+    results = values.astype(object)
+    for place in map(tuple, np.argwhere(~settled).tolist()):
+        # What floats leave in doubt is decided in rationals.
+        results[place] = _quantile(profile, _upper(array[place], mirrored))
+    fits = all(isinstance(results[place], int) and abs(results[place]) < 1 << 63 for place in np.ndindex(array.shape))
+    return results.astype(np.int64) if fits else results
+
+
+def read_probability(value: Any) -> Fraction:
+    """A probability, read exactly."""
+    return between_0_and_1(value, "a probability", strictly=False)
+
+
+def _upper(p: Any, mirrored: bool) -> Fraction:
+    """What P(X > k) must not exceed."""
+    return read_probability(p) if mirrored else 1 - read_probability(p)
+
+
+def _quantile(profile: Profile, upper: Fraction) -> int | float:
+    if upper in (0, 1):
+        return -math.inf if upper else math.inf
+    if 2 * upper < 1:
+        return profile.first_at_most(upper) - 1
+    return -profile.last_at_least(1 - upper)
+
+
+def _by_floats(profile: Profile, p: NDArray[np.float64], mirrored: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Quantiles by floats, and where the tails around them leave no doubt that they are right."""
+    inside = (p > 0) & (p < 1)
+    side = np.where(inside, np.minimum(p, 1 - p), 0.5)
+    doubt = side * _DOUBT + _READING * (p > 0.5)
+    near = _near(profile, side)
+    # Certain where a neighbour is clearly above, the next one clearly not, and none of the four in doubt.
+    around = near + np.arange(-1, 3).reshape(-1, *(1,) * p.ndim)
+    tails = profile.tail(FloatPowers(profile.level), np.maximum(around, 0))
+    above = (tails > side) & (around >= 0) | (around < 0)
+    clear = ((abs(tails - side) > doubt) | (around < 0)).all(axis=0) & above[0] & ~above[-1]
+    first = near - 1 + above.sum(axis=0)
+    lower = (p >= 0.5) if mirrored else (p <= 0.5)
+    return np.where(lower, 1 - first, first - 1), clear & inside & (near < _COUNTED)
+
+
+def _near(profile: Profile, side: NDArray[np.float64]) -> NDArray[np.int64]:
+    """About the i with T(i) = side."""
+    powers, D = FloatPowers(profile.level), profile.period
+    epsilon = float(powers.epsilon.high)
+    depth = (math.log(D) - math.log(profile.normaliser(powers)) - np.log(side)) / epsilon
+    k = np.floor(depth)
+    i = k * D + D * -np.expm1(-epsilon * (depth - k)) / powers.complement - (D - profile.step)
+    return np.clip(i, 0, _COUNTED).astype(np.int64)

@@ -1,0 +1,165 @@
+"""Any cost on the reals where epsilon is large: one period is next to all of the law, and gamma may be next to 0.
+
+With L_k(u) = L((k + u) D), b = e^-epsilon and g the share of the first step, M - V has the sign of phi - b psi:
+
+    phi(g) = int_0^g (M(g) - M(u)) du = (1 - b) sum_k b^k phi_k(g),   phi_k(g) = int_0^g (L_k(g) - L_k(u)) du,
+    psi(g) = int_g^1 (M(u) - M(g)) du = (1 - b) sum_k b^k psi_k(g),   psi_k(g) = int_g^1 (L_k(u) - L_k(g)) du.
+
+No term is negative, so nothing cancels, and logarithms compare phi with b psi whatever underflows. phi never falls and
+psi never rises with g: the optimum is where they meet, halved down to two floats that follow each other. Where the cost
+jumps between these two, the lower one is taken: beyond the jump each bit of width costs what b weighs nothing against.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.intervals import nearest
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import first_integer
+from utmost.core.noise.costs import Cost, ReadCost
+from utmost.core.noise.period_series import (
+    LOST,
+    NEGLIGIBLE,
+    Rests,
+    Term,
+    check_digits,
+    counted_periods,
+    first_rise,
+    is_unit,
+    log,
+    log_ratio,
+    read_settled,
+)
+from utmost.core.noise.quadrature import integral
+
+_COARSE = 1e-9  # a jump that matters, relative to the cost there
+_NOISE = 1e-9  # what a difference of costs may be, relative to them, and still be measured to its last digits only
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FewPeriods:
+    """A cost, period by period.
+
+    Attributes:
+        epsilon: of one period.
+        period: D.
+        cost: L.
+        rests: what the periods after one may add.
+    """
+
+    epsilon: float
+    period: Fraction
+    cost: ReadCost
+    rests: Rests
+
+    @classmethod
+    def of(cls, level: Level, period: Fraction, cost: Cost) -> "FewPeriods":
+        """Read the cost.
+
+        Raises:
+            NotALoss, NotMonotone: as in `read_cost`.
+            Unsupported: when the expectation is infinite, or the cost exceeds the floats within four periods.
+        """
+        epsilon, read = read_settled(level, nearest(period), cost, integers=False)
+        return cls(epsilon, period, read, Rests(epsilon, nearest(period), read, {}))
+
+    def crossing(self) -> tuple[float, float]:
+        """The last float with M < V and the next one; (1/2, 1/2) where no gamma costs less than another.
+
+        Raises:
+            Unsupported: where the cost underflows before it tells one gamma from another.
+        """
+        if self._sign(0.5) == 0:
+            return 0.5, 0.5
+        last = int(np.float64(1.0).view(np.int64))  # floats in their order, as the integers of their bits
+        first = first_integer(0, last, lambda bits: self._sign(_float(bits)) >= 0)
+        self._check_digits(_float(first - 1), _float(first))
+        return _float(first - 1), _float(first)
+
+    def expectation(self, gamma: float) -> float:
+        """E L(X) for the staircase of this gamma; 0 where it underflows."""
+        log_width = float(np.logaddexp(log(gamma), log(1 - gamma) - self.epsilon))
+        total = -math.inf
+        first = first_rise(self._end, 0, 0.0)
+        if first is None or self.rests.after(first - 1, 0.0) < first * self.epsilon - LOST:
+            return 0.0
+        for k, rest in self._periods(0.0, all_after=True):
+            # In logs, for masses underflow where costs overflow.
+            inside = log(gamma) + log(self._mean(k, 0.0, gamma))
+            outside = log(1 - gamma) + log(self._mean(k, gamma, 1.0)) - self.epsilon
+            total = float(np.logaddexp(total, np.logaddexp(inside, outside) - k * self.epsilon))
+            if rest - (k + 1) * self.epsilon <= total + NEGLIGIBLE:
+                break
+        return math.exp(total - log_width + math.log1p(-math.exp(-self.epsilon)))
+
+    def _check_digits(self, low: float, high: float) -> None:
+        """Refuse a cost whose floats, not the cost itself, jump where gamma was found."""
+        least, before, after, most = (self._at(0, g) for g in (0.0, low, high, 1.0))
+        is_noise = _COARSE * before < after - before and is_unit(after - before, most)
+        check_digits(nearest(Fraction(high) * self.period), least, before, after, is_noise=is_noise)
+
+    def _sign(self, g: float) -> int:
+        """The sign of M(g) - V(g)."""
+        gain = log_ratio(self._terms(g), self.epsilon)
+        return (gain > 0) - (gain < 0)
+
+    def _terms(self, g: float) -> Iterator[Term]:
+        """phi_k at b^k and psi_k at b^(k+1)."""
+        base = self._at(0, 0.0)
+        for k, rest in self._periods(base):
+            here = self._at(k, g)
+            yield k, log(g) + log(self._mean(k, 0.0, g, here)), -math.inf, math.inf
+            yield k + 1, -math.inf, log(1 - g) + log(self._mean(k, g, 1.0, here)), rest
+
+    def _periods(self, base: float, *, all_after: bool = False) -> Iterator[tuple[int, float]]:
+        """Periods from the first on with a cost above ``base``, and the log of what all that follow may add.
+
+        Periods after it on which the cost is constant are left out, unless ``all_after``.
+        """
+        k = first_rise(self._end, 0, base)
+        for _ in counted_periods(self.epsilon):
+            if k is None:
+                return
+            yield k, self.rests.after(k, base)
+            k = k + 1 if all_after else first_rise(self._end, k + 1, self._at(k + 1, 0.0, after=True))
+
+    def _end(self, k: int) -> float:
+        """L just before the end of period k."""
+        return self._at(k + 1, 0.0, before=True)
+
+    def _at(self, k: int, g: float, *, before: bool = False, after: bool = False) -> float:
+        """L at the first float from (k + g) D on, so that no jump up to there is missed; or at its neighbour."""
+        exact = (k + Fraction(g)) * self.period
+        x = nearest(exact)
+        if before or after:
+            x = math.nextafter(x, 0.0 if before else math.inf)
+        elif x < exact:
+            x = math.nextafter(x, math.inf)  # the float below the point may still be before the jump
+        return float(self.cost(np.array([x]))[0])
+
+    def _mean(self, k: int, start: float, end: float, here: float | None = None) -> float:
+        """The mean of L_k, or of its distance from ``here``, on the open interval from start to end."""
+        if not start < end:
+            return 0.0
+        low, high = (nearest((k + Fraction(share)) * self.period) for share in (start, end))
+        # The interval is open: a jump at its very end belongs to the next one.
+        first, last = math.nextafter(low, math.inf), math.nextafter(high, 0.0)
+        if not first < last:
+            first = last = low
+
+        def values(shares: Floats) -> Floats:
+            costs = self.cost(np.clip(low + shares * (high - low), first, last))
+            return costs if here is None else abs(costs - here)
+
+        # A difference of two costs is right to their digits, and not to its own.
+        scale = 0.0 if here is None else _NOISE * here
+        return float(integral(values, [(0.0, 1.0)], scale=scale).value)
+
+
+def _float(bits: int) -> float:
+    return float(np.int64(bits).view(np.float64))

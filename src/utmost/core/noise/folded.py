@@ -1,0 +1,279 @@
+"""A cost folded into one period, and where it overtakes the expected cost: what the optimal step and gamma come from.
+
+**A cost folded into one period: M(y) = E L(G D + y), with G geometric, P(G = k) = (1 - b) b^k.**
+
+Every staircase is a mixture over y in [0, D) of the points y + G D, so that its expected cost is a mean of M, and
+whether the cost falls as the first step grows is the sign of M at its edge against that mean. M never falls as y grows.
+
+**Where the folded cost M overtakes the expected cost V of the staircase that ends its first step there.**
+
+V is a mean of M with weight 1 before the edge and b after it. M never falls, so sums over cells from the left ends and
+from the right ends enclose V, and where M lies outside that enclosure the sign of M - V is certain.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.levels import Level
+from utmost.core.noise.costs import Cost, ReadCost, check_cost, read_cost
+from utmost.core.noise.period_series import LEAST_EPSILON
+from utmost.core.noise.powers import FloatPowers
+from utmost.core.noise.quadrature import integer_sum, integral
+from utmost.errors import NotMonotone, Unsupported
+
+_DEPTHS = np.concatenate([np.linspace(0.0, 30.0, 61), np.arange(32.0, 701.0, 4.0)])  # e^-700 is still a normal float
+_LEAST_EPSILON = 3.1e-16  # 700 of its reciprocals still fit int64
+_NEGLIGIBLE = 1e-12
+_LEAST_COST = 1e-280  # what is summed to less may have lost digits to underflow
+_FARTHEST = 2.0**60  # in periods
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Folded:
+    """The folded cost of a level, a period D and a cost."""
+
+    powers: FloatPowers
+    period: float
+    cost: ReadCost
+    last: int  # terms beyond this k do not matter
+
+    @classmethod
+    def of(cls, level: Level, period: float, cost: Cost, *, integers: bool) -> "Folded":
+        """Read the cost, and fold it.
+
+        Raises:
+            NotALoss, NotMonotone: as in `read_cost`.
+            Unsupported: when the expectation is infinite, or its tail is too heavy for floats.
+        """
+        powers, width = FloatPowers(level), float(period)
+        read = read_cost(cost, width, integers=integers)
+        return cls(powers, width, read, _last_that_matters(powers, width, read))
+
+    @property
+    def at_zero(self) -> float:
+        """L(0)."""
+        return float(self.cost(np.zeros(1))[0])
+
+    def __call__(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        """M(y) for an array of y in [0, D].
+
+        Raises:
+            Unsupported: when a term exceeds the floats.
+        """
+        offsets = np.asarray(y, dtype=np.float64)
+
+        def terms(k: NDArray[Any]) -> NDArray[np.float64]:
+            weights = self.powers.power(k) * self.powers.complement
+            return weights[:, None] * self.cost(k[:, None] * self.period + offsets[None, :])
+
+        return integer_sum(terms, self._blocks(), 1e-14).value
+
+    def is_lost(self) -> bool:
+        """Whether M has lost digits to underflow, since the first error that costs is many periods away.
+
+        Raises:
+            Unsupported: where it has, and epsilon is too small to look at the periods one by one.
+        """
+        if self(np.array([self.period]))[0] > _LEAST_COST:
+            return False
+        epsilon = float(self.powers.epsilon.high)
+        if epsilon >= LEAST_EPSILON:
+            return True
+        if self.cost(np.array([self.period * _FARTHEST]))[0] > 0:
+            raise Unsupported(
+                "an error that costs must not be so far away that its chance underflows",
+                came=f"epsilon={epsilon}",
+                remedy="Use a moment of integer order, or a larger epsilon.",
+            )
+        return False
+
+    def total(self, low: int, high: int, scale: float = 0.0) -> float:
+        """The sum of M(j) over the integers low <= j < high, to be added to something of size ``scale``."""
+        return float(integer_sum(self, [(low, high)], scale=scale).value) if high > low else 0.0
+
+    def integral(self, low: float, high: float, scale: float = 0.0) -> float:
+        """The integral of M(u D) over low < u < high, to be added to something of size ``scale``.
+
+        M is not asked for at the ends, where it may jump, but at the floats beside them.
+        """
+        # A jump at an end belongs to the next piece.
+        first, last = math.nextafter(low * self.period, math.inf), math.nextafter(high * self.period, 0.0)
+        if not first < last:
+            return 0.0
+
+        def inside(u: NDArray[np.float64]) -> NDArray[np.float64]:
+            return self(np.clip(u * self.period, first, last))
+
+        return float(integral(inside, [(low, high)], scale=scale).value)
+
+    def _blocks(self) -> list[tuple[int, int]]:
+        """0..last in blocks that double, so that each sees the cost at one scale."""
+        edges = [0, 64]
+        while edges[-1] <= self.last:
+            edges.append(edges[-1] * 2)
+        edges[-1] = self.last + 1
+        return list(pairwise(edges))
+
+
+def _last_that_matters(powers: FloatPowers, period: float, cost: ReadCost) -> int:
+    """A k beyond which the terms add less than one part in 10^17, by bounds that use only that the cost never falls.
+
+    From k to n they add at most b^k L((n + 1) D), and from k on at least b^k L(k D). Beyond b^k = e^-700 the terms are
+    taken to fall as they fall there.
+    """
+    epsilon = float(powers.epsilon.high)
+    if epsilon < _LEAST_EPSILON:
+        raise Unsupported(
+            f"a cost given as a function needs an epsilon of at least {_LEAST_EPSILON} for each period of the law",
+            came=epsilon,
+            remedy="Count in larger units, or use a moment of integer order.",
+        )
+    k = np.unique(np.concatenate([np.ceil(_DEPTHS / epsilon).astype(np.int64), np.arange(4)]))
+    weights = powers.power(k)
+    sizes: NDArray[np.float64] = k * np.float64(period)
+    with np.errstate(over="ignore", invalid="ignore"):
+        costs = cost(sizes)
+        check_cost(sizes, costs)
+        least = float(np.max(weights * costs))
+        parts = weights[:-1] * cost(sizes[1:] + period)
+        before, last = (weights[-2:] * cost(sizes[-2:] + period)).tolist()
+    if not (math.isfinite(before + last) and _settles(before, last, least)):
+        raise Unsupported(
+            "the expected cost must be finite, and settled before exp(-epsilon k) underflows",
+            came="a cost that grows about as fast as the law falls",
+            remedy="Use a cost that grows more slowly.",
+        )
+    beyond = np.append(np.cumsum(parts[::-1])[::-1], 0.0)
+    return int(k[np.argmax(beyond <= 1e-17 * least)])  # what is left out is below half a unit of the sum
+
+
+def _settles(before: float, last: float, least: float) -> bool:
+    """Whether a geometric series that goes on as from ``before`` to ``last`` is negligible beside ``least``."""
+    if last == 0 or before == 0:
+        return last <= _NEGLIGIBLE * least
+    return last < before and last / (1 - last / before) <= _NEGLIGIBLE * least
+
+
+_FALLING = 1e-9
+_JUMP = 1e-9  # a rise of M that matters, relative to it
+_MOST_KEPT = 0.8  # of a rise, by the better half, where it is no jump
+_ROUNDING = 1e-11  # far above the rounding of the sums, far below the width of the cells
+_DOUBT = 4e-13  # M and V come from sums that are right to about this much, relatively
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """Edges between which the crossing certainly lies: M < V at ``low`` or it is the first edge, M >= V at ``high``.
+
+    Where M >= V at no edge, ``high`` is the last one.
+    """
+
+    low: Any
+    high: Any
+
+
+def enclose_crossing(
+    folded: Folded, edges: NDArray[Any], last: NDArray[Any], normaliser: NDArray[np.float64], at_zero: float
+) -> Enclosure:
+    """Enclose the least edge with M >= V, using only that M never falls.
+
+    Args:
+        folded: the folded cost M.
+        edges: ascending, from 0 to the whole period, in units of the cost's argument.
+        last: the last point of each cell between neighbouring edges: the next edge on the reals, the integer before it
+            on the integers.
+        normaliser: half of N at each edge; NaN at an edge that is no candidate.
+        at_zero: what the atom at zero takes off, half of (1 - b) L(0); nothing on the reals.
+    """
+    values, b = _in_chunks(folded, edges), folded.powers.b
+    if np.any(values[1:] < values[:-1] * (1 - _FALLING)):
+        place = edges[np.argmax(values[1:] < values[:-1] * (1 - _FALLING))]
+        raise NotMonotone("a cost must not fall as |x| grows", came=f"a cost that does, some periods beyond {place}")
+    sizes = np.diff(edges).astype(np.float64)
+    bounds = []
+    # The cost never falls: a cell's sum lies between those of its first and of its last point.
+    for ends in (values[:-1], _in_chunks(folded, last)):
+        before = np.concatenate([[0.0], np.cumsum(sizes * ends)])
+        bounds.append((before * folded.powers.complement + b * before[-1] - at_zero) / normaliser)
+    below = np.flatnonzero(values < bounds[0] * (1 - _ROUNDING))
+    above = np.flatnonzero(values >= bounds[1] * (1 + _ROUNDING))
+    low = edges[below[-1]] if below.size else edges[0]
+    high = edges[above[0]] if above.size else edges[-1]
+    return Enclosure(low, high)
+
+
+def find_crossing(
+    excess: Callable[[Any], float], enclosure: Enclosure, trial: Callable[[Any, Any, float | None], Any | None]
+) -> Any:
+    """An edge at which the excess (M - V)/V vanishes up to rounding, else the upper end of where it changes sign.
+
+    False position with Illinois's remedy, and a halving wherever three steps did not halve the bracket.
+
+    Args:
+        excess: (M - V)/V at an edge; negative before the crossing.
+        enclosure: edges around the crossing.
+        trial: an edge strictly between two, at a share of the way, or in the middle for None; None where there is none.
+    """
+    low, high = enclosure.low, enclosure.high
+    left = right = 0.0  # excess at the ends, 0 where not known
+    width, steps, share = high - low, 0, None
+    while (here := trial(low, high, share)) is not None:
+        value = excess(here)
+        if abs(value) <= _DOUBT:
+            return here
+        if value > 0:
+            left, right, high = left / 2, value, here
+        else:
+            left, right, low = value, right / 2, here
+        steps += 1
+        if steps == 3:
+            stuck, width, steps = 2 * (high - low) > width, high - low, 0
+        else:
+            stuck = False
+        share = None if stuck or left == 0 or right == 0 else left / (left - right)
+    return high
+
+
+def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float] | None:
+    """Two floats that follow each other, as shares of the period, between which M rises by most; None where it is even.
+
+    Each halving keeps the half that rises more. Where that takes off much of the rise twice, M has no jump there. A
+    jump at 0 is none of theirs.
+    """
+    ends = folded(np.array([low or math.ulp(0.0), high]) * folded.period)
+    rise, even = float(ends[1] - ends[0]), 0
+    while low < (middle := (low + high) / 2) < high:
+        if even > 1 or rise <= _JUMP * ends[1]:
+            return None
+        here = folded(np.array([middle]) * folded.period)[0]
+        if here - ends[0] > ends[1] - here:
+            high, ends = middle, np.array([ends[0], here])
+        else:
+            low, ends = middle, np.array([here, ends[1]])
+        rise, before = float(ends[1] - ends[0]), rise
+        even = even + 1 if rise < _MOST_KEPT * before else 0
+    return low, high
+
+
+def edge_count(cost: ReadCost) -> int:
+    """How many edges are worth their time: fewer where the cost is asked about one number at a time."""
+    return 1024 if cost.vectorised else 128
+
+
+def integer_edges(cost: ReadCost, period: int) -> NDArray[np.int64]:
+    """Integers from 0 to a period: all, or as many as are worth their time, and close to 0 the closer."""
+    n = edge_count(cost)
+    if n >= period:
+        return np.arange(period + 1)
+    spread = np.concatenate([np.linspace(0, period, n), np.geomspace(1, period, n // 4)])
+    return np.unique(np.rint(spread).astype(np.int64))
+
+
+def _in_chunks(folded: Folded, edges: NDArray[Any]) -> NDArray[np.float64]:
+    return np.concatenate([folded(part) for part in np.array_split(edges, -(-edges.size // 512))])

@@ -1,0 +1,60 @@
+"""The two-sided geometric law."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.law import THEOREM_11, law_level, law_text, positive_integer
+from utmost.core.noise.profiles import Profile
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Geometric(IntegerLaw):
+    r"""P(X = x) = (1 - q)/(1 + q) q^|x| on the integers, with q = exp(-epsilon / sensitivity).
+
+    Args:
+        epsilon: the privacy level, or alpha = exp(-epsilon) instead.
+        sensitivity: how much one individual can change the query, an integer >= 1.
+
+    Raises:
+        NotALevel: for no level or two.
+        OutOfRange: when the sensitivity is below 1.
+
+    Promise: epsilon-DP for integer queries of that sensitivity, attained.
+    Source:  [ghosh2009], Section 2; [geng2012], Theorem 11.
+
+    >>> law = Geometric(alpha="1/2")
+    >>> law, law.pmf(0), law.cdf(-1), law.margin(0.95)
+    (Geometric(alpha='1/2', sensitivity=1), Fraction(1, 3), Fraction(1, 3), 4)
+    """
+
+    level: Level
+    sensitivity: int
+
+    def __init__(
+        self, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
+    ) -> None:
+        object.__setattr__(self, "level", law_level(epsilon, alpha, "Geometric"))
+        object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "Geometric"))
+
+    @property
+    def ratio(self) -> Level:
+        """The level of one unit: its alpha is P(X = x + 1) / P(X = x) for x >= 0."""
+        return self.level.scaled(1 / Fraction(self.sensitivity))
+
+    @property
+    def profile(self) -> Profile:
+        """The staircase of period 1."""
+        return Profile(self.ratio, 1, 1)
+
+    @property
+    def theorem(self) -> str:
+        """By which theorem the law is optimal."""
+        if self.sensitivity == 1:
+            return THEOREM_11
+        return "not claimed optimal for a sensitivity above 1 (a staircase is); lossless to relax"
+
+    def __repr__(self) -> str:
+        return law_text(self)

@@ -1,0 +1,232 @@
+"""Any cost on the integers where epsilon is large: one period after the other, each weighed against the next.
+
+With L_k(j) = L(k D + j), b = e^-epsilon and step r, M - V has the sign of phi - b psi, in which nothing cancels:
+
+    phi = (1 - b) sum_k b^k phi_k,   phi_k = L_k(r) - L_k(0) + 2 sum_{0<j<r} (L_k(r) - L_k(j)),
+    psi = (1 - b) sum_k b^k psi_k,   psi_k = L_k(D) - L_k(r) + 2 sum_{r<j<D} (L_k(j) - L_k(r)).
+
+That is a power series in b with the coefficients c_k = phi_k - psi_{k-1}, and it has the sign of its first one that is
+not 0, unless a later one is as large as the powers of b between: which is compared by logarithms. phi never falls and
+psi never rises with r, so halving finds the least step that gains nothing.
+
+Where a period has at most some thousand integers, each c_k is the exact sum of the cost's floats, rounded once: its
+sign is in no doubt, and ties are seen. Longer ones are summed by extrapolation, between bounds that use only that the
+cost never falls.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import first_integer
+from utmost.core.noise.costs import Cost, ReadCost
+from utmost.core.noise.folded import Folded, integer_edges
+from utmost.core.noise.period_series import (
+    FEW_FROM,
+    LOST,
+    NEGLIGIBLE,
+    Rests,
+    Term,
+    check_digits,
+    counted_periods,
+    first_rise,
+    is_unit,
+    log,
+    log_ratio,
+    read_settled,
+)
+from utmost.core.noise.quadrature import integer_sum
+from utmost.errors import Unsupported
+
+_EXACT = 4096  # integers of a period that are summed one by one
+_MARGIN = 1e-10  # of two logarithms of sums that are right to 1e-13, before one is said to be larger
+_LARGEST_PERIOD = 1 << 60  # four such periods are within NumPy's integers
+
+Coefficient = Callable[[int, int], float]
+"""c_k at a step, or a bound on it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntegerPeriods:
+    """A cost on the integers, period by period.
+
+    Attributes:
+        epsilon: of one period.
+        period: D.
+        cost: L.
+        rests: what the periods after one may add.
+    """
+
+    epsilon: float
+    period: int
+    cost: ReadCost
+    rests: Rests
+
+    @classmethod
+    def of(cls, level: Level, period: int, cost: Cost) -> "IntegerPeriods":
+        """Read the cost; errors as in `read_settled`."""
+        epsilon, read = read_settled(level, float(period), cost, integers=True)
+        return cls(epsilon, period, read, Rests(epsilon, float(period), read, {}))
+
+    def step(self) -> int:
+        """The least step with M >= V.
+
+        Raises:
+            Unsupported: where the cost underflows before it tells one step from another.
+        """
+        low, high = self.bracket()
+        coefficient = self._summed if self.period <= _EXACT else self._extrapolated
+        # phi never falls and psi never rises with r: once it gains nothing it never does again.
+        step = first_integer(low - 1, high, lambda r: self._gain(coefficient, r) >= 0)
+        if step > 1:
+            least, before, after, most = (self._at(x) for x in (0, step - 1, step, self.period))
+            # A rise that is one unit of the largest float is rounding of the caller's cost, and no rise.
+            is_noise = before == least and is_unit(after - before, most)
+            check_digits(step, least, before, after, is_noise=is_noise)
+        return step
+
+    def bracket(self) -> tuple[int, int]:
+        """Steps between which the least one with M >= V certainly lies."""
+        least, most = (self._summed, self._summed) if self.period <= _EXACT else (self._least, self._most)
+        low = first_integer(0, self.period, lambda r: self._gain(most, r) >= -_MARGIN)
+        high = first_integer(low - 1, self.period, lambda r: self._gain(least, r) >= _MARGIN)
+        return low, high
+
+    def expectation(self, step: int) -> float:
+        """E L(X) for the staircase of this step; 0 where it underflows."""
+        total = -math.inf
+        for k, rest in self._costly_periods():
+            # Each error counts twice, for both signs, and 0 once.
+            inside = (2 * self._sum(k, 1, step) if step > 1 else 0.0) + self._at(k * self.period) * (2 if k else 1)
+            outside = 2 * self._sum(k, step, self.period)
+            both = np.logaddexp(log(inside), log(outside) - self.epsilon)
+            total = float(np.logaddexp(total, both - k * self.epsilon))
+            if rest - (k + 1) * self.epsilon <= total + NEGLIGIBLE:
+                break
+        width = np.logaddexp(math.log(2 * step - 1), math.log(2 * (self.period - step) + 1) - self.epsilon)
+        return math.exp(total - float(width) + math.log1p(-math.exp(-self.epsilon)))
+
+    def _gain(self, coefficient: Coefficient, r: int) -> float:
+        """The log of phi over b psi, or where that has the sign of a bound: of M(r) - V(r)."""
+
+        def terms() -> Iterator[Term]:
+            for k, rest in self._powers():
+                weight = coefficient(k, r)
+                yield k, log(weight), log(-weight), rest
+
+        return log_ratio(terms(), self.epsilon)
+
+    def _powers(self) -> Iterator[tuple[int, float]]:
+        """The k whose c_k may not be 0, and the log of what those after it may add, over b^k."""
+        base = self._at(0)
+        k = first_rise(self._end, 0, base)
+        for _ in counted_periods(self.epsilon):
+            if k is None:
+                return
+            yield k, self.rests.after(k, base) + math.log(2 * self.period) - self.epsilon
+            # Where the cost is constant nothing is gained or lost: such periods are leapt over.
+            is_changing = self._end(k) > self._at(k * self.period)
+            k = k + 1 if is_changing else first_rise(self._end, k + 1, self._at((k + 1) * self.period))
+
+    def _costly_periods(self) -> Iterator[tuple[int, float]]:
+        """All periods from the first one that costs on, and the log of what those after it may add, over b^(k+1)."""
+        first = first_rise(lambda k: self._at((k + 1) * self.period - 1), 0, 0.0)
+        if first is None or self.rests.after(first - 1, 0.0) + math.log(2 * self.period) < first * self.epsilon - LOST:
+            return
+        for n in counted_periods(self.epsilon):
+            yield first + n, self.rests.after(first + n, 0.0) + math.log(2 * self.period)
+
+    def _end(self, k: int) -> float:
+        """L where period k ends and the next one begins."""
+        return self._at((k + 1) * self.period)
+
+    def _at(self, x: int) -> float:
+        return float(self._costs(np.array([float(x)]))[0])
+
+    def _costs(self, x: Floats) -> Floats:
+        values = self.cost(x)
+        if not np.isfinite(values).all():
+            raise _too_large()
+        return values
+
+    def _summed(self, k: int, r: int) -> float:
+        """c_k, the exact sum of floats rounded once."""
+        D = self.period
+        here = self._costs(float(k * D) + np.arange(r + 1, dtype=np.float64))
+        # Each cost as often as it occurs, so that fsum rounds once.
+        parts = [here[r]] * (2 * r - 1) + [-here[0]] + [*-here[1:r]] * 2
+        if k and r < D:
+            last = self._costs(float((k - 1) * D) + np.arange(r, D + 1, dtype=np.float64))
+            parts += [last[0]] * (2 * (D - r) - 1) + [-last[-1]] + [*-last[1:-1]] * 2
+        try:
+            return math.fsum(parts)
+        except OverflowError as error:
+            raise _too_large() from error
+
+    def _extrapolated(self, k: int, r: int) -> float:
+        """c_k, by sums that are extrapolated."""
+        return self._over(k, r, self._sum, self._sum)
+
+    def _least(self, k: int, r: int) -> float:
+        """At most c_k, as long as the cost never falls."""
+        return self._over(k, r, lambda *part: self._bounds(*part)[0], lambda *part: self._bounds(*part)[1])
+
+    def _most(self, k: int, r: int) -> float:
+        """At least c_k, as long as the cost never falls."""
+        return self._over(k, r, lambda *part: self._bounds(*part)[1], lambda *part: self._bounds(*part)[0])
+
+    def _over(self, k: int, r: int, counted: Callable[..., float], against: Callable[..., float]) -> float:
+        """phi_k - psi_{k-1}, by the sum of distances that each of them is given."""
+        D, here = self.period, self._at(k * self.period + r)
+        over = here - self._at(k * D) + 2 * counted(k, 1, r, here)
+        if k and r < D:
+            last = self._at((k - 1) * D + r)
+            over -= self._at(k * D) - last + 2 * against(k - 1, r + 1, D, last)
+        return over
+
+    def _sum(self, k: int, low: int, high: int, here: float = 0.0) -> float:
+        """The sum of |L_k(j) - here| over low <= j < high."""
+
+        def distances(j: Floats) -> Floats:
+            return abs(self._costs(float(k * self.period) + j) - here)
+
+        return float(integer_sum(distances, [(low, high)]).value) if low < high else 0.0
+
+    def _bounds(self, k: int, low: int, high: int, here: float) -> tuple[float, float]:
+        """Bounds on that sum where ``here`` is the cost at one end: each distance lies between those of its cell."""
+        if low >= high:
+            return 0.0, 0.0
+        edges = np.clip(integer_edges(self.cost, self.period), low, high)
+        edges = np.unique(np.append(edges, [low, high]))
+        # A cost that never falls lies between those of the two ends, and so does a sum over the cell.
+        sizes, points = np.diff(edges), edges.astype(np.float64) + float(k * self.period)
+        first, last = (abs(self._costs(part) - here) for part in (points[:-1], points[1:] - 1))
+        return float(sizes @ np.minimum(first, last)), float(sizes @ np.maximum(first, last))
+
+
+def folded_integers(level: Level, period: int, cost: Cost) -> Folded | IntegerPeriods:
+    """The cost, all periods together; or one by one, where few matter.
+
+    Raises:
+        Unsupported: for a period above 2^60.
+    """
+    if period > _LARGEST_PERIOD:
+        raise Unsupported(
+            "a cost given as a function needs a sensitivity of at most 2^60",
+            came=period,
+            remedy="Count in larger units, or use a moment of integer order.",
+        )
+    if level.epsilon_float < FEW_FROM:
+        folded = Folded.of(level, period, cost, integers=True)
+        if not folded.is_lost():
+            return folded
+    return IntegerPeriods.of(level, period, cost)
+
+
+def _too_large() -> Unsupported:
+    remedy = "Use a cost that grows more slowly."
+    return Unsupported("the expected cost must be finite and within the floats", remedy=remedy)

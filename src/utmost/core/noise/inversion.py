@@ -1,0 +1,317 @@
+"""Certified bounds of P(|S| > r) for a sum of independent geometric variables, from its transforms.
+
+S = sum of c_i G_i with P(G_i = x) proportional to exp(-e_i |x|) has the characteristic function and the generating
+function of moments
+
+    phi(t) = product of 1 / (1 + sin^2(c_i t/2) / sinh^2(e_i/2)),
+    M(s)   = product of 1 / (1 - sinh^2(c_i s/2) / sinh^2(e_i/2)).
+
+Three bounds, each sure by itself: Chernoff's, P(|S| >= x) <= 2 M(s) e^(-s x) for any s; the mass of the point 0; and
+the inversion of phi, whose error is a sum of four parts that are each bounded: see docs/theory/error-bars.md.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+
+# Where the tail is cut: what lies beyond comes back by aliasing, and is taken off as a whole.
+_BEYOND = math.log(1e14)
+# Beyond it e^-e is no longer told from 0, and sinh overflows: such terms are taken at this level, with more noise.
+_LARGEST_EPSILON = 600.0
+# What a float operation, and a function of NumPy's, may be off by; four units of the last place are granted to both.
+_UNIT = 2.0**-53
+_ULPS = 8.0
+# A sum of floats in pairs, in blocks of a hundred or so.
+_OF_A_SUM = 64 * _UNIT
+# The largest inversion: so many frequencies, and so many sines in all.
+_MOST_NODES = 1 << 20
+_MOST_SINES = 1 << 26
+# exp(-_CUT^2/2): where the transform of the normal variable ends the series.
+_CUT = 8.0
+# How much of the margin the normal variable may take, in its standard deviations.
+_SLACKS = (3.9, 4.5, 5.2, 6.2, 7.4)
+# The resolution of sums with few terms, and with many: standard deviations of S to one of the normal variable.
+_FINEST, _COARSEST = 1000.0, 400.0
+# Where phi is below e^-_NOTHING the series ends: 2/(pi k) over all k that there are adds up to less than 10.
+_NOTHING = 45.0
+_SECTIONS = 80
+# Of so many frequencies and more, stretches of this length are looked at first, and left out where phi is that small.
+_MANY_NODES, _STRETCH = 1 << 12, 32
+# So many numbers are computed at once.
+_AT_ONCE = 1 << 18
+_GROUPS_AT_ONCE, _FEW_AT_ONCE = 8, 1 << 12
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The terms of a sum, equal ones together, in units in which the computation is well scaled.
+
+    Attributes:
+        sizes: the coefficients, positive, (n,).
+        epsilons: the levels, (n,).
+        counts: how many terms of each there are, (n,).
+        residues: the coefficients as integers where S takes integers only; else None.
+    """
+
+    sizes: Floats
+    epsilons: Floats
+    counts: Floats
+    residues: tuple[int, ...] | None
+
+    @cached_property
+    def half_sinh(self) -> Floats:
+        """sinh(e/2), the variance of G being 1 / (2 sinh^2(e/2))."""
+        return np.sinh(np.minimum(self.epsilons, _LARGEST_EPSILON) / 2)
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard deviation of S."""
+        return float(np.linalg.norm(self.sizes * np.sqrt(self.counts / 2) / self.half_sinh))
+
+    @cached_property
+    def slack(self) -> Floats:
+        """By how many units of the last place the logarithm of a factor may be off, relative to itself, (n,)."""
+        return _ULPS + np.minimum(self.epsilons, _LARGEST_EPSILON)
+
+    def log_characteristics(self, t: Floats) -> tuple[Floats, Floats]:
+        """-log phi of all groups at multiples of the first frequency, and by how much rounding may have moved it.
+
+        Where some groups alone make it more than 45, the others are left out: their factors are at most 1.
+        """
+        logs, moved = np.zeros(t.size), np.zeros(t.size)
+        steepest = 4 * self.counts / np.maximum(self.half_sinh * np.hypot(1.0, self.half_sinh), 1e-300)
+        step = max(1, min(max(_GROUPS_AT_ONCE, _FEW_AT_ONCE // t.size), _AT_ONCE // t.size))
+        nothing = np.zeros(t.size, np.bool_)
+        if t.size >= _MANY_NODES:
+            around = self._is_nothing_around(t[_STRETCH // 2 :: _STRETCH], (_STRETCH // 2 + 1) * float(t[0]))
+            nothing[: around.size * _STRETCH] = np.repeat(around, _STRETCH)[: t.size]
+            logs[nothing] = 2 * _NOTHING
+        here = np.flatnonzero(~nothing)
+        for start in range(0, len(self.sizes), step):
+            chosen = slice(start, start + step)
+            angles = (self.sizes[chosen] / 2)[:, None] * t[here]
+            factors = self.counts[chosen, None] * np.log1p((np.sin(angles) / self.half_sinh[chosen, None]) ** 2)
+            shaken = np.where(angles > 1, angles * steepest[chosen, None], 0.0)
+            logs[here] += factors.sum(axis=0)
+            # No products of matrices here: so small, they wake threads that cost more than they do.
+            moved[here] += np.einsum("i,ij->j", self.slack[chosen], factors) + shaken.sum(axis=0)
+            here = here[logs[here] < _NOTHING]
+            if not here.size:
+                break
+        return logs, _UNIT * (moved + len(self.sizes) * logs)
+
+    def _is_nothing_around(self, middles: Floats, reach: float) -> NDArray[np.bool_]:
+        """Where phi is certainly below e^-45 at all frequencies within ``reach``: |sin(c t/2)| has the slope c/2."""
+        logs = np.zeros(middles.size)
+        here = np.arange(middles.size)
+        for start in range(0, len(self.sizes), _GROUPS_AT_ONCE):
+            chosen = slice(start, start + _GROUPS_AT_ONCE)
+            halves = self.sizes[chosen, None] / 2
+            angles = halves * middles[here]
+            unsure = halves * reach * (1 + 1e-9) + 8 * _UNIT * (1 + angles)
+            sines = np.maximum(np.abs(np.sin(angles)) - unsure, 0.0) / self.half_sinh[chosen, None]
+            logs[here] += np.einsum("i,ij->j", self.counts[chosen], np.log1p(sines**2))
+            here = here[logs[here] < _NOTHING * (1 + 1e-9)]
+            if not here.size:
+                break
+        return logs >= _NOTHING * (1 + 1e-9)
+
+    def frequency_beyond(self, last: float) -> float:
+        """A frequency from which phi is below e^-45 up to ``last``, by the terms whose sine has not turned back alone.
+
+        On [a, b] the factor of a term with c b <= pi falls, so that it is at most what it is at a.
+        """
+        points = np.geomspace(last * 1e-6, last, _SECTIONS + 1)
+        logs = np.zeros(_SECTIONS)
+        step = max(1, _AT_ONCE // _SECTIONS)
+        for start in range(0, len(self.sizes), step):
+            chosen = slice(start, start + step)
+            sizes, half_sinh = self.sizes[chosen, None], self.half_sinh[chosen, None]
+            # A sine that has turned back within the section counts as 0.
+            terms = np.where(sizes * points[1:] <= math.pi, np.sin(sizes * (points[:-1] / 2)) / half_sinh, 0.0)
+            logs += np.einsum("i,ij->j", self.counts[chosen], np.log1p(terms**2))
+        small = np.flatnonzero(logs * (1 - 1e-9) < _NOTHING)
+        return float(points[small[-1] + 1] if len(small) else points[0])
+
+    def log_characteristic(self, group: int, half_angles: Floats, farthest: Floats) -> tuple[Floats, Floats]:
+        """-log phi of one group, and by how much rounding may have moved it.
+
+        Args:
+            group: which.
+            half_angles: c t/2, reduced to a period where that is exact, (K,).
+            farthest: how large the angle was before it was rounded, (K,).
+        """
+        half_sinh = self.half_sinh[group]
+        logs = self.counts[group] * np.log1p((np.sin(half_angles) / half_sinh) ** 2)
+        steepest = 1 / max(half_sinh * math.hypot(1.0, half_sinh), 1e-300)
+        moved = np.where(farthest > 1, farthest * (4 * steepest * self.counts[group]), 0.0)
+        return logs, _UNIT * (self.slack[group] * logs + moved)
+
+
+@dataclass(frozen=True, eq=False)
+class Chernoff:
+    """P(|S + Z| >= x) <= min over s of 2 M(s) e^(-s x), with Z normal and independent.
+
+    Attributes:
+        slopes: the s that are tried, (k,).
+        logs: log 2 M(s), rounded up, (k,).
+    """
+
+    slopes: Floats
+    logs: Floats
+
+    @classmethod
+    def of(cls, groups: Groups, slopes_tried: int = 180) -> "Chernoff":
+        """The bound for S alone."""
+        steepest = float(np.min(np.minimum(groups.epsilons, _LARGEST_EPSILON) / groups.sizes))
+        gentle = min(0.3 / groups.deviation, 0.02 * steepest) if groups.deviation > 0 else 0.02 * steepest
+        steep = steepest * (1 - np.geomspace(1e-5, 0.98, slopes_tried // 2))
+        slopes: Floats = np.unique(np.concatenate([np.geomspace(gentle, 0.995 * steepest, slopes_tried // 2), steep]))
+        # Twice, for both tails.
+        logs = np.full(slopes.shape, math.log(2.0))
+        step = max(1, _AT_ONCE // slopes.size)
+        for start in range(0, len(groups.sizes), step):
+            chosen = slice(start, start + step)
+            share = (np.sinh(groups.sizes[chosen, None] * slopes / 2) / groups.half_sinh[chosen, None]) ** 2
+            rounding = _UNIT * 2 * groups.slack[chosen, None] * share / (1 - share)
+            logs += (groups.counts[chosen, None] * (rounding - np.log1p(-share))).sum(axis=0)
+        return cls(slopes, logs * (1 + len(groups.sizes) * _UNIT) + 1e-12)
+
+    def smoothed(self, tau: float) -> "Chernoff":
+        """The bound for S + Z, where Z has the standard deviation tau."""
+        return Chernoff(self.slopes, self.logs + (self.slopes * tau) ** 2 / 2 + 1e-12)
+
+    def tail(self, x: float) -> float:
+        """At least P(|S + Z| >= x)."""
+        least = float(np.min(self.logs - self.slopes * x * (1 - 1e-14)))
+        return 1.0 if least >= 0 else math.exp(least) * (1 + 1e-12)
+
+    def margin(self, log_miss: float) -> float:
+        """An x with tail(x) <= exp(log_miss); it rises with each coefficient."""
+        return float(np.min((self.logs - log_miss) / self.slopes)) * (1 + 1e-12)
+
+
+@dataclass(frozen=True, eq=False)
+class OnIntegers:
+    """The law of an integer S around a circle of N points: nothing is smoothed, and nothing is cut off.
+
+    (1/N) sum over k of phi(2 pi k/N) sin((2r+1) pi k/N) / sin(pi k/N) is P(|S mod N| <= r): all of P(|S| <= r), and of
+    the rest no more than P(|S| >= N - r).
+    """
+
+    weights: Floats
+    moved: Floats
+    points: int
+    chernoff: Chernoff
+
+    @classmethod
+    def of(cls, groups: Groups, chernoff: Chernoff) -> "OnIntegers | None":
+        """The inversion, or None where it is too large."""
+        reach = chernoff.margin(-_BEYOND)
+        if groups.residues is None or not reach * len(groups.sizes) < min(_MOST_NODES, _MOST_SINES / 4):
+            return None
+        points = 2 * math.ceil(reach) + 3
+        k = np.arange(1, points // 2 + 1)
+        logs, moved = np.zeros(k.size), np.zeros(k.size)
+        for group, residue in enumerate(groups.residues):
+            angles = (residue % points * k % points).astype(np.float64) * (math.pi / points)
+            group_logs, rounding = groups.log_characteristic(group, angles, np.zeros(k.size))
+            logs += group_logs
+            moved += rounding
+        phi = np.exp(-logs)
+        return cls(2 / points * phi, np.expm1(moved) + _ULPS * _UNIT, points, chernoff)
+
+    def exceeded(self, margin: int) -> float:
+        """At least P(|S| > margin), for an integer margin; no better than 1e-14."""
+        if 2 * margin + 1 >= self.points:
+            return 1.0
+        k = np.arange(1, self.weights.size + 1)
+        angles = (2 * margin + 1) * k % (2 * self.points) * (math.pi / self.points)
+        heights = self.weights / np.sin(k * (math.pi / self.points))
+        terms = heights * np.sin(angles)
+        inside = (2 * margin + 1) / self.points + float(terms.sum())
+        rounding = float(np.abs(terms) @ (2 * self.moved + _OF_A_SUM)) + 4 * _ULPS * _UNIT * float(heights.sum())
+        return 1 - inside + rounding + self.chernoff.tail(self.points - margin) + 8 * _UNIT
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothed:
+    """The law of any S, plus a normal variable Z so narrow that it hardly matters: a Fourier series of period L.
+
+    P(|S| <= r) >= P(|S + Z| <= r - d) - P(|Z| > d), and
+
+        2x/L + sum over k of 2/(pi k) phi(2 pi k/L) e^(-tau^2 t^2/2) sin(2 pi k x/L)
+
+    is P(|S + Z| <= x) and what aliasing adds to it, no more than P(|S + Z| >= L - x).
+    """
+
+    weights: Floats
+    moved: Floats
+    period: float
+    tau: float
+    chernoff: Chernoff
+
+    @classmethod
+    def of(cls, groups: Groups, chernoff: Chernoff, most: int = _MOST_NODES) -> "Smoothed":
+        """The inversion, as fine as its size allows; with fewer frequencies than it takes it is a guess."""
+        reach = chernoff.margin(-_BEYOND)
+        each = _MOST_SINES / 8 / len(groups.sizes)
+        fine = min(_FINEST, max(_COARSEST, each * 2 * math.pi / _CUT / (2.2 * reach / groups.deviation)))
+        tau = max(groups.deviation / fine, 2.2 * reach * _CUT / (2 * math.pi * _MOST_NODES))
+        period = 2 * (reach + _CUT * tau)
+        nodes = math.ceil(period * _CUT / (2 * math.pi * tau))
+        last = groups.frequency_beyond(1.001 * nodes * 2 * math.pi / period)
+        nodes = min(nodes, math.ceil(last * period / (2 * math.pi)), most)
+        t = np.arange(1, nodes + 1) * (2 * math.pi / period)
+        group_logs, rounding = groups.log_characteristics(np.asarray(t, dtype=np.float64))
+        logs = (t * tau) ** 2 / 2 + group_logs
+        # What rounding moves an exponent by, it moves the weight by in proportion.
+        moved = 4 * _UNIT * (t * tau) ** 2 + rounding
+        weights = np.exp(-logs) * 2 / (np.arange(1, t.size + 1) * math.pi)
+        return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))
+
+    def exceeded(self, margin: float, miss: float | None = None) -> float:
+        """At least P(|S| > margin); no better than 1e-13. One look is enough where it is compared with ``miss``."""
+        slacks = _SLACKS if miss is None else (slack_for(miss),)
+        return min(self._exceeded(margin - slack * self.tau, slack) for slack in slacks)
+
+    @cached_property
+    def _rounding(self) -> float:
+        """By how much the series may be off, but for its angles: its factors, and its sum in pairs."""
+        return float((self.weights * self.moved).sum()) + _OF_A_SUM * float(self.weights.sum())
+
+    @cached_property
+    def _first_moment(self) -> float:
+        return float((np.arange(1, self.weights.size + 1) * self.weights).sum())
+
+    def _exceeded(self, x: float, slack: float) -> float:
+        if not 0 < x < self.period / 2:
+            return 1.0
+        k = np.arange(1, self.weights.size + 1)
+        turn = x / self.period
+        terms = self.weights * np.sin(k * (2 * math.pi * turn))
+        inside = 2 * turn + float(terms.sum())
+        angles = _ULPS * _UNIT * 2 * math.pi * turn * self._first_moment
+        rounding = self._rounding + angles + 1e-15
+        return 1 - inside + rounding + self.chernoff.tail(self.period - x) + math.erfc(slack / math.sqrt(2)) * 1.001
+
+
+def slack_for(miss: float) -> float:
+    """The slack that serves a margin exceeded with the chance ``miss`` best: it takes a fiftieth of that, or less.
+
+    >>> slack_for(0.05), slack_for(1e-9)
+    (3.9, 7.4)
+    """
+    return next((slack for slack in _SLACKS if math.erfc(slack / math.sqrt(2)) * 50 <= miss), _SLACKS[-1])
+
+
+def not_zero(groups: Groups) -> float:
+    """At least P(some G_i is not 0) >= P(|S| > r) for every r >= 0; next to nothing where the noise is."""
+    alphas = np.exp(-np.minimum(groups.epsilons, _LARGEST_EPSILON))
+    log_zero = groups.counts * np.log1p(-2 * alphas / (1 + alphas)) * (1 + groups.slack * 4 * _UNIT)
+    return min(1.0, -math.expm1(float(log_zero.sum()) * (1 + 1e-12)) * (1 + 1e-12))

@@ -1,0 +1,182 @@
+r"""Noise of several cells that one individual changes together: the joint law of the largest, and the rotated pair.
+
+If one individual changes k cells, each by at most s, and no other cell, independent noise at epsilon/k is more than is
+needed. Two better laws:
+
+**Joint.** P(X = x) proportional to q^(max |x_i|) with q = exp(-epsilon/s). As q^m = (1 - q) sum of q^n over n >= m,
+it is a mixture of cubes: X is uniform on {-N, ..., N}^k, with P(N = n) proportional to (2n + 1)^k q^n.
+
+**Rotated.** Two cells as their sum and difference, |d_1 + d_2| + |d_1 - d_2| = 2 max |d_i| <= 2s, each with geometric
+noise of q = exp(-epsilon/2s); turned back, a cell has (G_1 + G_2)/2, and the two are lossless to relax.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from utmost.core.exact.intervals import Interval, nearest, settled
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.noise.combination import Combination
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.law import law_level, law_text, positive_integer
+from utmost.core.noise.norm_staircase import BallMixture, Norm
+from utmost.core.noise.powers import cleared_bits
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class JointCells(BallMixture):
+    r"""P(X = x) proportional to q^max(|x_1|, ..., |x_k|) on k integers, with q = exp(-epsilon / sensitivity).
+
+    Args:
+        epsilon: the level of all cells together, or alpha = exp(-epsilon) instead.
+        cells: k, how many cells one individual changes together, at least 1.
+        sensitivity: how much one individual can change each of them, an integer >= 1.
+
+    Raises:
+        NotALevel: for no level or two.
+        OutOfRange: for a sensitivity or number of cells below 1.
+
+    Promise: epsilon-DP for k integers, each changed by at most the sensitivity, attained. Not to be relaxed.
+    Source:  docs/theory/cells-together.md.
+
+    >>> law = JointCells(alpha="1/2", cells=2)
+    >>> law.pmf([0, 0]), law.pmf([1, -1]), law.marginal_pmf(0), law.margin("0.95")
+    (Fraction(1, 17), Fraction(1, 34), Fraction(3, 17), 6)
+    >>> JointCells(1, 2).mean_size, JointCells(1, 3).mean_size, JointCells(1, 2).variance
+    (1.42..., 1.95..., 3.902...)
+    """
+
+    level: Level
+    cells: int
+    sensitivity: int
+
+    @checked
+    def __init__(
+        self,
+        epsilon: Number | Level | None = None,
+        cells: Number = 2,
+        sensitivity: Number = 1,
+        *,
+        alpha: Number | None = None,
+    ) -> None:
+        object.__setattr__(self, "level", law_level(epsilon, alpha, "JointCells"))
+        object.__setattr__(self, "cells", positive_integer(cells, "cells", "JointCells"))
+        object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "JointCells"))
+
+    @property
+    def ball(self) -> Norm:
+        """The largest entry."""
+        return "max"
+
+    @property
+    def first(self) -> int:
+        """The smallest cube is 0 alone."""
+        return 0
+
+    @property
+    def stride(self) -> int:
+        """Cubes of every radius."""
+        return 1
+
+    @property
+    def ratio(self) -> Level:
+        """The level of one unit: its alpha is q."""
+        return self.level.scaled(Fraction(1, self.sensitivity))
+
+    def __repr__(self) -> str:
+        return law_text(self, cells=self.cells)
+
+
+_Formula = Callable[[Any, Callable[[int], Any]], Any]
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class RotatedPair:
+    r"""The noise (G_1 + G_2)/2 of one cell, (G_1 - G_2)/2 of the other: geometric, q = exp(-epsilon / (2 sensitivity)).
+
+    Args:
+        epsilon: the level of both cells together, or alpha = exp(-epsilon) instead.
+        sensitivity: how much one individual can change each of the two, an integer >= 1.
+
+    Promise: epsilon-DP for two integers, each changed by at most the sensitivity, attained; lossless to relax.
+    Source:  docs/theory/cells-together.md.
+
+    >>> law = RotatedPair(1)
+    >>> law.mean_size, law.variance, law.margin("0.95")
+    (1.46..., 3.91..., 4.0)
+    """
+
+    level: Level
+    sensitivity: int
+
+    cells = 2
+
+    @checked
+    def __init__(
+        self, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
+    ) -> None:
+        object.__setattr__(self, "level", law_level(epsilon, alpha, "RotatedPair"))
+        object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "RotatedPair"))
+
+    @property
+    def ratio(self) -> Level:
+        """The level of one unit of the sum, and of the difference."""
+        return self.level.scaled(Fraction(1, 2 * self.sensitivity))
+
+    def pmf(self, x: Sequence[Any]) -> Fraction | float:
+        """P(both noises are x): for multiples of 1/2, both or neither of them whole."""
+        natural(len(x), "the number of cells of x", least=2, most=2)
+        first, second = (exact(number, "x") for number in x)
+        total, apart = first + second, first - second
+        if total.denominator != 1 or apart.denominator != 1:
+            return Fraction(0)
+        geometric = Geometric(self.ratio)
+        product: Fraction | float = geometric.pmf(total) * geometric.pmf(apart)
+        return product
+
+    def marginal_pmf(self, x: Number) -> Fraction | float:
+        """P(X_1 = x), x a multiple of 1/2: ((1-q)/(1+q))^2 q^n (n + (1+q^2)/(1-q^2)) with n = 2|x|."""
+        n = 2 * abs(exact(x, "x"))
+        if n.denominator != 1:
+            return Fraction(0)
+        steps = n.numerator
+        return self._number(
+            lambda q, power: power(steps) * ((1 - q) / (1 + q)) ** 2 * (steps + (1 + q * q) / (1 - q * q))
+        )
+
+    @property
+    def mean_size(self) -> Fraction | float:
+        """E|X_1|, of one cell."""
+        return self._number(lambda q, _: 2 * q * (1 + q + q * q) / ((1 - q) * (1 + q) ** 3))
+
+    @property
+    def variance(self) -> Fraction | float:
+        """E X_1^2, of one cell: half of that of G."""
+        return self._number(lambda q, _: q / (1 - q) ** 2)
+
+    @checked
+    def margin(self, confidence: Number = "0.95") -> float:
+        """The least r, a multiple of 1/2, that is certified to have P(|X_1| <= r) >= confidence."""
+        return float(Combination([Fraction(1, 2)], self.ratio, [2]).margin(confidence))
+
+    def __repr__(self) -> str:
+        return law_text(self)
+
+    def _number(self, formula: _Formula) -> Fraction | float:
+        if self.ratio.is_rational:
+            q = self.ratio.alpha_fraction()
+            return Fraction(formula(q, lambda n: q**n))
+        guard = 64 + 3 * cleared_bits(self.ratio)
+
+        def around(bits: int) -> Interval:
+            inner = bits + guard
+            result: Interval = formula(
+                self.ratio.alpha_interval(inner),
+                lambda n: self.ratio.scaled(n).alpha_interval(inner) if n else Interval.of(1, inner),
+            )
+            return result.at(bits)
+
+        return nearest(settled(around))

@@ -1,0 +1,111 @@
+"""The Laplace law."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.intervals import Interval, log_interval, nearest
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, natural
+from utmost.core.noise.costs import Cost, Moment
+from utmost.core.noise.folded import Folded
+from utmost.core.noise.law import law_level, law_text, positive_number
+from utmost.core.noise.powers import FloatPowers, cleared_bits
+from utmost.core.noise.quadrature import integral
+from utmost.core.noise.real_law import RealLaw
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Laplace(RealLaw):
+    r"""f(x) = (rate/2) exp(-rate |x|) on the reals, with rate = epsilon / sensitivity.
+
+    Args:
+        epsilon: the privacy level, or alpha = exp(-epsilon) instead.
+        sensitivity: how much one individual can change the query, a positive number.
+
+    Raises:
+        NotALevel: for no level or two.
+        OutOfRange: when the sensitivity is not positive.
+
+    Promise: epsilon-DP for real queries of that sensitivity, attained; and the stronger Lipschitz privacy.
+    Source:  [koufogiannis2015], Theorem 9; [geng2012] for its cost beside the staircase's.
+
+    >>> law = Laplace(epsilon=1, sensitivity=2.5)
+    >>> law, law.pdf(0), law.variance()
+    (Laplace(epsilon=1, sensitivity='5/2'), 0.2, 12.5)
+    """
+
+    level: Level
+    sensitivity: Fraction
+
+    def __init__(
+        self, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
+    ) -> None:
+        object.__setattr__(self, "level", law_level(epsilon, alpha, "Laplace"))
+        object.__setattr__(self, "sensitivity", positive_number(sensitivity, "sensitivity", "Laplace"))
+
+    @property
+    def rate(self) -> Level:
+        """The level of one unit: the density falls by its alpha from x to x + 1."""
+        return self.level.scaled(1 / self.sensitivity)
+
+    @property
+    def theorem(self) -> str:
+        """By which theorem the law is optimal."""
+        return (
+            "not the least noise for epsilon-DP (a staircase is); least variance under the stronger Lipschitz privacy "
+            "[koufogiannis2015, Theorem 9]; lossless to relax"
+        )
+
+    @checked
+    def moment_interval(self, order: int, bits: int = 128) -> Interval:
+        """An interval around m! / rate^m."""
+        order = natural(order, "order")
+        size = bits + 64 + (order + 1) * cleared_bits(self.rate)
+        return (math.factorial(order) / self.rate.epsilon_interval(size) ** order).at(bits)
+
+    def entropy(self) -> float:
+        """1 + log(2 sensitivity / epsilon), in nats."""
+        return 1 + math.log(2) + math.log(self.sensitivity) - math.log(self.level.epsilon_float)
+
+    def __repr__(self) -> str:
+        return law_text(self)
+
+    def _density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        powers = FloatPowers(self.rate)
+        return np.asarray(powers.power(x) * (powers.epsilon.high / 2))
+
+    def _log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        powers = FloatPowers(self.rate)
+        return np.asarray(powers.exponent(x) + np.log(powers.epsilon.high / 2))
+
+    def _tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return FloatPowers(self.rate).power(x) / 2
+
+    def _inverse_tail(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        log = np.where(q > 0.25, np.log1p(np.maximum(2 * q - 1, -0.5)), np.log(2 * q))
+        return np.asarray(-log / self.rate.epsilon_float)
+
+    def _tail_interval(self, x: Fraction, bits: int) -> Interval:
+        return self.rate.scaled(x).alpha_interval(bits) / 2 if x else Interval.of(Fraction(1, 2), bits)
+
+    def _near_margin(self, confidence: Fraction) -> float:
+        return nearest(log_interval(1 / (1 - confidence), 128 + confidence.denominator.bit_length())) / (
+            self.rate.epsilon_float
+        )
+
+    def _integrated_cost(self, cost: Cost) -> float:
+        rate = self.rate.epsilon_float
+        if isinstance(cost, Moment):
+            return float(math.gamma(float(cost.order) + 1) / rate ** float(cost.order))
+        folded = Folded.of(Level.of_epsilon(1), 1 / rate, cost, integers=False)
+
+        def weighted(u: NDArray[Any]) -> NDArray[np.float64]:
+            return np.asarray(np.exp(-u) * folded(u / rate))
+
+        return float(integral(weighted, [(0.0, 1.0)]).value / -math.expm1(-1.0))

@@ -1,0 +1,239 @@
+"""What every law of additive noise knows, and how its parameters are read."""
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any, Literal
+
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, fraction_text, level, level_argument
+from utmost.core.exact.numbers import Number, exact_integer, read_confidence, written_number
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.costs import Cost, Moment, absolute, moment, squared
+from utmost.errors import OutOfRange, PromiseBroken
+from utmost.provided import provided
+
+THEOREM_11 = (
+    "least expected cost, whatever the cost, among additive noise on the integers [geng2012, Theorem 11]; "
+    "lossless to relax"
+)
+"""The claim of the two-sided geometric law at sensitivity 1."""
+
+
+def costs_to_name(cost: Cost) -> list[Cost]:
+    """The costs for which a law may be optimal: its own, and the two that everybody asks about."""
+    return [cost, *(named for named in (absolute, squared) if named != cost)]
+
+
+def least_cost(best: list[Cost]) -> str:
+    """The claim of least expected cost, with the names of the costs.
+
+    >>> least_cost([absolute, squared])
+    'least expected cost (absolute, squared)'
+    """
+    return f"least expected cost ({', '.join(_cost_name(cost) for cost in best)})"
+
+
+def _cost_name(cost: Cost) -> str:
+    return repr(cost) if isinstance(cost, Moment) else str(getattr(cost, "__name__", cost))
+
+
+# Below it, and beyond these sensitivities, floats of probabilities underflow and exact searches never end.
+_LEAST_EPSILON, _LARGEST_EPSILON = 1e-50, 1e100
+_LARGEST_RATIO = 10**100
+
+
+def law_level(epsilon: Number | Level | None, alpha: Number | None, where: str) -> Level:
+    """The level of a law: not so strict that its probabilities underflow, nor beyond what floats hold."""
+    strictness = level(epsilon, alpha)
+    if strictness.epsilon_float < _LEAST_EPSILON:
+        raise OutOfRange(f"epsilon must be at least {_LEAST_EPSILON}", came=str(strictness), where=where)
+    if strictness.epsilon_float > _LARGEST_EPSILON:
+        raise OutOfRange(f"epsilon must be at most {_LARGEST_EPSILON}", came="more", where=where)
+    return strictness
+
+
+def positive_integer(value: Number, name: str, where: str) -> int:
+    """An integer of at least 1."""
+    number = exact_integer(value, name)
+    if not 1 <= number <= _LARGEST_RATIO:
+        raise OutOfRange(f"{name} must lie between 1 and 1e100", came=value, where=where)
+    return number
+
+
+def positive_number(value: Number, name: str, where: str) -> Fraction:
+    """A rational above 0."""
+    number = written_number(value, name)
+    if number <= 0:
+        raise OutOfRange(f"{name} must be positive", came=value, where=where)
+    if not 1 <= number * _LARGEST_RATIO <= _LARGEST_RATIO**2:
+        raise OutOfRange(f"{name} must lie between 1e-100 and 1e100", came=value, where=where)
+    return number
+
+
+def law_text(law: Any, **parameters: Any) -> str:
+    """The law as an expression that evaluates back to it."""
+    shown = {"sensitivity": _number_text(law.sensitivity)} | {k: _number_text(v) for k, v in parameters.items()}
+    return f"{type(law).__name__}({level_argument(law.level)}, {', '.join(f'{k}={v}' for k, v in shown.items())})"
+
+
+def _number_text(value: Any) -> str:
+    return fraction_text(value) if isinstance(value, Fraction) else repr(value)
+
+
+class Law(Shown, ABC):
+    """Noise that is epsilon-differentially private when added to a query of the given sensitivity.
+
+    Attributes:
+        level: the privacy level.
+        sensitivity: how much one individual can change the query; an int on the integers, a Fraction on the reals.
+    """
+
+    __slots__ = ()
+
+    level: Level
+    sensitivity: Any
+
+    @property
+    def epsilon(self) -> Fraction | float:
+        """The level's epsilon: a Fraction, or a float rounded up."""
+        return self.level.epsilon
+
+    @property
+    def alpha(self) -> Fraction | float:
+        """exp(-epsilon): a Fraction, or the nearest float."""
+        return self.level.alpha
+
+    @property
+    @abstractmethod
+    def numbers(self) -> Literal["integers", "reals"]:
+        """Where the noise lives."""
+
+    @property
+    def support(self) -> Literal["integers", "reals"]:
+        """Where the noise has mass: all of its numbers."""
+        return self.numbers
+
+    @property
+    @abstractmethod
+    def theorem(self) -> str:
+        """One line: by which theorem the law is optimal, and for what; or that it is not claimed to be."""
+
+    @abstractmethod
+    def cdf(self, x: Any) -> Any:
+        """P(X <= x)."""
+
+    @abstractmethod
+    def ccdf(self, x: Any) -> Any:
+        """P(X > x)."""
+
+    @abstractmethod
+    def icdf(self, p: Any) -> Any:
+        """The least x with cdf(x) >= p."""
+
+    @abstractmethod
+    def margin(self, confidence: Number) -> int | float:
+        """A t with P(|X| <= t) >= confidence."""
+
+    @abstractmethod
+    def expected_cost(self, cost: Cost) -> Fraction | float:
+        """E L(X)."""
+
+    def moment(self, m: Number) -> Fraction | float:
+        """E|X|^m for any m > 0."""
+        return self.expected_cost(moment(m))
+
+    def mean(self) -> int:
+        """E X = 0, by symmetry."""
+        return 0
+
+    def variance(self) -> Fraction | float:
+        """E X^2."""
+        return self.expected_cost(Moment(Fraction(2)))
+
+    def std(self) -> float:
+        """The standard deviation of the noise."""
+        return math.sqrt(self.variance())
+
+    def median(self) -> int:
+        """0, by symmetry."""
+        return 0
+
+    @abstractmethod
+    def entropy(self) -> float:
+        """The entropy in nats: -E log P(X) on the integers, -E log density on the reals."""
+
+    def interval(self, confidence: Number) -> tuple[int | float, int | float]:
+        """The least and the largest of the middle share of the noise: the quantiles of (1 -+ confidence) / 2.
+
+        Args:
+            confidence: strictly between 0 and 1; a float is read as the decimal it prints.
+        """
+        missed = (1 - read_confidence(confidence)) / 2
+        return self.icdf(missed), self.icdf(1 - missed)
+
+    def sf(self, x: Any) -> Any:
+        """P(X > x), by SciPy's name; see `ccdf`."""
+        return self.ccdf(x)
+
+    def ppf(self, p: Any) -> Any:
+        """The quantile of p, by SciPy's name; see `icdf`."""
+        return self.icdf(p)
+
+    @abstractmethod
+    def iccdf(self, q: Any) -> Any:
+        """The quantile of the upper tail."""
+
+    def isf(self, q: Any) -> Any:
+        """The quantile of the upper tail, by SciPy's name; see `iccdf`."""
+        return self.iccdf(q)
+
+    def rvs(self, size: int | tuple[int, ...] | None = None, *, loc: Any = 0, random_state: Any = None) -> Any:
+        """Noise alone, for simulations: never a release, since nothing is added to it and nothing is promised.
+
+        The draws are exact and from the operating system's randomness, like those of a release.
+
+        Args:
+            size: the shape; one number when left out.
+            loc: refused, unless 0: noise on a value is a release, which checks the value and states its promise.
+            random_state: refused, unless None: draws that can be repeated can be taken off again.
+
+        Raises:
+            PromiseBroken: for a ``loc`` and a ``random_state``.
+        """
+        if random_state is not None:
+            remedy = "Leave it out; tests that must repeat call utmost.testing.seeded_draw."
+            raise PromiseBroken(
+                "noise must not be drawn by what can be predicted", came="a random_state", remedy=remedy
+            )
+        if type(loc) not in (int, float) or loc != 0:
+            remedy = "Release a value with utmost.releases.add_noise, or a table with utmost.release_table."
+            raise PromiseBroken("rvs must draw noise alone, around 0", came="a loc", where="rvs", remedy=remedy)
+        return provided("sample")(self, () if size is None else size)
+
+    def to_scipy(self) -> Any:
+        """The law as a distribution of SciPy, see `utmost.interop.scipy_law`."""
+        return _door().scipy_law(self)
+
+    @checked
+    def to_opendp(self, *, gradual: bool = False) -> Any:
+        """One number plus this noise, as a measurement of OpenDP, see `utmost.interop.opendp_measurement`.
+
+        Args:
+            gradual: for the geometric law: answers at any levels up to this one, all together at this one, see
+                `utmost.interop.gradual_measurement`.
+        """
+        return _door().gradual_measurement(self) if gradual else _door().opendp_measurement(self)
+
+    def to_dp_accounting(self, cells: int = 1) -> Any:
+        """The privacy loss distribution of noise on so many cells, see `utmost.interop`."""
+        return _door().privacy_loss_distribution(self, cells)
+
+    def to_dp_event(self, cells: int = 1) -> Any:
+        """The level as an event of dp-accounting, see `utmost.interop.dp_event`."""
+        return _door().dp_event(self, cells)
+
+
+def _door() -> Any:
+    """The room of other packages."""
+    return provided("packages")

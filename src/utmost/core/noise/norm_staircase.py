@@ -1,0 +1,367 @@
+r"""Staircases of a norm: the noise of several integers that one individual changes together, in one draw.
+
+P(X = x) is proportional to q^j, with j = 0 where |x| < r, 1 on the next s values of |x|, 2 on the next s, and so on;
+q = exp(-epsilon). If one individual changes the cells by d with |d| <= s, then |x + d| <= |x| + s moves j by at most 1:
+epsilon-DP, for every step r = 1, ..., s. As a law that falls with |x| by steps it is a **mixture of balls**: X is
+uniform on the ball of radius N = r - 1 + j s, with P(j) proportional to q^j times the points of that ball.
+
+- *max*: |x| = max |x_i|, for changes of at most s in each cell, whatever their signs. The ball is a cube.
+- *range*: |x| = max(x_i, 0) - min(x_i, 0), for changes that lower no cell (or that raise none). Its ball of radius s is
+  the smallest convex set with all such changes; it has (N + 1)^(k+1) - N^(k+1) points: x_i = z_i - z_0 for the z of
+  {0, ..., N}^(k+1) of which one entry is 0.
+
+Balls, and their sums of |x_1| and x_1^2, are polynomials in N, so that masses, moments and tails are closed.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from flint import fmpz_poly
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.intervals import Interval, nearest, settled
+from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, read_confidence
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.law import law_level, law_text, positive_integer
+from utmost.core.noise.polynomials import eulerian
+from utmost.core.noise.powers import cleared_bits
+from utmost.errors import OutOfRange
+
+Norm = Literal["max", "range"]
+"""Of a change: its largest entry; or from its lowest entry to its highest, 0 among them."""
+
+CellCost = Literal["absolute", "squared"]
+"""What is least: the mean |error| of a cell, or the mean variance."""
+
+_SPREAD = 1025  # steps that are compared at once
+
+
+class BallMixture(Shown, ABC):
+    """Noise of k cells that is uniform on a ball whose radius is drawn.
+
+    Attributes:
+        level: of all cells together.
+        cells: k.
+        sensitivity: s, how much one individual can change each cell.
+    """
+
+    __slots__ = ()
+
+    level: Level
+    cells: int
+    sensitivity: int
+
+    @property
+    @abstractmethod
+    def ball(self) -> Norm:
+        """The norm whose balls they are."""
+
+    @property
+    @abstractmethod
+    def first(self) -> int:
+        """The radius of the smallest ball."""
+
+    @property
+    @abstractmethod
+    def stride(self) -> int:
+        """By how much each radius is above the last."""
+
+    @property
+    @abstractmethod
+    def ratio(self) -> Level:
+        """The level of one stride: its alpha is q."""
+
+    def pmf(self, x: Sequence[Any]) -> Fraction | float:
+        """P(X = x) for k integers: a Fraction where q is rational, else a float."""
+        natural(len(x), "the number of cells of x", least=self.cells, most=self.cells)
+        place = self._place(norm_of(self.ball, [exact_integer(number, "x") for number in x]))
+        return self._number(lambda q, power: power(place) / ((1 - q) * self._sum(self._size, q)), place)
+
+    def marginal_pmf(self, x: Number) -> Fraction | float:
+        """P(X_1 = x), of one cell."""
+        a = abs(exact_integer(x, "x"))
+        place, points = self._place(a), points_at(self.ball, self.cells, a)
+        return self._number(
+            lambda q, power: power(place) * self._sum(points, q, place) / self._sum(self._size, q), place
+        )
+
+    def tail(self, t: int) -> Fraction | float:
+        """P(|X_1| > t), of one cell, for t >= 0."""
+        t = natural(t, "t")
+        return self._number(lambda q, power: self._tail(t, q, power), self._place(t + 1))
+
+    @property
+    def mean_size(self) -> Fraction | float:
+        """E|X_1|, of one cell."""
+        return self._moment(1)
+
+    @property
+    def variance(self) -> Fraction | float:
+        """E X_1^2, of one cell."""
+        return self._moment(2)
+
+    @checked
+    def margin(self, confidence: Number = "0.95") -> int:
+        """The least t with P(|X_1| <= t) >= confidence, of each cell by itself.
+
+        Exact, ties included, where q is rational; else certified by intervals.
+        """
+        miss = 1 - read_confidence(confidence)
+        above = 1
+        # Doubling, then halving: a margin may be thousands, and each look is a polynomial.
+        while not self._is_kept(above, miss):
+            above *= 2
+        return first_integer(-1, above, lambda t: self._is_kept(t, miss))
+
+    def sizes(self) -> tuple[int, ...]:
+        """The h_i of sum over j of |ball(first + j stride)| z^j = (sum over i <= k of h_i z^i) / (1 - z)^(k+1).
+
+        None is negative, so that j is I, with P(I = i) proportional to h_i q^i, plus k + 1 geometric variables.
+        """
+        k, size = self.cells, self._size
+        balls = [int(size(self.first + j * self.stride)) for j in range(k + 1)]
+        # A polynomial of degree k has its generating function over (1 - z)^(k+1): multiply k + 1 balls back.
+        signs = [(-1) ** i * math.comb(k + 1, i) for i in range(k + 1)]
+        return tuple(sum(signs[i] * balls[j - i] for i in range(j + 1)) for j in range(k + 1))
+
+    @property
+    def _size(self) -> fmpz_poly:
+        return points_of(self.ball, self.cells)
+
+    def _place(self, radius: int) -> int:
+        """Which ball is the first of at least this radius."""
+        return max(0, -(-(radius - self.first) // self.stride))
+
+    def _moment(self, order: int) -> Fraction | float:
+        sums, below = moment_of(self.ball, self.cells, order)
+        return self._number(lambda q, _: self._sum(sums, q) / (self._sum(self._size, q) * below))
+
+    def _tail(self, t: int, q: Any, power: Callable[[int], Any]) -> Any:
+        place = self._place(t + 1)
+        return power(place) * self._sum(points_beyond(self.ball, self.cells, t), q, place) / self._sum(self._size, q)
+
+    def _sum(self, points: fmpz_poly, q: Any, place: int = 0) -> Any:
+        """The sum over j >= 0 of points(radius of ball place + j) q^j: no coefficient of it is negative."""
+        coefficients = points(fmpz_poly([self.first + place * self.stride, self.stride])).coeffs()
+        terms = [_at(eulerian(i), q) / (1 - q) ** (i + 1) * int(of) for i, of in enumerate(coefficients)]
+        return sum(terms, 0 * q)
+
+    def _is_kept(self, t: int, miss: Fraction) -> bool:
+        """Whether P(|X_1| > t) <= miss."""
+        if self.ratio.is_rational:
+            return bool(self.tail(t) <= miss)
+        for bits in (128, 512, 2048, 8192):  # nearer to a tie than that, the margin is one too large
+            around = self._interval(lambda q, power: self._tail(t, q, power), bits, self._place(t + 1))
+            if around.upper <= miss or around.lower > miss:
+                return around.upper <= miss
+        return False
+
+    def _number(self, formula: "_Formula", near: int = 0) -> Fraction | float:
+        if self.ratio.is_rational:
+            q = self.ratio.alpha_fraction()
+            return Fraction(formula(q, lambda n: q**n))
+        return nearest(settled(lambda bits: self._interval(formula, bits, near)))
+
+    def _interval(self, formula: "_Formula", bits: int, near: int) -> Interval:
+        """The formula with guard bits for what (1 - q)^(k+3) and points of balls take up."""
+        k, widest = self.cells, self.first + (near + 2) * self.stride + 2
+        # Each of k + 3 divisions by 1 - q loses the zeros in front of it, and the points of a ball their own length.
+        guard = 64 + (k + 4) * (2 * cleared_bits(self.ratio) + 2 * widest.bit_length() + k.bit_length())
+        inner = bits + guard
+
+        def power(n: int) -> Interval:
+            return self.ratio.scaled(n).alpha_interval(inner) if n else Interval.of(1, inner)
+
+        result: Interval = formula(self.ratio.alpha_interval(inner), power)
+        return result.at(bits)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class NormStaircase(BallMixture):
+    r"""P(X = x) proportional to q^j, j the step of a staircase of |x| with steps of the sensitivity, the first of r.
+
+    Args:
+        epsilon: the level of all cells together, or alpha = exp(-epsilon) instead.
+        cells: k, how many cells one individual changes together, at least 1.
+        sensitivity: how much one individual can change each of them, an integer s >= 1.
+        norm: "max", or "range" where one individual lowers no cell.
+        step: r, from 1 to s.
+
+    Raises:
+        NotALevel: for no level or two.
+        OutOfRange: for a sensitivity or number of cells below 1, another norm, and a step that is not from 1 to s.
+
+    Promise: epsilon-DP for k integers that one individual changes together, each by at most s, and with "range" none of
+        them down; attained. Not to be relaxed.
+    Source:  staircases of a norm [kulesza2025], [melbourne2026]; on the lattice no optimality is claimed, see
+        docs/theory/cells-together.md.
+
+    >>> law = NormStaircase(alpha="1/2", cells=2, norm="range")
+    >>> law.pmf([0, 0]), law.pmf([1, 1]), law.pmf([1, -1]), law.marginal_pmf(0), law.margin("0.95")
+    (Fraction(1, 13), Fraction(1, 26), Fraction(1, 52), Fraction(3, 13), 5)
+    """
+
+    level: Level
+    cells: int
+    sensitivity: int
+    norm: Norm
+    step: int
+
+    @checked
+    def __init__(
+        self,
+        epsilon: Number | Level | None = None,
+        cells: Number = 2,
+        sensitivity: Number = 1,
+        norm: Norm = "max",
+        step: Number = 1,
+        *,
+        alpha: Number | None = None,
+    ) -> None:
+        name = "NormStaircase"
+        object.__setattr__(self, "level", law_level(epsilon, alpha, name))
+        object.__setattr__(self, "cells", positive_integer(cells, "cells", name))
+        object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", name))
+        object.__setattr__(self, "norm", _norm(norm))
+        object.__setattr__(self, "step", positive_integer(step, "step", name))
+        if self.step > self.sensitivity:
+            raise OutOfRange("the first step may be as wide as the sensitivity", came=step, where=name)
+
+    @classmethod
+    @checked
+    def optimal(
+        cls, level: Level, cells: int, sensitivity: int, norm: Norm = "max", cost: CellCost = "absolute"
+    ) -> "NormStaircase":
+        """The staircase whose first step has the least cost among those compared: all up to a sensitivity of 1025, then
+        the best of 1025 evenly spread ones and those around it, again and again. Costs are compared in floats.
+
+        >>> from utmost.exact import level
+        >>> NormStaircase.optimal(level(3), 2, 20)
+        NormStaircase(epsilon=3, sensitivity=20, cells=2, norm='max', step=9)
+        """
+        return cls(level, cells, sensitivity, norm, _best_step(level, cells, sensitivity, _norm(norm), cost))
+
+    @property
+    def ball(self) -> Norm:
+        """The norm."""
+        return self.norm
+
+    @property
+    def first(self) -> int:
+        """The radius of the smallest ball, r - 1."""
+        return self.step - 1
+
+    @property
+    def stride(self) -> int:
+        """The sensitivity."""
+        return self.sensitivity
+
+    @property
+    def ratio(self) -> Level:
+        """The level: each step is one of it."""
+        return self.level
+
+    def __repr__(self) -> str:
+        return law_text(self, cells=self.cells, norm=self.norm, step=self.step)
+
+
+_Formula = Callable[[Any, Callable[[int], Any]], Any]
+
+
+@checked
+def norm_of(norm: Norm, x: Sequence[int]) -> int:
+    """|x| of an integer point.
+
+    >>> norm_of("max", [2, -1, 0]), norm_of("range", [2, -1, 0]), norm_of("range", [-2, -1])
+    (2, 3, 2)
+    """
+    return max(map(abs, x)) if _norm(norm) == "max" else max(*x, 0) - min(*x, 0)
+
+
+@lru_cache(maxsize=256)
+def points_of(norm: Norm, k: int) -> fmpz_poly:
+    """How many integer points of k dimensions the ball of radius N has, a polynomial in N."""
+    return _ODD**k if norm == "max" else _NEXT ** (k + 1) - _N ** (k + 1)
+
+
+@lru_cache(maxsize=256)
+def moment_of(norm: Norm, k: int, order: int) -> tuple[fmpz_poly, int]:
+    """The sum of |x_1| or x_1^2 over the ball of radius N, a polynomial in N over an integer."""
+    if norm == "max":
+        return (_ODD ** (k - 1) * _N * _NEXT, 1) if order == 1 else (_ODD**k * _N * _NEXT, 3)
+    high, low = (k + 2, k) if order == 1 else (k + 3, k + 1)
+    return _NEXT**high - _NEXT**low - _N**high + _N**low, 3 * order
+
+
+@lru_cache(maxsize=256)
+def points_at(norm: Norm, k: int, a: int) -> fmpz_poly:
+    """How many points of the ball of radius N >= |a| have x_1 = a; of the range, boxes less their overlaps."""
+    if norm == "max":
+        return _ODD ** (k - 1)
+    left = _N - a
+    return (left + 1) * _NEXT ** (k - 1) - left * _N ** (k - 1)
+
+
+@lru_cache(maxsize=256)
+def points_beyond(norm: Norm, k: int, t: int) -> fmpz_poly:
+    """How many points of the ball of radius N > t have |x_1| > t."""
+    left = _N - t
+    if norm == "max":
+        return left * 2 * _ODD ** (k - 1)
+    return left * (left + 1) * _NEXT ** (k - 1) - left * (left - 1) * _N ** (k - 1)
+
+
+_N, _NEXT, _ODD = fmpz_poly([0, 1]), fmpz_poly([1, 1]), fmpz_poly([1, 2])
+
+
+def _norm(norm: Any) -> Norm:
+    chosen: Norm = one_of(norm, Norm, "norm")
+    return chosen
+
+
+def _at(coefficients: tuple[int, ...], q: Any) -> Any:
+    """A polynomial, by Horner's rule."""
+    value = 0 * q
+    for coefficient in reversed(coefficients):
+        value = value * q + coefficient
+    return value
+
+
+def _best_step(level: Level, cells: int, sensitivity: int, norm: Norm, cost: CellCost) -> int:
+    one_of(cost, CellCost, "cost")
+    sums, _ = moment_of(norm, cells, 1 if cost == "absolute" else 2)
+    low, high = 1, sensitivity
+    while True:
+        count = min(_SPREAD, high - low + 1)
+        steps = [low + (high - low) * at // max(1, count - 1) for at in range(count)]
+        u = np.array([(step - 1) / sensitivity for step in steps])
+        costs = _scaled(sums, u, level, sensitivity) / _scaled(points_of(norm, cells), u, level, sensitivity)
+        best = int(costs.argmin())
+        if high - low < _SPREAD:
+            return steps[best]
+        # Closer around the best of the grid: all steps up to 1025 are compared, and of more as many again each time.
+        low, high = steps[max(0, best - 1)], steps[min(count - 1, best + 1)]
+
+
+def _scaled(points: fmpz_poly, u: NDArray[np.float64], level: Level, sensitivity: int) -> Floats:
+    """The sums over j of points(s (u + j)) q^j, times a number that is the same for every u."""
+    degree = points.degree()
+    scaled = [float(Fraction(int(of), sensitivity ** (degree - i))) for i, of in enumerate(points.coeffs())]
+    epsilon = level.epsilon_float
+    q, left = math.exp(-epsilon), -math.expm1(-epsilon)
+    total, slopes = np.zeros_like(u), np.polynomial.Polynomial(scaled)
+    for i in range(degree + 1):
+        # Times left^(degree+1): at a small level the sums are beyond the floats, and the same factor takes them back.
+        weight = float(_at(eulerian(i), q)) * left ** (degree - i) / math.factorial(i)
+        total = total + slopes(u) * weight
+        slopes = slopes.deriv()
+    return total

@@ -1,0 +1,168 @@
+"""The least additive noise for a level, a sensitivity and a cost, and what it gains over the usual noise."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal
+
+from utmost.core.exact.intervals import nearest
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact
+from utmost.core.noise.costs import Cost, absolute, read_cost
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.laplace import Laplace
+from utmost.core.noise.law import Law, positive_integer
+from utmost.core.noise.real_law import RealLaw
+from utmost.core.noise.staircase import Staircase
+from utmost.errors import NotANumber, OutOfRange
+
+
+@checked
+def optimal_noise(
+    epsilon: Number | Level | None = None,
+    sensitivity: Number = 1,
+    cost: Cost = absolute,
+    numbers: Literal["integers", "reals"] = "integers",
+    *,
+    alpha: Number | None = None,
+) -> Geometric | DiscreteStaircase | Staircase:
+    """The law of least expected cost among all noise that is added to one number, whatever it is, and keeps epsilon.
+
+    On the integers it is the geometric law for sensitivity 1, whatever the cost, else a staircase with its optimal
+    step; on the reals a staircase with its optimal gamma. ``theorem`` of the law says by which theorem. For several
+    numbers that one individual changes together, independent noise of this law need not be the least.
+
+    Args:
+        epsilon: the privacy level, or alpha = exp(-epsilon) instead.
+        sensitivity: how much one individual can change the query; an integer >= 1 on the integers.
+        cost: L(x), even and nondecreasing in |x|.
+        numbers: where the query takes its values, "integers" or "reals".
+
+    Raises:
+        NotALevel, OutOfRange: for a level, a sensitivity or numbers that is none.
+        NotALoss, NotMonotone, Unsupported: for a cost outside the theorems' hypotheses or beyond the floats.
+
+    Source: [geng2012], Theorems 3, 11 and 12.
+
+    >>> optimal_noise(1), optimal_noise(1, 5), optimal_noise(1, 5, numbers="reals")
+    (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=2),
+     Staircase(epsilon=1, sensitivity=5, gamma=0.37754066879814546))
+    """
+    if numbers == "reals":
+        return Staircase(epsilon, sensitivity, cost, alpha=alpha)
+    if numbers != "integers":
+        raise OutOfRange('numbers must be "integers" or "reals"', came=numbers, where="optimal_noise")
+    if _integral(sensitivity, "optimal_noise") == 1:
+        read_cost(cost, 1.0, integers=True)
+        return Geometric(epsilon, alpha=alpha)
+    return DiscreteStaircase(epsilon, sensitivity, cost, alpha=alpha)
+
+
+@checked
+def relaxable_noise(
+    epsilon: Number | Level | None = None,
+    sensitivity: Number = 1,
+    cost: Cost = absolute,
+    numbers: Literal["integers", "reals"] = "integers",
+    *,
+    alpha: Number | None = None,
+) -> Geometric | DiscreteStaircase | Laplace | Staircase:
+    """The cheapest law here that can be relaxed to a larger epsilon later at no loss, however often.
+
+    These are the geometric law and the staircase of half a step on the integers (with an odd period, so that an even
+    sensitivity is rounded up, which keeps the level), Laplace and the staircase with gamma = 1/2 on the reals.
+
+    Arguments and errors as for `optimal_noise`. That no cheaper law can be relaxed is not claimed.
+
+    >>> relaxable_noise(1), relaxable_noise(1, 5), relaxable_noise("1/10", 5)
+    (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=3),
+     DiscreteStaircase(epsilon='1/10', sensitivity=5, step=3))
+    """
+    candidates: list[Geometric | DiscreteStaircase | Laplace | Staircase]
+    if numbers == "reals":
+        candidates = [
+            Staircase.half_step(epsilon, sensitivity, alpha=alpha),
+            Laplace(epsilon, sensitivity, alpha=alpha),
+        ]
+    elif numbers == "integers":
+        width = _integral(sensitivity, "relaxable_noise")
+        candidates = [Geometric(epsilon, width, alpha=alpha)]
+        if width > 1:
+            candidates.append(DiscreteStaircase.half_step(epsilon, width | 1, alpha=alpha))
+    else:
+        raise OutOfRange('numbers must be "integers" or "reals"', came=numbers, where="relaxable_noise")
+    return min(candidates, key=lambda law: float(law.expected_cost(cost)))
+
+
+def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost: Cost | None = None) -> float:
+    """How many times larger the expected cost of another law is: E L(other) / E L(law).
+
+    Args:
+        law: the law praised.
+        over: the other law; "laplace" and "geometric" stand for theirs at the same level and sensitivity.
+        cost: L; by default the one that the law was made for, the absolute error where it was made for none.
+
+    Raises:
+        OutOfRange: when the other law is none, or the expected cost is zero.
+        NotANumber: for a geometric law with a sensitivity that is no integer.
+
+    Source: [geng2012], Figure 2.
+
+    >>> gain(optimal_noise(10, numbers="reals")), gain(Geometric(1))
+    (14.840642..., 1.175201...)
+    """
+    other = _other(law, over)
+    chosen = cost if cost is not None else getattr(law, "cost", absolute)
+    least = law.expected_cost(chosen)
+    if least <= 0:
+        raise OutOfRange(
+            "the expected cost must be positive", came=least, where="gain", remedy="Take a smaller epsilon."
+        )
+    ratio = nearest(Fraction(other.expected_cost(chosen)) / Fraction(least))
+    if ratio == math.inf:
+        raise OutOfRange("the gain must be at most the largest float", came="more", where="gain")
+    return ratio
+
+
+def _integral(sensitivity: Number, where: str) -> int:
+    """A sensitivity on the integers; one with a fraction belongs to a query on the reals."""
+    try:
+        return positive_integer(sensitivity, "sensitivity", where)
+    except NotANumber as error:
+        remedy = 'Where the query takes real values, say so: numbers="reals".'
+        raise NotANumber(error.required, came=error.came, where=where, remedy=remedy) from None
+
+
+def _other(law: Law, over: Law | str) -> Law:
+    if isinstance(over, Law):
+        return over
+    if not isinstance(law, IntegerLaw | RealLaw):
+        raise OutOfRange("gain needs a law of noise", came=law)
+    named = over if isinstance(over, str) else None  # an array equals no name, and each of its cells may
+    if named == "laplace":
+        return Laplace(law.level, law.sensitivity)
+    if named == "geometric":
+        return Geometric(law.level, law.sensitivity)
+    raise OutOfRange('the other law must be "laplace", "geometric" or a law', came=over, where="gain")
+
+
+def gain_curve(
+    epsilons: Sequence[Number], cost: Cost, sensitivity: Number = 1, numbers: Literal["integers", "reals"] = "reals"
+) -> list[float]:
+    """E L(Laplace) / E L(optimal noise) at each epsilon; 1 at epsilon = 0, to which it tends there.
+
+    Args:
+        epsilons: shape (n,), each >= 0.
+        cost, sensitivity, numbers: as for `optimal_noise`.
+
+    Source: [geng2012], Figure 2; Corollaries 5 and 7 for the limit.
+
+    >>> from utmost.core.noise.costs import absolute, squared
+    >>> [round(gain_curve([0, 10], cost)[-1], 2) for cost in (absolute, squared)]
+    [14.84, 23.61]
+    """
+    values: list[Fraction] = [exact(epsilon, "epsilon") for epsilon in epsilons]
+    return [gain(optimal_noise(e, sensitivity, cost, numbers), "laplace", cost) if e else 1.0 for e in values]

@@ -1,0 +1,144 @@
+"""Costs period by period: series in b = e^-epsilon, compared by logarithms, so that they are at every epsilon.
+
+Where epsilon is large, few terms of such a series matter, and b itself may be no float. A term is the power of b and
+two logarithms, of what is counted and of what is counted against it; the first power that has a term gives the scale.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import first_integer
+from utmost.core.noise.costs import Cost, ReadCost, check_cost, read_cost
+from utmost.core.noise.powers import FloatPowers
+from utmost.errors import Unsupported
+
+FEW_FROM = 10.0
+"""The epsilon from which on few periods are enough; below, `utmost.core.noise.folded` sums them all."""
+LEAST_EPSILON = 0.1
+"""Below it so many periods would have to be asked that a cost lost to underflow is refused."""
+NEGLIGIBLE = -40.0
+"""The log of what a remainder may be beside what is known."""
+LOST = 800.0
+"""e^-800 and less are 0 in floats."""
+
+_FARTHEST = 2.0**60  # in periods
+_WIDEST = 1700.0  # more than the log of the largest float over the least one
+_UNITS = 2.0**-54, 5e-16  # a quarter of a unit in the last place, and about two
+_ROUGH = 1e-290  # a cost below it has lost digits to underflow
+
+Term = tuple[int, float, float, float]
+"""k, the logarithms of the two coefficients of b^k, and that of what may follow, over b^k."""
+
+
+def log(x: float) -> float:
+    """The logarithm, of 0 too."""
+    return math.log(x) if x > 0 else -math.inf
+
+
+def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
+    """The log of what is counted over what is counted against it; 0 where they are equal, or there is nothing.
+
+    >>> log_ratio([(3, 0.0, -math.inf, math.inf), (4, -math.inf, 5.0, -math.inf)], 7.0)
+    2.0
+    """
+    first: int | None = None
+    counted = against = -math.inf
+    for k, for_it, against_it, rest in terms:
+        if first is None and max(for_it, against_it) > -math.inf:
+            first = k
+        fallen = (k - first) * epsilon if first is not None else 0.0
+        counted = float(np.logaddexp(counted, for_it - fallen))
+        against = float(np.logaddexp(against, against_it - fallen))
+        if rest - fallen <= max(counted, against) + NEGLIGIBLE:
+            break
+    return 0.0 if counted == against else counted - against
+
+
+def counted_periods(epsilon: float) -> range:
+    """As many periods as are looked at, not counting those on which the cost is constant: far more than matter."""
+    return range(300 + math.ceil(60 / epsilon))
+
+
+def first_rise(cost_of: Callable[[int], float], k: int, base: float) -> int | None:
+    """The first period from k on whose cost exceeds ``base``; None where none does for 2^60 periods."""
+    stride = 1
+    while cost_of(k + stride - 1) <= base:
+        stride *= 2
+        if stride > _FARTHEST:
+            return None
+    return first_integer(k + stride // 2 - 1, k + stride - 1, lambda period: cost_of(period) > base)
+
+
+def read_settled(level: Level, period: float, cost: Cost, *, integers: bool) -> tuple[float, ReadCost]:
+    """Epsilon, and the cost read.
+
+    Raises:
+        NotALoss, NotMonotone: as in `read_cost`.
+        Unsupported: when the expectation is infinite, or the cost exceeds the floats within four periods.
+    """
+    epsilon, read = float(FloatPowers(level).epsilon.high), read_cost(cost, period, integers=integers)
+    sizes = np.arange(max(8, math.ceil(2 * _WIDEST / epsilon)) + 2, dtype=np.float64) * np.float64(period)
+    values = read(sizes)
+    check_cost(sizes, values)
+    known = int(np.argmin(np.isfinite(values))) or values.size  # up to the first cost beyond the floats
+    half = known // 2
+    grows = log(values[known - 1]) >= log(values[half]) + 0.9 * epsilon * (known - 1 - half) > -math.inf
+    if known < max(6, 700 / epsilon) or grows:
+        raise Unsupported(
+            "the expected cost must be finite, and settled before exp(-epsilon k) underflows",
+            came="a cost that grows about as fast as the law falls",
+            remedy="Use a cost that grows more slowly.",
+        )
+    return epsilon, read
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rests:
+    """What the periods after one may add, by their last and largest costs; each is worked out once.
+
+    Attributes:
+        epsilon, period, cost: of the series.
+        known: the logarithms found so far.
+    """
+
+    epsilon: float
+    period: float
+    cost: ReadCost
+    known: dict[tuple[int, float], float]
+
+    def after(self, k: int, base: float) -> float:
+        """The log of at least sum over j > k of b^(j-k-1) (1 + b) (L((j + 1) D) - base).
+
+        Of a cost that jumps once more, by far, that is more than what the next period adds. Beyond as many periods as
+        take all floats to nothing the sum is taken to fall as it falls there.
+        """
+        if (k, base) not in self.known:
+            n = np.arange(math.ceil(_WIDEST / self.epsilon) + 2, dtype=np.float64)
+            sizes = (k + 2 + n) * self.period
+            # Just past the point, where a cost that jumps there has jumped.
+            rises = self.cost(sizes if self.cost.integers else np.nextafter(sizes, math.inf)) - base
+            rises = rises[np.isfinite(rises)]
+            with np.errstate(divide="ignore"):
+                logs = np.log(np.maximum(rises, 0.0)) - n[: rises.size] * self.epsilon
+            self.known[k, base] = float(np.logaddexp.reduce(logs, initial=-math.inf)) + math.log(4)
+        return self.known[k, base]
+
+
+def is_unit(rise: float, most: float) -> bool:
+    """Whether a rise is what rounding makes of a smooth cost that is a difference of numbers as large as ``most``."""
+    return rise > 0 and _UNITS[0] * most <= rise <= _UNITS[1] * most
+
+
+def check_digits(size: float, least: float, before: float, after: float, *, is_noise: bool) -> None:
+    """Refuse a cost whose floats, not the cost itself, rise at the size where a first step was found to end."""
+    if 0 < after - least < _ROUGH or is_noise:
+        raise Unsupported(
+            f"the cost of errors near {size} must have digits to tell them apart",
+            came=f"{before}, and then {after}",
+            where="a cost given as a function",
+            remedy="Write it so that nothing cancels or underflows near 0 (expm1, log1p), or lower epsilon.",
+        )

@@ -1,0 +1,219 @@
+"""Powers of alpha in three kinds of numbers: rationals, certified intervals, floats.
+
+**Floats of twice the precision: a value as the sum of two floats, high + low, for products and differences.**
+
+The error-free sum and product are Knuth's and Dekker's; NumPy has no fused multiply-add to do it in one step.
+
+**Powers of alpha.**
+
+A law writes each formula once, in terms of b = alpha, 1 - b and b^k, and asks the kind of number for these three.
+Floats get 1 - b from expm1 and b^k from a product kept to twice the working precision, so that b^k is right to the last
+bits even where it is 1e-300.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.intervals import Interval, nearest
+from utmost.core.exact.levels import Level
+from utmost.errors import Unsupported
+
+_SPLIT = 134217729.0  # 2^27 + 1 cuts a 53-bit significand into two halves
+_LARGEST = 2.0**510  # products of two such do not overflow; every use has saturated long before
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Doubled:
+    """The numbers high + low, arrays or scalars, with |low| at most half a unit in the last place of high.
+
+    >>> third = Doubled.of(Fraction(1, 3))
+    >>> float(third.high), float(third.low)
+    (0.3333333333333333, 1.850371707708594e-17)
+    """
+
+    high: Any
+    low: Any
+
+    @classmethod
+    def of(cls, value: Any) -> "Doubled":
+        """A Fraction, a float (array), or integers of any size, kept to 106 bits."""
+        if isinstance(value, Fraction):
+            high = nearest(value)
+            return cls(np.float64(high), np.float64(nearest(value - Fraction(high))))
+        if isinstance(value, int) or (isinstance(value, np.ndarray) and value.dtype == object):
+            return cls._of_integers(np.asarray(value, dtype=object))
+        numbers = np.asarray(value)
+        if numbers.dtype.kind in "iu":
+            rounded = numbers.astype(np.float64)
+            return cls(rounded, (numbers - rounded.astype(np.int64)).astype(np.float64))
+        return cls(numbers, np.zeros_like(numbers))
+
+    @classmethod
+    def _of_integers(cls, numbers: Any) -> "Doubled":
+        high = np.array([min(nearest(n), _LARGEST) for n in numbers.ravel()]).reshape(numbers.shape)
+        low = [min(nearest(n - int(h)), _LARGEST) for n, h in zip(numbers.ravel(), high.ravel(), strict=True)]
+        return cls(high, np.where(high < _LARGEST, np.array(low).reshape(numbers.shape), 0.0))
+
+    def __add__(self, other: "Doubled") -> "Doubled":
+        total = self.high + other.high
+        part = total - self.high
+        error = (self.high - (total - part)) + (other.high - part)
+        return _renormalised(total, error + (self.low + other.low))
+
+    def __neg__(self) -> "Doubled":
+        return Doubled(-self.high, -self.low)
+
+    def __sub__(self, other: "Doubled") -> "Doubled":
+        return self + (-other)
+
+    def __mul__(self, other: "Doubled") -> "Doubled":
+        x, y = np.minimum(self.high, _LARGEST), np.minimum(other.high, _LARGEST)
+        product = x * y
+        x1, y1 = _upper_half(x), _upper_half(y)
+        x2, y2 = x - x1, y - y1
+        error = ((x1 * y1 - product) + x1 * y2 + x2 * y1) + x2 * y2
+        return _renormalised(product, error + (x * other.low + self.low * y))
+
+
+def _upper_half(x: Any) -> Any:
+    scaled = _SPLIT * x
+    return scaled - (scaled - x)
+
+
+def _renormalised(high: Any, low: Any) -> Doubled:
+    total = high + low
+    return Doubled(total, low - (total - high))
+
+
+# About two megabytes for one number; beyond it nobody means the exact value.
+_LARGEST_EXACT = 1 << 24
+
+
+class Powers(Protocol):
+    """What a formula needs to know of alpha: b, 1 - b and b^k for integers k >= 0."""
+
+    @property
+    def b(self) -> Any:
+        """alpha itself."""
+
+    @property
+    def complement(self) -> Any:
+        """1 - alpha, without cancellation."""
+
+    def power(self, k: Any) -> Any:
+        """alpha^k."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactPowers:
+    """Powers of a rational alpha as fractions.
+
+    >>> from utmost.exact import level
+    >>> ExactPowers(level(alpha="1/3")).power(4)
+    Fraction(1, 81)
+    """
+
+    level: Level
+
+    @property
+    def b(self) -> Fraction:
+        """alpha itself."""
+        return self.level.alpha_fraction()
+
+    @property
+    def complement(self) -> Fraction:
+        """1 - alpha."""
+        return 1 - self.b
+
+    def power(self, k: int) -> Fraction:
+        """alpha^k; Unsupported where that fraction would take more than 2^24 bits."""
+        size = k * self.b.denominator.bit_length()
+        if size > _LARGEST_EXACT:
+            raise Unsupported(
+                f"an exact probability may take at most {_LARGEST_EXACT} bits",
+                came=f"about {size}",
+                remedy="Pass a float, or ask for logpmf.",
+            )
+        return self.b**k
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalPowers:
+    """Powers of alpha as intervals of ``bits`` bits after the point."""
+
+    level: Level
+    bits: int
+
+    @property
+    def b(self) -> Interval:
+        """alpha itself."""
+        return self.level.alpha_interval(self.bits)
+
+    @property
+    def complement(self) -> Interval:
+        """1 - alpha."""
+        return 1 - self.b
+
+    def power(self, k: int) -> Interval:
+        """alpha^k, computed as exp(-k epsilon) whatever the size of k."""
+        return self.level.scaled(k).alpha_interval(self.bits) if k else Interval.of(1, self.bits)
+
+
+@dataclass(frozen=True, slots=True)
+class FloatPowers:
+    """Powers of alpha as floats, right to a few units in the last place wherever they do not underflow.
+
+    >>> from utmost.exact import level
+    >>> FloatPowers(level(epsilon=1)).power(np.array([0, 700]))
+    array([1.00000000e+000, 9.85967654e-305])
+    """
+
+    level: Level
+
+    @property
+    def b(self) -> float:
+        """alpha itself."""
+        return float(self.power(1))
+
+    @property
+    def complement(self) -> float:
+        """1 - alpha."""
+        return -float(np.expm1(-float(self.epsilon.high)))
+
+    @property
+    def epsilon(self) -> Doubled:
+        """epsilon to 106 bits."""
+        return _epsilon(self.level)
+
+    def power(self, k: Any) -> NDArray[np.float64]:
+        """alpha^k for integers (an array of integers, or of Python ints) or for floats k >= 0."""
+        exponent = self.epsilon * Doubled.of(k)
+        high = np.minimum(exponent.high, 2000.0)  # e^-2000 is 0, and inf times 0 would be no number
+        return np.asarray(np.exp(-high) * (1.0 - np.where(exponent.high < 2000.0, exponent.low, 0.0)))
+
+    def exponent(self, k: Any) -> NDArray[np.float64]:
+        """log(alpha^k) = -k epsilon."""
+        numbers = np.asarray(k)
+        if numbers.dtype == object:
+            numbers = np.array([nearest(n) for n in numbers.ravel()]).reshape(numbers.shape)
+        return np.asarray(numbers * -self.epsilon.high)
+
+
+def cleared_bits(level: Level) -> int:
+    """How many bits of 1 - alpha are leading zeros: what a division by it costs in precision."""
+    return max(0, 2 - math.frexp(level.epsilon_float)[1])
+
+
+@lru_cache(maxsize=256)
+def _epsilon(level: Level) -> Doubled:
+    bits = 256
+    while (interval := level.epsilon_interval(bits)).low < 1 << 128:
+        bits *= 2
+    high = nearest(interval)
+    return Doubled(np.float64(high), np.float64(nearest(interval.lower - Fraction(high))))

@@ -1,0 +1,215 @@
+r"""Noise of several cells that one individual changes together and lowers none: geometric noise on signed sums of them.
+
+Measure the integer sums a_i.x, each with geometric noise at the share r_i of the level. If one individual changes the
+cells by d, 0 <= d_j <= s, the joint law keeps exactly
+
+    s max over d in {0, 1}^k of sum_i r_i |a_i.d|
+
+of it (the sum is convex in d). Where x_1 moves up, x_2 + x_3 does not move down, so that x_1 - x_2 - x_3 costs little.
+Each sum has noise of its own, and shares are the same at every level: lossless to relax.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.arrays import Array, objects
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.linear_algebra import solve_lifted
+from utmost.core.exact.numbers import Number, exact, exact_integer
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.combination import Combination
+from utmost.core.noise.law import law_level, law_text, positive_integer
+from utmost.errors import OutOfRange, SolverFailed
+
+Rows = tuple[tuple[int, ...], ...]
+"""Integer rows over the cells."""
+
+MOST_CELLS, MOST_ROWS, MOST_ENTRY, FINEST = 12, 64, 1 << 20, 1 << 64
+"""Cells whose changes are listed, rows, the size of an entry, and the common denominator of the shares."""
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class SignedCells(Shown):
+    """Geometric noise on signed sums of cells that one individual changes together, and none of them down.
+
+    Args:
+        epsilon: the level of all cells together, or alpha = exp(-epsilon) instead.
+        rows: integer rows over the k cells, of rank k.
+        shares: of the level, of each row; positive.
+        sensitivity: how much one individual can change each cell, an integer >= 1.
+        nonnegative: whether one individual lowers no cell; where nobody promises it the same rows cost more.
+
+    Raises:
+        OutOfRange: for rows that do not determine the cells, more than 12 cells or 64 rows, and shares that spend more
+            than the level on some change, or whose common denominator is above 2^64.
+
+    Promise: epsilon-DP for k integers of which one individual changes each by 0 to the sensitivity, attained where
+        ``charge`` is 1; lossless to relax.
+    Source:  docs/theory/cells-together.md.
+
+    >>> law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])
+    >>> law.charge, round(law.variance, 3), law.margins("0.95")
+    (Fraction(1, 1), 6.44, (6, 5.0, 5.0))
+    """
+
+    level: Level
+    rows: Rows
+    shares: tuple[Fraction, ...]
+    sensitivity: int
+    nonnegative: bool
+
+    @checked
+    def __init__(
+        self,
+        epsilon: Number | Level | None = None,
+        rows: Sequence[Any] = (),
+        shares: Sequence[Any] = (),
+        sensitivity: Number = 1,
+        *,
+        nonnegative: bool = True,
+        alpha: Number | None = None,
+    ) -> None:
+        listed = read_rows(rows)
+        parts = tuple(exact(share, "share") for share in shares)
+        if len(parts) != len(listed) or min(parts) <= 0:
+            raise OutOfRange("each row must have a positive share of the level", came=f"{len(parts)} shares")
+        if any(part.denominator > FINEST for part in parts) or lcm(*(part.denominator for part in parts)) > FINEST:
+            remedy = "Round them to multiples of 1/1000, say."
+            raise OutOfRange("the shares must have a common denominator of at most 2^64", came="more", remedy=remedy)
+        spent = charge_of_rows(listed, parts, nonnegative=nonnegative)
+        if spent > 1:
+            remedy = "Lower the shares; or promise nonnegative=True, if no individual lowers a cell."
+            raise OutOfRange(
+                "the shares must keep the level", came=f"{float(min(spent, Fraction(1000))):.6g} of it", remedy=remedy
+            )
+        object.__setattr__(self, "level", law_level(epsilon, alpha, "SignedCells"))
+        object.__setattr__(self, "rows", listed)
+        object.__setattr__(self, "shares", parts)
+        object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "SignedCells"))
+        object.__setattr__(self, "nonnegative", nonnegative)
+        _estimate(listed, parts)  # refuses rows that do not determine the cells
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return len(self.rows[0])
+
+    @property
+    def charge(self) -> Fraction:
+        """How much of the level is spent on the change that costs most."""
+        return charge_of_rows(self.rows, self.shares, nonnegative=self.nonnegative)
+
+    @property
+    def changes(self) -> list[tuple[tuple[int, ...], Fraction]]:
+        """The certificate of the charge: every corner of what one individual may change, and what it spends."""
+        return changes_of_rows(self.rows, self.shares, nonnegative=self.nonnegative)
+
+    @property
+    def ratios(self) -> tuple[Level, ...]:
+        """The level of one unit of each row's sum."""
+        return tuple(self.level.scaled(share / self.sensitivity) for share in self.shares)
+
+    @property
+    def estimate(self) -> tuple[Array, int]:
+        """B and its denominator: the cells are B y / denominator of the noisy sums y, unbiased exactly; (cells, rows).
+
+        Least squares, with the squares of the shares for weights: at every level the same.
+        """
+        return _estimate(self.rows, self.shares)
+
+    def noise_of(self, cell: int) -> Combination:
+        """The law of one cell's noise."""
+        gain, denominator = self.estimate
+        coefficients = [Fraction(int(entry), denominator) for entry in gain[cell]]
+        return Combination(coefficients, self.ratios)
+
+    @property
+    def variance(self) -> Fraction | float:
+        """The mean over the cells of E noise^2."""
+        variances = [self.noise_of(cell).variance for cell in range(self.cells)]
+        return sum(variances, Fraction(0)) / self.cells
+
+    @property
+    def mean_size(self) -> float:
+        """The mean over the cells of E|noise|."""
+        return sum(self.noise_of(cell).mean_size for cell in range(self.cells)) / self.cells
+
+    @checked
+    def margins(self, confidence: Number = "0.95") -> tuple[int | float, ...]:
+        """For each cell, the least r that is certified to have P(|noise| <= r) >= confidence."""
+        return tuple(self.noise_of(cell).margin(confidence) for cell in range(self.cells))
+
+    def __repr__(self) -> str:
+        shares = tuple(str(share) for share in self.shares)
+        return law_text(self, rows=self.rows, shares=shares, nonnegative=self.nonnegative)
+
+
+@checked
+def charge_of_rows(rows: Rows, shares: Sequence[Fraction], *, nonnegative: bool) -> Fraction:
+    """The largest, over what one individual may change by 1, of the sum of shares times |row . change|.
+
+    Args:
+        rows: over k cells.
+        shares: of each row.
+        nonnegative: whether changes lie in [0, 1]^k, or in [-1, 1]^k; the corners are enough, as the sum is convex.
+
+    >>> rows, shares = ((1, 0, 0), (1, -1, -1), (0, 1, -1)), [Fraction(267, 500), *[Fraction(233, 500)] * 2]
+    >>> [str(charge_of_rows(rows, shares, nonnegative=known)) for known in (True, False)]
+    ['1', '483/250']
+    """
+    return max(spent for _, spent in changes_of_rows(rows, shares, nonnegative=nonnegative))
+
+
+@checked
+def changes_of_rows(
+    rows: Rows, shares: Sequence[Fraction], *, nonnegative: bool
+) -> list[tuple[tuple[int, ...], Fraction]]:
+    """The certificate of a charge: every corner of what one individual may change, and what it spends."""
+    common = lcm(*(share.denominator for share in shares))
+    parts = np.array([int(share * common) for share in shares], dtype=object)
+    corners = list(product((0, 1) if nonnegative else (-1, 1), repeat=len(rows[0])))[1 if nonnegative else 0 :]
+    moved = np.abs(np.array(corners) @ np.array(rows).T).astype(object)
+    return [(corner, Fraction(spent, common)) for corner, spent in zip(corners, moved.dot(parts), strict=True)]
+
+
+def read_rows(rows: Sequence[Any], most: int = MOST_ROWS) -> Rows:
+    """Integer rows of one length, at most 64, or ``most``, of at most 12 entries.
+
+    Raises:
+        OutOfRange, NotANumber: for anything else.
+    """
+    if not isinstance(rows, Sequence | np.ndarray):
+        raise wrong_kind("rows", "a list of rows of integers", rows)
+    if not 1 <= len(rows) <= most or any(isinstance(row, str) or not np.iterable(row) for row in rows):
+        raise OutOfRange(f"there must be 1 to {most} rows over the cells", came=len(rows))
+    lengths = {len(list(row)) for row in rows}
+    if len(lengths) != 1 or not 1 <= min(lengths) <= MOST_CELLS:
+        raise OutOfRange(f"each row must have an entry for each of 1 to {MOST_CELLS} cells", came=sorted(lengths))
+    listed = tuple(tuple(exact_integer(entry, "row") for entry in row) for row in rows)
+    if max(abs(entry) for row in listed for entry in row) > MOST_ENTRY:
+        raise OutOfRange(f"the entries of rows must be at most {MOST_ENTRY}", came="more")
+    return listed
+
+
+@lru_cache(maxsize=256)
+def _estimate(rows: Rows, shares: tuple[Fraction, ...]) -> tuple[Array, int]:
+    """(A' W A)^-1 A' W over its common denominator, W the squares of the shares."""
+    A = objects((Fraction(entry) for row in rows for entry in row), (len(rows), len(rows[0])))
+    weighed = A.T * objects(share**2 for share in shares)
+    X = weighed.dot(A)
+    try:
+        gain = solve_lifted(X, weighed)
+    except SolverFailed:
+        raise OutOfRange("the rows must determine every cell", came=f"{len(rows)} rows", where="rows") from None
+    denominator = lcm(*(entry.denominator for entry in gain.ravel()))
+    whole = objects((int(entry * denominator) for entry in gain.ravel()), gain.shape)
+    whole.setflags(write=False)
+    return whole, denominator

@@ -1,0 +1,418 @@
+"""The staircase law on the reals, and its optimal gamma.
+
+**The optimal gamma of the staircase on the reals.**
+
+V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never falls and G is geometric with
+ratio b. Its slope has the sign of M(g) - V(g), so the optimum g* is where M overtakes V, and V(g*) = M(g*) where M is
+continuous.
+"""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.intervals import Interval, nearest
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, integer_root
+from utmost.core.exact.numbers import Number, exact, natural, precision
+from utmost.core.noise import polynomials
+from utmost.core.noise.costs import Cost, Moment, absolute, read_cost, squared
+from utmost.core.noise.evaluation import refined
+from utmost.core.noise.few_periods import FewPeriods
+from utmost.core.noise.folded import Enclosure, Folded, edge_count, enclose_crossing, find_crossing, largest_jump
+from utmost.core.noise.law import costs_to_name, law_level, law_text, least_cost, positive_number
+from utmost.core.noise.period_series import FEW_FROM
+from utmost.core.noise.polynomials import sign
+from utmost.core.noise.powers import FloatPowers, IntervalPowers, cleared_bits
+from utmost.core.noise.profiles import RealProfile
+from utmost.core.noise.real_law import RealLaw
+from utmost.errors import NotALoss, OutOfRange
+
+_LEAST_FLOAT = Fraction(1, 1 << 1074)
+_UNSURE = 1e-11  # relative width of a bracket that integrals decided, which are right to 1e-13
+
+
+@checked
+def optimal_gamma(
+    epsilon: Number | Level | None = None,
+    sensitivity: Number = 1,
+    cost: Cost = absolute,
+    *,
+    alpha: Number | None = None,
+) -> float:
+    """The gamma whose staircase has the least expected cost.
+
+    For the absolute and the squared error it is closed, for moments of integer order the root of a polynomial, found by
+    exact signs; these depend on epsilon alone. For any other cost see `gamma_bracket`; inside that bracket gamma is
+    found by quadrature, until the cost of neighbouring gammas no longer differs by one part in 10^12.
+
+    Raises:
+        NotALoss, NotMonotone: when the cost is not even, nonnegative and nondecreasing in |x| at some point tried.
+        Unsupported: when the expected cost is infinite or cannot be summed.
+
+    Source: [geng2012], Theorems 4 and 6, written so that nothing cancels.
+
+    >>> optimal_gamma(1), optimal_gamma(1, cost=squared), optimal_gamma(1, cost=lambda x: abs(x))
+    (0.37754066879814546, 0.4167374349288..., 0.377540668798...)
+    """
+    if not callable(cost):
+        raise NotALoss("a cost must be a function of the error", came=type(cost).__name__)
+    level = law_level(epsilon, alpha, "optimal_gamma")
+    period = positive_number(sensitivity, "sensitivity", "optimal_gamma")
+    if cost == absolute:
+        half = level.scaled(Fraction(1, 2))
+        return refined(lambda bits: half.alpha_interval(bits) / (1 + half.alpha_interval(bits)))
+    if cost == squared:
+        return _squared_gamma(level)
+    if isinstance(cost, Moment) and cost.is_integer:
+        low, high = _moment_bracket(level, int(cost.order))
+        return nearest((low + high) / 2)
+    folded = _folded(level, period, cost)
+    return folded.crossing()[0] if isinstance(folded, FewPeriods) else _searched(folded, _enclosed(folded))
+
+
+@checked
+def gamma_bracket(
+    epsilon: Number | Level | None = None,
+    sensitivity: Number = 1,
+    cost: Cost = absolute,
+    *,
+    alpha: Number | None = None,
+) -> tuple[float, float]:
+    """Bounds between which the optimal gamma certainly lies.
+
+    For moments of integer order they are decided by exact signs and differ in the last digits. For any other cost they
+    follow, up to the rounding of sums, from the cost never falling as |x| grows, whatever else it does, and differ by
+    some 10^-3.
+
+    >>> low, high = gamma_bracket(1, 1, lambda x: np.abs(x))
+    >>> low <= optimal_gamma(1) <= high, high - low < 0.01
+    (True, True)
+    """
+    level = law_level(epsilon, alpha, "gamma_bracket")
+    period = positive_number(sensitivity, "sensitivity", "gamma_bracket")
+    if isinstance(cost, Moment) and cost.is_integer:
+        low, high = _moment_bracket(level, int(cost.order))
+        return math.nextafter(nearest(low), 0.0), math.nextafter(nearest(high), 1.0)
+    folded = _folded(level, period, cost)
+    if isinstance(folded, FewPeriods):
+        last, beyond = folded.crossing()
+        return last * (1 - _UNSURE), min(beyond * (1 + _UNSURE), 1.0)
+    bracket = _enclosed(folded)
+    return bracket.low, bracket.high
+
+
+def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
+    """exp(-epsilon)/2, a gamma for every cost at once, with a third of the mass on the first step as epsilon grows.
+
+    Its expected cost does not vanish as epsilon grows: E|X| tends to D/3 and E X^2 to 2 D^2/9, worse than Laplace noise
+    from epsilon 1.6069 (absolute) and 1.2151 (squared) on. `optimal_gamma` costs no more to compute.
+
+    Source: [geng2012], (62).
+
+    >>> heuristic_gamma(alpha="1/2")
+    0.25
+    """
+    return FloatPowers(law_level(epsilon, alpha, "heuristic_gamma")).b / 2
+
+
+def _squared_gamma(level: Level) -> float:
+    """((b(1+b)/2)^(1/3) - b)/(1-b), or with h = epsilon/2: (cosh(h)^(1/3) - exp(-h))/(2 sinh(h))."""
+    powers = FloatPowers(level)
+    half = float(powers.epsilon.high) / 2
+    # Two forms of one number: near 0 the differences of the first cancel, and far out the second overflows.
+    if half > 0.5:
+        b = powers.b
+        return float(math.cbrt(b * (1 + b) / 2) - b) / powers.complement
+    root = math.expm1(math.log1p(2 * math.sinh(half / 2) ** 2) / 3)
+    return (root - math.expm1(-half)) / (2 * math.sinh(half))
+
+
+def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction, Fraction]:
+    """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; from 0 where floats do not determine
+    it."""
+    low, high = Fraction(0), Fraction(1, 2)
+    # Halved in rationals by the sign of a polynomial in alpha: no rounding decides on which side the optimum is.
+    while high - low > low / (1 << bits) and high > _LEAST_FLOAT:
+        middle = (low + high) / 2 if low else high / 16
+        if _gains_nothing(level, order, middle):
+            high = middle
+        else:
+            low = middle
+    return low, high
+
+
+def _gains_nothing(level: Level, m: int, g: Fraction) -> bool:
+    """Whether M(g) >= V(g) for |x|^m and g = p/q: times (m + 1)(g + b(1 - g))(1 - b)^m q^(m+1), integers in b."""
+    p, q = g.numerator, g.denominator
+    # Cleared of every denominator: a sign of an integer polynomial, which is exact where alpha is any number.
+    terms = polynomials.times(polynomials.shifted_moment_cleared(m, q, p), {0: p * (m + 1), 1: (q - p) * (m + 1)})
+    for i in range(m + 1):
+        first = p ** (m + 1 - i) * q**i
+        part = polynomials.times(polynomials.geometric_moment_cleared(i, m), {0: first, 1: q ** (m + 1) - first})
+        terms = polynomials.plus(terms, polynomials.scaled(part, -math.comb(m + 1, i)))
+    return sign(level, terms) >= 0
+
+
+def _folded(level: Level, period: Fraction, cost: Cost) -> Folded | FewPeriods:
+    """The cost, all periods together; or one by one, where few matter, or where the first that costs is far away."""
+    if level.epsilon_float < FEW_FROM:
+        folded = Folded.of(level, nearest(period), cost, integers=False)
+        # A sum of all periods may have lost the digits by which M overtakes V; then they are weighed one by one.
+        if not folded.is_lost():
+            return folded
+    return FewPeriods.of(level, period, cost)
+
+
+def _enclosed(folded: Folded) -> Enclosure:
+    n = edge_count(folded.cost)
+    small = np.geomspace(1e-30, 1.0 / n, n // 4)
+    edges = np.concatenate([[0.0], small, np.arange(2, n + 1) / n])
+    points, normaliser = edges * folded.period, edges + folded.powers.b * (1 - edges)
+    bracket = enclose_crossing(folded, points, points[1:], normaliser * folded.period, 0.0)
+    return Enclosure(float(bracket.low) / folded.period, min(float(bracket.high) / folded.period, 1.0))
+
+
+def _searched(folded: Folded, bracket: Enclosure) -> float:
+    """The optimal gamma inside a bracket, by integrals of M that are extended from the bracket's lower end.
+
+    Where M jumps from below V to above it, the optimum is the float before the jump.
+    """
+    b = folded.powers.b
+    # Where the cost jumps M does, and M - V may pass 0 in the jump: no bracket of a continuous search ends there.
+    jump = largest_jump(folded, bracket.low, bracket.high)
+    cuts = (bracket.low, bracket.high) if jump is None else (bracket.low, *jump, bracket.high)
+    parts = [folded.integral(start, end) for start, end in pairwise((0.0, *cuts, 1.0))]
+    total = sum(parts)
+
+    def excess(g: float) -> float:
+        known = max(k for k, cut in enumerate(cuts) if cut <= g)
+        here = sum(parts[: known + 1]) + folded.integral(cuts[known], g, b * total)
+        value = (here * folded.powers.complement + b * total) / (g + b * (1 - g))
+        return float(folded(np.array([g * folded.period]))[0]) / value - 1 if value > 0 else 0.0
+
+    if jump is not None:
+        is_before, is_after = excess(jump[0]) > 0, excess(jump[1]) < 0
+        if not (is_before or is_after):
+            return jump[0]
+        bracket = Enclosure(bracket.low, jump[0]) if is_before else Enclosure(jump[1], bracket.high)
+    return float(find_crossing(excess, bracket, _trial))
+
+
+def _trial(low: float, high: float, share: float | None) -> float | None:
+    if high - low <= 1e-13 * high:  # as near as the excess itself is known
+        return None
+    if share is not None:
+        return min(max(low + share * (high - low), math.nextafter(low, 1.0)), math.nextafter(high, 0.0))
+    return math.sqrt(low * high) if 0 < 4 * low < high else (low + high) / 2
+
+
+_LEAST_WIDTH = 1e-280
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Staircase(RealLaw):
+    r"""f(x) = a b^floor(|x|/D + 1 - gamma) on the reals, with b = exp(-epsilon) and sensitivity D.
+
+    The density is a on |x| < gamma D, b times that up to D, and falls by b from each period to the next.
+
+    Args:
+        epsilon: the privacy level, or alpha = exp(-epsilon) instead.
+        sensitivity: D, how much one individual can change the query, a positive number.
+        cost: what the noise is for; gamma is the optimal one for it, unless ``gamma`` is given.
+        gamma: the first step's share of the period, in [0, 1].
+
+    Attributes:
+        gamma: as a float.
+        exact_gamma: where it is rational: as it was given, the optimal one for |x| where alpha is the square of a
+            rational, and for a cost that is a function the float that was found. None where it is irrational, or not
+            known to be rational.
+
+    Raises:
+        NotALevel: for no level or two.
+        OutOfRange: when the sensitivity or gamma is outside its range.
+        NotALoss, NotMonotone, Unsupported: when gamma cannot be chosen for the cost; see `optimal_gamma`.
+
+    Promise: epsilon-DP for real queries of sensitivity D, attained.
+    Source:  [geng2012], (25)-(26) and Theorem 3.
+
+    >>> law = Staircase(epsilon=2, sensitivity=1)
+    >>> law, law.expected_cost(absolute)
+    (Staircase(epsilon=2, sensitivity=1, gamma=0.2689414213699951), 0.425459064119660...)
+    """
+
+    level: Level
+    sensitivity: Fraction
+    gamma: float
+    cost: Cost = field(compare=False)
+    exact_gamma: Fraction | None = field(compare=False)
+
+    @checked
+    def __init__(
+        self,
+        epsilon: Number | Level | None = None,
+        sensitivity: Number = 1,
+        cost: Cost = absolute,
+        *,
+        gamma: Number | None = None,
+        alpha: Number | None = None,
+    ) -> None:
+        object.__setattr__(self, "level", law_level(epsilon, alpha, "Staircase"))
+        object.__setattr__(self, "sensitivity", positive_number(sensitivity, "sensitivity", "Staircase"))
+        object.__setattr__(self, "cost", cost)
+        chosen = optimal_gamma(self.level, self.sensitivity, cost) if gamma is None else _read_gamma(gamma)
+        read_cost(cost, nearest(self.sensitivity), integers=False)
+        object.__setattr__(self, "gamma", chosen)
+        known = _rational_gamma(self.level, cost, chosen) if gamma is None else exact(gamma, "gamma")
+        object.__setattr__(self, "exact_gamma", known)
+        # The density is of the order of its inverse, and must be a float.
+        if float(self.profile.normaliser(FloatPowers(self.level))) * min(1.0, nearest(self.sensitivity)) < _LEAST_WIDTH:
+            raise OutOfRange(
+                "the first step must be wide enough for floats",
+                came=f"{self.level} and gamma={chosen}",
+                where="Staircase",
+                remedy="Take an epsilon below about 1290, or a DiscreteStaircase on a grid.",
+            )
+
+    @classmethod
+    def optimal(
+        cls,
+        epsilon: Number | Level | None = None,
+        sensitivity: Number = 1,
+        cost: Cost = absolute,
+        *,
+        alpha: Number | None = None,
+    ) -> "Staircase":
+        """The staircase of least expected cost, see `optimal_gamma` for how its gamma is found.
+
+        >>> Staircase.optimal(1).gamma, Staircase.optimal(1, cost=squared).gamma
+        (0.37754066879814546, 0.4167374349288...)
+        """
+        return cls(epsilon, sensitivity, cost, alpha=alpha)
+
+    @classmethod
+    def half_step(
+        cls, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
+    ) -> "Staircase":
+        """The staircase of gamma = 1/2: uniform noise on [-D/2, D/2] plus D times a geometric; lossless to relax."""
+        return cls(epsilon, sensitivity, gamma=Fraction(1, 2), alpha=alpha)
+
+    @property
+    def profile(self) -> RealProfile:
+        """The staircase of period D and first step gamma."""
+        return RealProfile(self.level, self.sensitivity, Fraction(self.gamma))
+
+    @property
+    def is_gamma_irrational(self) -> bool:
+        """Whether gamma is known to be irrational, by the theorem on the page on losslessness on the reals.
+
+        >>> exceptional = Staircase(alpha="1/4")
+        >>> Staircase(1).is_gamma_irrational, exceptional.is_gamma_irrational, exceptional.exact_gamma
+        (True, False, Fraction(1, 3))
+        """
+        if self.exact_gamma is not None or not isinstance(self.cost, Moment):
+            return False
+        return self.cost in (absolute, squared) or self.level.base is None
+
+    def gamma_interval(self, bits: int = 128) -> Interval:
+        """An interval around gamma, whatever the floats say, a few units of ``2**-bits`` wide.
+
+        >>> Staircase(1, cost=squared).gamma_interval(30).contains(Fraction("0.41673743493"))
+        True
+        """
+        bits = precision(bits)
+        if self.exact_gamma is not None:
+            return Interval.of(self.exact_gamma, bits)
+        inner = bits + 64 + 2 * cleared_bits(self.level)
+        if self.cost == absolute:
+            half = self.level.scaled(Fraction(1, 2)).alpha_interval(inner)
+            return (half / (1 + half)).at(bits)
+        if self.cost == squared:
+            b = self.level.alpha_interval(inner)
+            return ((_cube_root(b * (1 + b) / 2) - b) / (1 - b)).at(bits)
+        assert isinstance(self.cost, Moment)
+        low, high = _moment_bracket(self.level, int(self.cost.order), bits)
+        return Interval(Interval.of(low, bits).low, Interval.of(high, bits).high, bits)
+
+    @property
+    def theorem(self) -> str:
+        """By which theorem the law is optimal."""
+        best = [c for c in costs_to_name(self.cost) if optimal_gamma(self.level, self.sensitivity, c) == self.gamma]
+        if best:
+            return f"{least_cost(best)} among additive noise on the reals [geng2012, Theorem 3]"
+        relaxable = "; lossless to relax" if self.gamma == 0.5 else ""
+        return f"a given gamma, not claimed optimal{relaxable}"
+
+    @checked
+    def moment_interval(self, order: int, bits: int = 128) -> Interval:
+        """An interval around E|X|^order, for an integer order from 1 to 1000."""
+        order = natural(order, "order", least=1, most=1000)
+        guard = 64 + self.profile.narrow_bits() + (order + 1) * cleared_bits(self.level)
+        result: Interval = self.profile.moment(IntervalPowers(self.level, bits + guard), order)
+        return result.at(bits)
+
+    def entropy(self) -> float:
+        """-E log of the density, in nats: the density is that at 0 times b^k on step k, and E k has a closed form."""
+        epsilon, most = self.level.epsilon_float, self.logpdf(0.0)
+        log_steps = math.log(2) + math.log(self.sensitivity) + most - epsilon - 2 * math.log(-math.expm1(-epsilon))
+        return float(epsilon * math.exp(log_steps) - most)
+
+    def __repr__(self) -> str:
+        return law_text(self, gamma=self.gamma)
+
+    def _density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        profile = self.profile
+        return np.asarray(profile.density(FloatPowers(self.level), profile.steps(x)))
+
+    def _log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        profile = self.profile
+        return profile.log_density(profile.steps(x))
+
+    def _tail(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        profile = self.profile
+        return np.asarray(profile.tail(FloatPowers(self.level), *profile.places(x)))
+
+    def _inverse_tail(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.profile.inverse_tail(q)
+
+    def _tail_interval(self, x: Fraction, bits: int) -> Interval:
+        profile = self.profile
+        k, t = profile.place(x)
+        result: Interval = profile.tail(IntervalPowers(self.level, bits + profile.narrow_bits()), k, 1 - t, t)
+        return result.at(bits)
+
+    def _near_margin(self, confidence: Fraction) -> float:
+        return nearest(self.profile.margin(confidence))
+
+    def _integrated_cost(self, cost: Cost) -> float:
+        powers, folded = FloatPowers(self.level), _folded(self.level, self.sensitivity, cost)
+        if isinstance(folded, FewPeriods):
+            return folded.expectation(self.gamma)
+        below, above = folded.integral(0.0, self.gamma), folded.integral(self.gamma, 1.0)
+        return float((below + powers.b * above) / self.profile.normaliser(powers))
+
+
+def _read_gamma(gamma: Number) -> float:
+    value = exact(gamma, "gamma")
+    if not 0 <= value <= 1:
+        raise OutOfRange("gamma must lie in [0, 1]", came=gamma, where="Staircase")
+    return nearest(value)
+
+
+def _rational_gamma(level: Level, cost: Cost, chosen: float) -> Fraction | None:
+    """The gamma that was chosen for a cost, where it is rational; a function's is the float that was found."""
+    if not (isinstance(cost, Moment) and cost.is_integer):
+        return Fraction(chosen)
+    half = level.scaled(Fraction(1, 2))
+    if cost == absolute and half.is_rational:
+        return half.alpha_fraction() / (1 + half.alpha_fraction())
+    return None
+
+
+def _cube_root(x: Interval) -> Interval:
+    low, high = (integer_root(max(0, end) << 2 * x.bits, 3) for end in (x.low, x.high))
+    return Interval(low, high + 1, x.bits)

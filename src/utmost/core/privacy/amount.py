@@ -1,0 +1,151 @@
+"""Amounts: numbers that are counted in whole steps, such as euros in cents; and numbers of distinct values."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Rebuilt, largest_size
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.numbers import Number, natural, written_number
+from utmost.core.exact.shown import decimal_text
+from utmost.errors import OutOfRange
+
+_DECIMAL = re.compile(r"\d{1,30}(\.\d{1,30})?")
+_FITS = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Amount(Rebuilt):
+    """What is summed: a column of amounts, and the step of which all of them are whole multiples.
+
+    Sums are counted, noised and kept in steps, as integers; they are shown in the amount's own unit.
+
+    Args:
+        name: of the column, by which sums are named.
+        step: > 0, a decimal such as "0.01", of at most 30 digits on either side of the point.
+        between: the ends of each event's amount, where sums and counts are noised together: along an axis of this name
+            stand what the amounts have above the low end, and what they have below the high one.
+        distinct: nothing is summed: how many of so many declared values occur in a cell, which does not add over cells.
+
+    Raises:
+        OutOfRange: for a step that is none, a column without a name, ends that are no multiples of the step, and a step
+            or ends of distinct values.
+
+    >>> euros = Amount("spent", "0.05")
+    >>> euros.steps("1.25"), euros.text(25), euros.number(25), Amount("visits", 1).number(25)
+    (25, '1.25', 1.25, 25)
+    """
+
+    name: str
+    step: Fraction
+    between: tuple[Fraction, Fraction] | None
+    distinct: int | None
+
+    def __init__(
+        self, name: str, step: Number = 1, between: Sequence[Number] | None = None, distinct: int | None = None
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            raise OutOfRange("amounts must have the name of a column", came=type(name).__name__)
+        width = written_number(step, "step")
+        if width <= 0 or not _DECIMAL.fullmatch(decimal_text(width)):
+            remedy = 'Pass step="0.01", say, or 1.'
+            raise OutOfRange("the step of amounts must be a positive decimal", came=step, where="step", remedy=remedy)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "step", width)
+        object.__setattr__(self, "between", None)
+        object.__setattr__(self, "distinct", None if distinct is None else natural(distinct, "distinct", least=1))
+        if distinct is not None and not (width == 1 and between is None):
+            raise OutOfRange("distinct values are counted one by one", came="a step" if width != 1 else "two ends")
+        if between is not None:
+            if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
+                raise wrong_kind("between", "the pair of two ends", between)
+            low, high = (self.steps(end, "between") * width for end in between)
+            if low >= high:
+                raise OutOfRange("the ends of amounts must differ, the lowest first", came=between, where="between")
+            object.__setattr__(self, "between", (low, high))
+
+    def __repr__(self) -> str:
+        between = "" if self.between is None else f", between={tuple(map(decimal_text, self.between))!r}"
+        distinct = "" if self.distinct is None else f", distinct={self.distinct}"
+        return f"Amount({self.name!r}, step={decimal_text(self.step)!r}{between}{distinct})"
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The ends of each event's amount in steps, where sums and counts are noised together."""
+        assert self.between is not None, "asked for shared sums alone"
+        low, high = (int(end / self.step) for end in self.between)
+        return low, high
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """What stands along the axis of sums and counts that are noised together."""
+        assert self.between is not None, "asked for shared sums alone"
+        low, high = map(decimal_text, self.between)
+        return f"above {low}", f"below {high}"
+
+    @classmethod
+    def of(cls, value: Any) -> "Amount":
+        """An amount, or the one that `facts` wrote.
+
+        Raises:
+            WrongKind, OutOfRange: for what is none.
+        """
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, Mapping) or set(value) - {"between", "distinct"} != {"name", "step"}:
+            raise wrong_kind("amount", 'an Amount, or a mapping with "name" and "step"', value)
+        return cls(value["name"], value["step"], value.get("between"), value.get("distinct"))
+
+    @checked
+    def steps(self, value: Number, where: str = "value") -> int:
+        """How many steps an amount is.
+
+        Raises:
+            OutOfRange: for one that is no multiple of the step.
+        """
+        number = written_number(value, where) / self.step
+        if number.denominator != 1:
+            remedy = "Round it, or choose a finer step."
+            raise OutOfRange(f"{where} must be a multiple of the step {self.text(1)}", came=value, remedy=remedy)
+        return number.numerator
+
+    def text(self, steps: int | Fraction) -> str:
+        """So many steps as a decimal; as a fraction where that does not end."""
+        return decimal_text(steps * self.step)
+
+    def number(self, steps: int | Fraction) -> int | float:
+        """So many steps as a number: an int where whole steps of a whole width are meant, else the nearest float."""
+        value = steps * self.step
+        return int(value) if self.step.denominator == 1 and isinstance(steps, int) else float(value)
+
+    def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
+        """Whole steps as an array of numbers: integers for a whole step, else the float nearest to each."""
+        over, under = self.step.numerator, self.step.denominator
+        largest = largest_size(steps)
+        fits = largest * over < _FITS
+        scaled = (steps.astype(np.int64 if fits else object)) * over
+        if under == 1:
+            return scaled
+        # Both are floats exactly: their quotient is rounded once.
+        if fits and largest * over < 1 << 53 and under < 1 << 53:
+            return np.asarray(scaled / under, dtype=np.float64)
+        flat = [float(Fraction(int(whole), under)) for whole in scaled.ravel().tolist()]
+        return np.array(flat, dtype=np.float64).reshape(steps.shape)
+
+    def margin(self, steps: int | float) -> int | float:
+        """An error bar of so many steps, in the amount's own unit: exact for whole steps, else rounded up."""
+        if isinstance(steps, int):
+            return self.number(steps)
+        return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps
+
+    def facts(self) -> dict[str, Any]:
+        """Name, step, ends and how many values may be distinct, as JSON values."""
+        ends = {} if self.between is None else {"between": list(map(decimal_text, self.between))}
+        distinct = {} if self.distinct is None else {"distinct": self.distinct}
+        return {"name": self.name, "step": self.text(1), **ends, **distinct}

@@ -1,0 +1,427 @@
+"""The unit of privacy: whom a release protects, and how much of the table that individual can change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypedDict
+
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Rebuilt
+from utmost.core.exact.kinds import checked, named, one_of, wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact, exact_integer, written_number
+from utmost.core.exact.shown import number_words
+from utmost.core.privacy.amount import Amount
+from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
+
+Neighbours = Literal["add-remove", "change-one"]
+"""Which two data sets are neighbours: one individual is added or removed, or one individual's record is replaced."""
+
+# Replacing a record is removing it and then adding another: two steps, each of which must be paid for.
+_LARGEST = 10**100  # the laws take no larger sensitivity either: no query has one, and each digit costs time
+_STATED = {"sensitivity", "cells", "neighbours"}
+_STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Unit(Rebuilt):
+    """One individual, as a table sees it: at most ``cells`` cells, each changed by at most ``sensitivity``.
+
+    Both numbers describe the *presence* of one individual, whichever relation is named: what adding that individual's
+    record to the data changes. Under ``change-one`` a record is replaced, which is removing it and adding another, so a
+    release that is epsilon/2-private for add-remove is epsilon-private for change-one, and the level is divided by
+    twice the cells. Nothing is halved in silence and nobody has to double by hand.
+
+    Args:
+        sensitivity: the most by which one individual's presence changes one cell, > 0; of amounts, in steps.
+        cells: how many of the released cells one individual's presence changes, >= 1, over all released columns.
+        neighbours: "add-remove" or "change-one".
+        amount: of sums what is summed, and in which steps, or whose distinct values are counted; None for counts, and
+            for numbers that have no name.
+        nonnegative: a promise that one individual's presence **lowers no cell**: counts, and sums of what is between 0
+            and the sensitivity. Then a replaced record takes from some cells what it adds to others, the total stays,
+            and a strategy for sums of cells may spend more under "change-one". False where nobody promises it.
+        in_all: the most by which all cells together are changed, at least the sensitivity; None, and where it says no
+            more than the others do, for cells times sensitivity. A strategy has more of the level for each cell then.
+        exactly: a promise that **every** individual is counted with all of this, in ``cells`` cells the sensitivity
+            each (or ``in_all``), and nobody with less: in exactly one cell, say. Then replacing a record leaves the
+            total as it is, and it is public; who is not counted at all would be seen in it. Of "change-one" and
+            ``nonnegative`` alone. False where nobody promises it.
+
+    Raises:
+        OutOfRange, NotANumber: for numbers outside these ranges, and for a relation that has no name here.
+
+    >>> Unit(1, 2).charged, Unit(1, 2, "change-one").charged
+    (2, 4)
+    >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most_of
+    '5000 of spent'
+    >>> Unit(1, 2, "change-one", nonnegative=True)
+    Unit(1, cells=2, neighbours='change-one', nonnegative=True)
+    >>> Unit(20, 30, in_all=100).charged                           # 5 cells of 20, or 30 smaller ones
+    Fraction(5, 1)
+    """
+
+    sensitivity: Fraction
+    cells: int
+    neighbours: Neighbours
+    amount: Amount | None
+    nonnegative: bool
+    in_all: Fraction | None
+    exactly: bool
+
+    @named
+    def __init__(
+        self,
+        sensitivity: Number,
+        cells: Number,
+        neighbours: str = "add-remove",
+        amount: Any = None,
+        nonnegative: bool = False,
+        in_all: Number | None = None,
+        exactly: bool = False,
+    ) -> None:
+        object.__setattr__(self, "sensitivity", _sensitivity(sensitivity))
+        object.__setattr__(self, "cells", _cells(cells))
+        object.__setattr__(self, "neighbours", _neighbours(neighbours))
+        object.__setattr__(self, "amount", None if amount is None else Amount.of(amount))
+        object.__setattr__(self, "nonnegative", _promised(nonnegative))
+        object.__setattr__(self, "in_all", _in_all(in_all, self.sensitivity, self.cells))
+        object.__setattr__(self, "exactly", _promised(exactly, "exactly"))
+        if exactly and (self.neighbours != "change-one" or not nonnegative):
+            remedy = 'Pass neighbours="change-one" and nonnegative=True, too; or leave exactly= out.'
+            raise OutOfRange("a total is public where records are replaced, and none lowers a cell", remedy=remedy)
+        if exactly and self.reach.denominator != 1:
+            required = "everybody is counted with the same whole number, where the total is public"
+            raise OutOfRange(required, came=str(self.reach), where="in_all", remedy="Count in smaller steps.")
+
+    def __repr__(self) -> str:
+        """What can be typed to have it again: whole numbers as they are, others as text, and nothing that is usual."""
+        more = [f"cells={self.cells}"]
+        more += [] if self.neighbours == "add-remove" else [f"neighbours={self.neighbours!r}"]
+        more += [] if self.amount is None else [f"amount={self.amount!r}"]
+        more += ["nonnegative=True"] if self.nonnegative else []
+        more += [] if self.in_all is None else [f"in_all={_typed(self.in_all)}"]
+        more += ["exactly=True"] if self.exactly else []
+        return f"Unit({_typed(self.sensitivity)}, {', '.join(more)})"
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
+        """The unit that `facts` wrote, alone or among other values.
+
+        Raises:
+            OutOfRange, NotANumber, WrongKind: for what describes none.
+
+        >>> unit = Unit(100, 2, amount=Amount("spent", "0.05"))
+        >>> Unit.of_facts(unit.facts()) == unit
+        True
+        """
+        if not isinstance(facts, Mapping) or not set(facts) >= _STATED:
+            raise wrong_kind("facts", f"a mapping with {', '.join(sorted(_STATED))}", facts)
+        numbers = facts["sensitivity"], facts["cells"], facts["neighbours"], facts.get("amount")
+        promised = {name: facts.get(name, False) for name in ("nonnegative", "exactly")}
+        return cls(*numbers, in_all=facts.get("in_all"), **promised)
+
+    def facts(self) -> dict[str, Any]:
+        """The unit as JSON values; the amount of sums alone, and a promise that nobody makes is left out."""
+        amount: dict[str, Any] = {} if self.amount is None else {"amount": self.amount.facts()}
+        amount |= {"nonnegative": True} if self.nonnegative else {}
+        amount |= {} if self.in_all is None else {"in_all": str(self.in_all)}
+        amount |= {"exactly": True} if self.exactly else {}
+        return {"sensitivity": str(self.sensitivity), "cells": self.cells, "neighbours": self.neighbours, **amount}
+
+    @property
+    def step(self) -> Fraction:
+        """The step in which the sensitivity is counted; 1 where nothing else was said."""
+        return Fraction(1) if self.amount is None else self.amount.step
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the two cells along the amount's axis change by no more than the sensitivity in all."""
+        return self.amount is not None and self.amount.between is not None
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether a cell holds how many distinct values occur in it, which does not add over cells."""
+        return self.amount is not None and self.amount.distinct is not None
+
+    @property
+    def needs_sizes(self) -> bool:
+        """Whether it is the sizes of all changes together that are bounded, which pays under geometric noise alone."""
+        return self.is_shared or self.in_all is not None
+
+    @property
+    def leaves_totals(self) -> bool:
+        """Whether a replacement is known to take from one sum what it adds to another: only if nothing is negative."""
+        return self.neighbours == "change-one" and self.nonnegative
+
+    @property
+    def reach(self) -> Fraction:
+        """The most by which one individual's presence changes all cells together."""
+        return self.sensitivity * self.cells if self.in_all is None else self.in_all
+
+    @property
+    def whole_cells(self) -> int:
+        """How many cells one individual's presence can change by all of the sensitivity."""
+        return int(self.reach // self.sensitivity)
+
+    @property
+    def most(self) -> str:
+        """The sensitivity in words, in the amount's own unit, and what bounds all cells together."""
+        return self._most("")
+
+    @property
+    def most_of(self) -> str:
+        """The same, with the name of what is summed: "5000 of paid"."""
+        return self._most(
+            "" if self.amount is None or self.is_distinct or self.is_shared else f" of {self.amount.name}"
+        )
+
+    def _most(self, of: str) -> str:
+        each = f"{self.text(self.sensitivity)}{of}{' in all' if self.is_shared else ''}"
+        return each if self.in_all is None else f"{each}, and all together by at most {self.text(self.in_all)}{of}"
+
+    @checked
+    def many(self, cell: str) -> str:
+        """How many cells one individual changes, in words.
+
+        >>> Unit(1, 2).many("cell")
+        '2 cells'
+        """
+        if not self.is_shared or self.amount is None:
+            return f"{self.cells} {cell}{'s' * (self.cells != 1)}"
+        return f"{self.cells} pair{'s' * (self.cells != 1)} of {cell}s along {self.amount.name!r}"
+
+    @checked
+    def text(self, steps: int | Fraction) -> str:
+        """So many steps in words, in the amount's own unit."""
+        return number_words(exact(steps, "steps")) if self.amount is None else self.amount.text(steps)
+
+    def check_plain(self) -> None:
+        """Check that values come as they are noised, and not in steps.
+
+        Raises:
+            Unsupported: for amounts in steps of another width than 1, and sums and counts that are noised together.
+        """
+        self.check_each_cell("their unit")
+        if self.step != 1:
+            remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
+            raise Unsupported("amounts in steps come in a counted table", came=f"steps of {self.step}", remedy=remedy)
+
+    def check_each_cell(self, came: str) -> None:
+        """Check that cells may be noised one by one, whatever the law: by what one individual changes in each.
+
+        Raises:
+            Unsupported: for sums and counts that are noised together, and where all cells together are bounded.
+        """
+        if self.needs_sizes:
+            what = "sums and counts that are noised together" if self.is_shared else "cells that are bounded in all"
+            remedy = (
+                "Release the counted table by a strategy: with ut.release_workload, in a ledger with strategy=, on the "
+            )
+            remedy += "command line with utmost plan and --plan."
+            raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
+
+    def check_part(self, part: object) -> None:
+        """Check that a table which is a part of others is not charged by what a replacement leaves as it is.
+
+        A replaced record may move from one part to another: it leaves one table and enters the other, and the two
+        releases pay for half a replacement each. So neither may spend its whole level on one record more or less.
+
+        Raises:
+            OutOfRange: for a promise that nothing is negative beside a part, where a record may be replaced.
+        """
+        if part is not None and self.leaves_totals:
+            raise OutOfRange(
+                "a replaced record may move from one part to another, so that parts are charged without nonnegative=",
+                came="both",
+                remedy="Plan for a unit without that promise.",
+            )
+
+    def check_adds(self, *, is_one_cell: bool, came: str) -> None:
+        """Check that numbers of several cells may be added up, where they are to be.
+
+        Args:
+            is_one_cell: whether each answer is of one cell alone, and nothing is added.
+            came: what was asked for, for the message.
+
+        Raises:
+            NotDetermined: for distinct counts: two cells may hold the same value, and how many do no cell says.
+
+        >>> Unit(1, 2).check_adds(is_one_cell=False, came="a total")
+        """
+        if self.is_distinct and not is_one_cell:
+            raise NotDetermined(
+                "numbers of distinct values do not add up over cells, which may have values in common",
+                came=came,
+                remedy="Ask for cells alone; or count anew by the columns that are wanted, the total over no column.",
+            )
+
+    def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
+        """Whole steps as numbers, in the amount's own unit."""
+        return steps if self.amount is None else self.amount.numbers(steps)
+
+    def margin(self, steps: int | float) -> int | float:
+        """An error bar of so many steps, in the amount's own unit."""
+        return steps if self.amount is None else self.amount.margin(steps)
+
+    @property
+    def charged(self) -> int | Fraction:
+        """Into how many equal parts the level is divided: the cells, doubled where a record is replaced.
+
+        Where all cells together are bounded, only as many cells as can be changed by the whole sensitivity, and the
+        part of one that is left over: a fraction.
+        """
+        cells = self.cells if self.in_all is None else self.in_all / self.sensitivity
+        return cells * _STEPS[self.neighbours]
+
+    @property
+    def per_cell_words(self) -> str:
+        """The part of the level that each cell's own noise would have.
+
+        >>> Unit(1, 4).per_cell_words
+        '1/4'
+        """
+        return str(1 / Fraction(self.charged))
+
+    @property
+    def charged_facts(self) -> int | str:
+        """`charged` as a JSON value."""
+        return self.charged if isinstance(self.charged, int) else str(self.charged)
+
+    @checked
+    def per_cell(self, level: Level) -> Level:
+        """The level of each cell's own noise when the whole table may spend ``level``.
+
+        If one individual changes at most k cells by at most D each, noise of level epsilon/k with sensitivity D on
+        every cell makes the table epsilon-private. So does *geometric* noise of level epsilon D/P where the sizes of
+        all changes add up to at most P.
+
+        >>> from utmost.exact import level
+        >>> Unit(1, 2, "change-one").per_cell(level(epsilon=1)).epsilon
+        Fraction(1, 4)
+        """
+        return level.scaled(Fraction(1, self.charged))
+
+
+class RowWords(TypedDict, total=False):
+    """The words that say what one individual changes, where it is the cells of one row: see `Unit`."""
+
+    unit: Unit | None
+    sensitivity: Number | None
+    neighbours: str | None
+
+
+class UnitWords(RowWords, total=False):
+    """The words that say what one individual changes, by name: see `read_unit`."""
+
+    cells: Number | None
+
+
+def read_unit(
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
+    amount: Any = None,
+    *,
+    needs: tuple[str, ...] = ("sensitivity", "cells"),
+) -> Unit:
+    """The unit of privacy, given whole or by its numbers.
+
+    Args:
+        unit: the unit; or None, and the other four say it.
+        sensitivity, cells, neighbours, amount: as for `Unit`; where left out 1, 1, "add-remove" and none.
+        needs: which of these must not be left out where no unit is given.
+
+    Raises:
+        OutOfRange: for a unit beside any of the four, and for neither.
+        WrongKind: for a unit that is none.
+
+    >>> read_unit(Unit(1, 2)) == read_unit(None, 1, 2)
+    True
+    """
+    numbers = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours, "amount": amount}
+    if unit is not None:
+        named = [f"{name}=" for name, value in numbers.items() if value is not None]
+        if not isinstance(unit, Unit):
+            raise wrong_kind("unit", "a Unit", unit)
+        if named:
+            remedy = "Pass unit= alone, or the others."
+            raise OutOfRange(
+                "what one individual changes is said once", came=f"unit= and {', '.join(named)}", remedy=remedy
+            )
+        # What is promised beside the numbers is of use to the strategies of sums alone.
+        return Unit(unit.sensitivity, unit.cells, unit.neighbours, unit.amount, in_all=unit.in_all)
+    missing = [f"{name}=" for name in needs if numbers[name] is None]
+    if missing:
+        remedy = "Pass unit=ut.Unit(sensitivity, cells), or the numbers themselves."
+        raise OutOfRange(
+            "a release must say what one individual changes", came=f"no {' and no '.join(missing)}", remedy=remedy
+        )
+    return Unit(
+        1 if sensitivity is None else sensitivity,
+        1 if cells is None else cells,
+        "add-remove" if neighbours is None else neighbours,
+        amount,
+    )
+
+
+def _typed(number: Fraction) -> str:
+    """A number as it can be typed: 3, or '3/2'."""
+    return str(number) if number.denominator == 1 else repr(str(number))
+
+
+def _sensitivity(value: Number) -> Fraction:
+    number = written_number(value, "sensitivity")
+    above, below = number.numerator, number.denominator
+    if above > 0 and not (below <= above * _LARGEST and above <= below * _LARGEST):
+        raise OutOfRange(
+            "sensitivity must lie between 1e-100 and 1e100", came="another", remedy="Count in other units."
+        )
+    if number <= 0:
+        raise OutOfRange(
+            "sensitivity must be positive",
+            came=value,
+            remedy="Give the most by which one individual changes one cell: 1 for a count.",
+        )
+    return number
+
+
+def _cells(value: Number) -> int:
+    try:
+        number = exact_integer(value, "cells")
+    except NotANumber as error:
+        raise OutOfRange("cells must be an integer", came=error.came) from None
+    if number > _LARGEST:
+        raise OutOfRange("cells must be at most 1e100", came="more")
+    if number < 1:
+        raise OutOfRange(
+            "cells must be at least 1",
+            came=value,
+            remedy="Give how many of the released cells one individual changes, over all released columns.",
+        )
+    return number
+
+
+def _promised(value: bool, name: str = "nonnegative") -> bool:
+    if value is not True and value is not False:
+        remedy = "Pass True where one individual's presence lowers no cell."
+        raise OutOfRange(f"{name} must be true or false", came=value, remedy=remedy)
+    return value
+
+
+def _in_all(value: Number | None, sensitivity: Fraction, cells: int) -> Fraction | None:
+    if value is None:
+        return None
+    number = written_number(value, "in_all")
+    if number < sensitivity:
+        remedy = "Give the most by which one individual changes all cells together; or a smaller sensitivity."
+        raise OutOfRange("in_all must be at least the sensitivity", came=value, where="in_all", remedy=remedy)
+    return None if number >= sensitivity * cells else number
+
+
+def _neighbours(value: str) -> Neighbours:
+    remedy = "add-remove: one individual is added or removed; change-one: one individual's record is replaced."
+    relation: Neighbours = one_of(value, Neighbours, "neighbours", remedy=remedy)
+    return relation

@@ -1,0 +1,353 @@
+"""Exact optima of rational linear programs, from the basis that the solver ends with; or proofs that there is none.
+
+The basis that HiGHS ends with is nearly always exactly optimal. Where it is not, the solver is asked again for the
+difference to its own answer, magnified until the error can be seen (iterative refinement); and where that does not end,
+the simplex method goes on in rationals, by Bland's rule.
+
+Rows become variables r = A x, so that a basis is a choice of as many of the variables (x, r) as there are rows, and
+``[A, -I] (x, r) = 0`` gives their values once the others stand at bounds.
+"""
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.arrays import objects
+from utmost.core.exact.linear_algebra import solve_sparse
+from utmost.core.programs.highs import InfeasibleProgram, last_basis, solve
+from utmost.core.programs.linear_program import (
+    AT_LOWER,
+    AT_UPPER,
+    BASIC,
+    FREE,
+    Basis,
+    ColumnBounds,
+    LinearProgram,
+    LinearSolution,
+    Vector,
+)
+from utmost.errors import SolverFailed
+
+_MOST_PIVOTS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class StandardForm:
+    """[A, -I] by columns, with the cost and bounds of all variables (x, r), in rationals."""
+
+    columns: list[dict[int, Fraction]]
+    cost: list[Fraction]
+    lower: list[Any]
+    upper: list[Any]
+    rows: int
+
+    @classmethod
+    def of(cls, program: LinearProgram) -> "StandardForm":
+        """The form of a program; floats are read as the rationals that they are."""
+        m, n = program.shape
+        columns: list[dict[int, Fraction]] = [{} for _ in range(n)]
+        for i in range(m):
+            for j, value in zip(*(part.tolist() for part in program.row(i)), strict=True):
+                columns[j][i] = columns[j].get(i, Fraction(0)) + Fraction(value)
+        # The row's own variable r_i, with the row's bounds: a basis then always has as many variables as rows.
+        columns += [{i: Fraction(-1)} for i in range(m)]
+        lower = [*program.column_lower.tolist(), *program.lower.tolist()]
+        upper = [*program.column_upper.tolist(), *program.upper.tolist()]
+        cost = [*(Fraction(c) for c in program.cost.tolist()), *[Fraction(0)] * m]
+        return cls(columns, cost, [_rational(b) for b in lower], [_rational(b) for b in upper], m)
+
+
+class BasicSolution:
+    """A basis with its exact values and reduced costs."""
+
+    def __init__(self, form: StandardForm, places: list[int], cost: list[Fraction]) -> None:
+        self.form, self.cost = form, cost
+        self.places = [self._settled(j, place) for j, place in enumerate(places)]
+        self.basic = [j for j, place in enumerate(self.places) if place == BASIC]
+        if len(self.basic) != form.rows:
+            raise SolverFailed(f"a basis of {form.rows} rows must have as many basic variables", came=len(self.basic))
+        self.values = [Fraction(0) if place == BASIC else self._bound(j) for j, place in enumerate(self.places)]
+        # What the nonbasic variables contribute goes to the right-hand side; most stand at 0 and cost nothing.
+        moved = [Fraction(0)] * form.rows
+        for j, value in enumerate(self.values):
+            if value:
+                for i, a in form.columns[j].items():
+                    moved[i] -= a * value
+        for j, value in zip(self.basic, self.forward(moved), strict=True):
+            self.values[j] = value
+        self.duals = self.backward([cost[j] for j in self.basic])
+        self.reduced = [c - _dot(column, self.duals) for c, column in zip(cost, form.columns, strict=True)]
+
+    def forward(self, right: list[Fraction]) -> list[Fraction]:
+        """B^{-1} right."""
+        rows: list[dict[int, Fraction]] = [{} for _ in range(self.form.rows)]
+        for k, j in enumerate(self.basic):
+            for i, value in self.form.columns[j].items():
+                rows[i][k] = value
+        return solve_sparse(rows, right)
+
+    def backward(self, right: list[Fraction]) -> list[Fraction]:
+        """B^{-T} right."""
+        return solve_sparse([self.form.columns[j] for j in self.basic], right)
+
+    def is_wrong(self, j: int, reduced: Fraction) -> bool:
+        """Whether the sign of a reduced cost says that nonbasic variable j should move."""
+        # A fixed variable cannot move, so that no reduced cost of it is wrong.
+        if self.places[j] == BASIC or self.form.lower[j] == self.form.upper[j]:
+            return False
+        return {AT_LOWER: reduced < 0, AT_UPPER: reduced > 0, FREE: reduced != 0}[self.places[j]]
+
+    def primal_fault(self) -> int | None:
+        """The first basic variable outside its bounds."""
+        lower, upper = self.form.lower, self.form.upper
+        return next((j for j in self.basic if not lower[j] <= self.values[j] <= upper[j]), None)
+
+    def dual_fault(self) -> int | None:
+        """The first nonbasic variable whose reduced cost has the wrong sign."""
+        return next((j for j, d in enumerate(self.reduced) if self.is_wrong(j, d)), None)
+
+    def primal_error(self) -> Fraction:
+        """By how much a basic variable breaks its bound, at most."""
+        lower, upper = self.form.lower, self.form.upper
+        return max(
+            (max(lower[j] - self.values[j], self.values[j] - upper[j], 0) for j in self.basic), default=Fraction(0)
+        )
+
+    def dual_error(self) -> Fraction:
+        """The largest reduced cost of the wrong sign."""
+        return max((abs(d) for j, d in enumerate(self.reduced) if self.is_wrong(j, d)), default=Fraction(0))
+
+    def basis(self, program: LinearProgram) -> Basis:
+        """The places of variables and rows."""
+        n = program.shape[1]
+        return Basis(np.array(self.places[:n]), np.array(self.places[n:]))
+
+    def exchanged(self, entering: int, leaving: int, place: int) -> "BasicSolution":
+        """The neighbouring basis."""
+        places = list(self.places)
+        places[leaving] = place
+        if entering != leaving:
+            places[entering] = BASIC
+        return BasicSolution(self.form, places, self.cost)
+
+    def solution(self, program: LinearProgram) -> LinearSolution:
+        """The state as a solution."""
+        _, n = program.shape
+        value = sum((c * x for c, x in zip(self.cost, self.values, strict=True)), Fraction(0))
+        return LinearSolution(
+            value, objects(self.values[:n]), objects(self.duals), objects(self.reduced[:n]), self.basis(program)
+        )
+
+    def _settled(self, j: int, place: int) -> int:
+        """A nonbasic place at a bound that exists."""
+        if place == BASIC:
+            return BASIC
+        finite = [math.isfinite(self.form.lower[j]), math.isfinite(self.form.upper[j])]
+        if place == AT_UPPER and finite[1]:
+            return AT_UPPER
+        return AT_LOWER if finite[0] else AT_UPPER if finite[1] else FREE
+
+    def _bound(self, j: int) -> Any:
+        return {AT_LOWER: self.form.lower[j], AT_UPPER: self.form.upper[j], FREE: Fraction(0)}[self.places[j]]
+
+
+def carried_on(state: BasicSolution) -> BasicSolution:
+    """Pivots until neither primal nor dual is at fault; needs one of them without fault, and keeps it so."""
+    # Bland's rule, the first at fault, ends without a cycle; the bound is for programs that would take days.
+    for _ in range(_MOST_PIVOTS):
+        leaving, entering = state.primal_fault(), state.dual_fault()
+        if leaving is not None:
+            state = _dual_pivot(state, leaving)
+        elif entering is not None:
+            state = _primal_pivot(state, entering)
+        else:
+            return state
+    raise SolverFailed("the exact simplex method must end", came=f"{_MOST_PIVOTS} pivots")
+
+
+def _dual_pivot(state: BasicSolution, leaving: int) -> BasicSolution:
+    """The leaving variable goes to the bound that it breaks; the entering one has the least ratio of reduced costs."""
+    form = state.form
+    falls = state.values[leaving] > form.upper[leaving]
+    unit = [Fraction(int(j == leaving)) for j in state.basic]
+    ray = state.backward(unit)
+    best: tuple[Fraction, int] | None = None
+    for j, place in enumerate(state.places):
+        if place == BASIC or form.lower[j] == form.upper[j]:
+            continue
+        slope = _dot(form.columns[j], ray) * (1 if falls else -1)
+        if (slope > 0 and place in (AT_LOWER, FREE)) or (slope < 0 and place in (AT_UPPER, FREE)):
+            ratio = abs(state.reduced[j] / slope)
+            # Ties by the lowest number: Bland's rule again.
+            best = min(best, (ratio, j)) if best else (ratio, j)
+    if best is None:
+        error = InfeasibleProgram("the program must have a feasible point")
+        sign = 1 if falls else -1
+        # No variable can help this row: its multipliers are the proof, which `farkas_gap` checks.
+        error.ray = objects([sign * y for y in ray])
+        raise error
+    return state.exchanged(best[1], leaving, AT_UPPER if falls else AT_LOWER)
+
+
+def _primal_pivot(state: BasicSolution, entering: int) -> BasicSolution:
+    """The entering variable moves until the first basic variable, or itself, reaches a bound."""
+    form = state.form
+    up = state.reduced[entering] < 0
+    column = [form.columns[entering].get(i, Fraction(0)) for i in range(form.rows)]
+    rates = [(-z if up else z) for z in state.forward(column)]
+    own = form.upper[entering] - form.lower[entering]
+    # It may reach its own other bound first: then nothing leaves the basis.
+    best = (own, entering, AT_UPPER if up else AT_LOWER) if math.isfinite(own) else None
+    for j, rate in zip(state.basic, rates, strict=True):
+        bound = form.upper[j] if rate > 0 else form.lower[j]
+        if rate and math.isfinite(bound):
+            step = ((bound - state.values[j]) / rate, j, AT_UPPER if rate > 0 else AT_LOWER)
+            best = min(best, step) if best else step
+    if best is None:
+        raise SolverFailed("the program must be bounded")
+    return state.exchanged(entering, best[1], best[2])
+
+
+def _dot(column: dict[int, Fraction], duals: list[Fraction]) -> Fraction:
+    return sum((value * duals[i] for i, value in column.items()), Fraction(0))
+
+
+def _rational(bound: Any) -> Any:
+    return Fraction(bound) if math.isfinite(bound) else float(bound)
+
+
+_ROUNDS = 12
+# Of a program whose residuals are magnified: what it finds is a basis only, and is made exact afterwards.
+_MAGNIFIED_TOLERANCE = 1e-7
+_FAR = Fraction(10**9)
+
+
+def solve_exactly(program: LinearProgram) -> LinearSolution:
+    """An optimal vertex of a rational program, with exact value, primal and dual.
+
+    A float program is read as the rationals that its floats are.
+
+    Raises:
+        InfeasibleProgram: when there is no feasible point, which is proved in rationals; see `farkas_ray`.
+        SolverFailed: when the program is unbounded.
+
+    >>> from utmost.exact import as_array
+    >>> c, a, b = as_array([1, 1]), as_array([3, 1]), as_array([1])
+    >>> thirds = LinearProgram.of_triplets(c, [0, 0], [0, 1], a, lower=b, upper=[math.inf])
+    >>> found = solve_exactly(thirds)
+    >>> found.value, found.primal.tolist(), found.duals.tolist()
+    (Fraction(1, 3), [Fraction(1, 3), Fraction(0, 1)], [Fraction(1, 3)])
+    """
+    try:
+        return exact_vertex(program, solve(program).basis)
+    except (InfeasibleProgram, SolverFailed):  # floats that see no optimum, or a singular basis, prove nothing
+        return _settled(program)
+
+
+def _settled(program: LinearProgram) -> LinearSolution:
+    """The exact optimum, or the proof that there is none: a feasible basis first, whatever it costs."""
+    form, free = StandardForm.of(program), [Fraction(0)] * sum(program.shape)
+    # Without a cost every basis is dual feasible, so that the dual method ends in a feasible one, or with the proof.
+    first = carried_on(_somewhere(program, form, free))
+    return carried_on(BasicSolution(form, first.places, form.cost)).solution(program)
+
+
+def _somewhere(program: LinearProgram, form: StandardForm, cost: list[Fraction]) -> BasicSolution:
+    """The basis where floats stop; that of the rows where they keep none, or a singular one."""
+    basis = last_basis(program)
+    if basis is not None:
+        with suppress(SolverFailed):
+            return BasicSolution(form, [*basis.columns.tolist(), *basis.rows.tolist()], cost)
+    return BasicSolution(form, [AT_LOWER] * program.shape[1] + [BASIC] * program.shape[0], cost)
+
+
+def exact_vertex(program: LinearProgram, basis: Basis) -> LinearSolution:
+    """The exact optimal vertex reached from a basis, which is usually the one that the basis describes.
+
+    Cost: two sparse rational solves for the basis, and as many for each round of refinement that it takes.
+    """
+    form = StandardForm.of(program)
+    places = [*basis.columns.tolist(), *basis.rows.tolist()]
+    state = _refined(program, form, BasicSolution(form, places, form.cost))
+    if state.primal_fault() is not None and state.dual_fault() is not None:
+        numbered = enumerate(zip(state.cost, state.reduced, strict=True))
+        # Costs moved so that no reduced cost is wrong: feasible first, then the true costs from there.
+        shifted = [c - d if state.is_wrong(j, d) else c for j, (c, d) in numbered]
+        state = BasicSolution(form, carried_on(BasicSolution(form, state.places, shifted)).places, form.cost)
+    return carried_on(state).solution(program)
+
+
+def _refined(program: LinearProgram, form: StandardForm, state: BasicSolution) -> BasicSolution:
+    """The state at a basis of the magnified difference program, round by round, until its basis is exactly optimal."""
+    for _ in range(_ROUNDS):
+        if state.primal_fault() is None and state.dual_fault() is None:
+            break
+        try:
+            places = solve(_magnified(program, state), state.basis(program), _MAGNIFIED_TOLERANCE).basis
+            state = BasicSolution(form, [*places.columns.tolist(), *places.rows.tolist()], form.cost)
+        except SolverFailed:
+            break
+    return state
+
+
+def _magnified(program: LinearProgram, state: BasicSolution) -> LinearProgram:
+    """The program for a multiple of x less the state's x: bounds moved and magnified, reduced costs as costs."""
+    # Both errors become about 1, which the solver sees; the basis is all that is taken from it.
+    n, by, dearer = program.shape[1], _power_above(state.primal_error()), _power_above(state.dual_error())
+    low, high = (
+        objects(_near(by * (b - v)) if math.isfinite(b) else b for b, v in zip(side, state.values, strict=True))
+        for side in (state.form.lower, state.form.upper)
+    )
+    cost = objects(_near(dearer * d) for d in state.reduced[:n])
+    return LinearProgram(cost, program.starts, program.columns, program.values, low[n:], high[n:], low[:n], high[:n])
+
+
+def _near(number: Fraction) -> Fraction:
+    """A bound or cost drawn in to where the solver can still see it: what lies beyond is left for a later round."""
+    return max(-_FAR, min(_FAR, number))
+
+
+def _power_above(error: Any) -> Fraction:
+    """A power of two near 1/error, 1 where there is none."""
+    places = error.denominator.bit_length() - error.numerator.bit_length() if error else 0
+    return Fraction(2) ** max(0, places)
+
+
+def farkas_ray(program: LinearProgram) -> Vector | None:
+    """Exact multipliers (rows,) that prove a program infeasible, or None when it is feasible.
+
+    They are the duals of the program that pays for every violated row. `farkas_gap` checks them.
+    """
+    m, n = program.shape
+    exact = StandardForm.of(program)
+    entries = [(i, j, value) for j in range(n) for i, value in exact.columns[j].items()]
+    # Each row may be violated up or down, at a price of 1: a program that is always feasible.
+    entries += [(i, n + sign * m + i, Fraction(1 - 2 * sign)) for i in range(m) for sign in (0, 1)]
+    rows, columns = [int(entry[0]) for entry in entries], [int(entry[1]) for entry in entries]
+    values = objects(entry[2] for entry in entries)
+    cost = [Fraction(0)] * n + [Fraction(1)] * (2 * m)
+    below = [*exact.lower[:n], *[Fraction(0)] * (2 * m)]
+    above = [*exact.upper[:n], *[math.inf] * (2 * m)]
+    low, high = objects(exact.lower[n:]), objects(exact.upper[n:])
+    within: ColumnBounds = {"column_lower": objects(below), "column_upper": objects(above)}
+    paid = LinearProgram.of_triplets(objects(cost), rows, columns, values, low, high, **within)
+    solution = solve_exactly(paid)
+    return solution.duals if solution.value > 0 else None
+
+
+def farkas_gap(program: LinearProgram, ray: Vector) -> Any:
+    """A number that is positive only if the ray proves the program infeasible.
+
+    For every x, ``ray . (A x)`` is at least the least that the rows allow and at most the most that the variables'
+    bounds allow; the gap is the first less the second.
+    """
+    form = StandardForm.of(program)
+    n = program.shape[1]
+    need = sum((y * (form.lower[n + i] if y > 0 else form.upper[n + i]) for i, y in enumerate(ray) if y), Fraction(0))
+    slopes = [sum((value * ray[i] for i, value in form.columns[j].items()), Fraction(0)) for j in range(n)]
+    most = sum((s * (form.upper[j] if s > 0 else form.lower[j]) for j, s in enumerate(slopes) if s), Fraction(0))
+    return need - most

@@ -1,0 +1,452 @@
+"""The one way to the solver: HiGHS' simplex method, through the package ``highspy``.
+
+`solve` gives a vertex in floats; `utmost.programs.solve_exactly` carries a rational program on to its
+exact optimum. It is loaded when the first program is solved: a release solves none.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import cache
+from threading import Event, Lock, current_thread, main_thread
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.programs.linear_program import (
+    AT_LOWER,
+    AT_UPPER,
+    BASIC,
+    Basis,
+    LinearProgram,
+    LinearSolution,
+    Vector,
+    some_of,
+)
+from utmost.errors import Infeasible, SolverFailed
+
+__all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "solve"]
+
+TOLERANCE = 1e-10
+_UNIT = 2.0**16
+_WORTH = 1e-9  # of a variable: by less it is tied, for all that floats can say
+_LONG = 2_000  # rows or variables from which a solution may take seconds, and Ctrl-C is heard within it
+_TURN = 0.1  # seconds after which Windows hears Ctrl-C; elsewhere it is heard at once
+_STDOUT = 1
+_STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strategy": 4, "simplex_scale_strategy": 0})
+
+
+_pointing = Lock()
+"""Held while file descriptor 1 points elsewhere: there is one for all threads."""
+if hasattr(os, "register_at_fork"):  # a process that is forked meanwhile would never have its output back
+    os.register_at_fork(before=_pointing.acquire, after_in_parent=_pointing.release, after_in_child=_pointing.release)
+
+
+class InfeasibleProgram(Infeasible):
+    """A linear program without a feasible point.
+
+    Attributes:
+        ray: (rows,) multipliers of a Farkas certificate, floats, or None where the solver gave none;
+            `utmost.core.programs.exact_optima.farkas_ray` computes an exact one.
+    """
+
+    ray: Vector | None = None
+
+
+def solve(program: LinearProgram, start: Basis | None = None, tolerance: float = TOLERANCE) -> LinearSolution:
+    """An optimal vertex in float64, by HiGHS' simplex method at tolerance 1e-10 and without presolve.
+
+    A rational program is rounded to nearest first. The answer is as good as floats are: it is evidence of nothing until
+    it has been repaired or carried on exactly.
+
+    Args:
+        program: the program.
+        start: a basis to start from, of this program or of one with the same matrix.
+        tolerance: how far the solver may break a bound, at least 1e-10; at HiGHS' default of 1e-7 values come out below
+            the true optimum.
+
+    Raises:
+        InfeasibleProgram: when there is no feasible point.
+        SolverFailed: for every other status than optimal (unbounded included).
+
+    >>> found = solve(LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf]))
+    >>> found.value, found.primal.tolist(), found.duals.tolist()
+    (1.0, [1.0, 0.0], [1.0])
+    """
+    import highspy
+
+    statuses = []
+    # Where one way is numerically stuck another seldom is: dual first, then primal, then primal without scaling.
+    for strategy in _STRATEGIES:
+        highs = _loaded(program, strategy, tolerance)
+        if start is not None:
+            # Near the optimum of the last program a few pivots suffice, where a cold start takes as many as rows.
+            highs.setBasis(_basis(start))
+        _run(highs)
+        status = highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kOptimal and highs.getBasis().valid:
+            return _solution(highs)
+        if status == highspy.HighsModelStatus.kInfeasible:
+            raise _infeasible(highs, program)
+        statuses.append(highs.modelStatusToString(status))
+    raise SolverFailed("the program must be solved to optimality", came=", ".join(statuses), where="HiGHS")
+
+
+def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolution:
+    """`solve`, from some rows on: those that the optimum breaks are added until it breaks none.
+
+    For programs of many more rows than variables, nearly all of which are slack. What is solved is the dual, whose
+    basis has the size of the variables, by the primal simplex method, for which a new row is only one more column.
+    Bounds and costs are magnified by 2^16, so that what the solver leaves of them is some 1e-15. Programs with ranges,
+    or variables of other bounds than 0 below, are left to `solve`.
+
+    Args:
+        program: in floats.
+        first: which rows to begin with.
+
+    >>> program = LinearProgram.of_triplets([1.0], [0, 1], [0, 0], [1.0, 1.0], lower=[1, 2], upper=[np.inf, np.inf])
+    >>> solution = solve_by_rows(program, np.array([0]))
+    >>> solution.value, solution.primal.tolist(), solution.basis.rows.tolist()
+    (2.0, [2.0], [1, 0])
+    """
+    import highspy
+
+    if not _has_plain_dual(program):
+        return solve(program)
+    (m, n), rows = program.shape, first
+    highs, is_in = _solver({"simplex_strategy": 4}, TOLERANCE), np.zeros(m, dtype=bool)
+    nothing = np.empty(0, dtype=np.int32)
+    highs.addRows(n, np.full(n, -np.inf), _UNIT * program.cost, 0, np.zeros(n, dtype=np.int32), nothing, np.empty(0))
+    added = first
+    while True:
+        is_in[added] = True
+        highs.addCols(added.size, *_columns_of_dual(program, added))
+        _run(highs)
+        # Part of the rows may be unbounded where all are not: the whole program then decides.
+        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or not highs.getBasis().valid:
+            return solve(program)
+        solution = highs.getSolution()
+        primal = np.array(solution.row_dual) / -_UNIT
+        sums = program.product(primal)
+        # The dual was scaled, and with it what the solver grants.
+        broken = (sums < program.lower - TOLERANCE / _UNIT) | (sums > program.upper + TOLERANCE / _UNIT)
+        added = np.flatnonzero(broken & ~is_in)
+        if added.size == 0:
+            break
+        rows = np.concatenate([rows, added])
+    duals, places, basic = np.zeros(m), np.full(m, BASIC, dtype=np.int8), np.full(n, BASIC, dtype=np.int8)
+    duals[rows] = np.array(solution.col_value) / _UNIT
+    # A variable is basic where its row of the dual is tight, and a row where its multiplier is not: those of the dual
+    # come by number, its columns from 0 on and its rows from -1 down.
+    _, own = highs.getBasicVariables()
+    own = np.array(own)
+    tight = rows[own[own >= 0]]
+    places[tight] = np.where(np.isfinite(program.lower[tight]), AT_LOWER, AT_UPPER)
+    basic[-1 - own[own < 0]] = AT_LOWER
+    primal = np.where(primal <= TOLERANCE / _UNIT, 0.0, primal)
+    reduced = program.cost - program.transposed_product(duals)
+    return LinearSolution(float((program.cost * primal).sum()), primal, duals, reduced, Basis(basic, places))
+
+
+def solve_by_columns(
+    program: LinearProgram, start: Vector, first: NDArray[np.intp], most_steps: int
+) -> tuple[Vector, Vector]:
+    """An optimal vertex and its duals, from a point of which every variable is at a bound, over some variables first.
+
+    The others stay at their bounds; those that the duals say would better it are added until there are none. For
+    programs of many more variables than rows, of which ``start`` is nearly optimal: the primal simplex method begins
+    there.
+
+    Args:
+        program: in floats.
+        start: (n,) a feasible point.
+        first: which variables to begin with.
+        most_steps: of the simplex method, each time.
+
+    Raises:
+        SolverFailed: for every other status than optimal, the limit of steps among them.
+
+    >>> boxed = {"column_lower": [0, 0], "column_upper": [1, 1]}
+    >>> program = LinearProgram.of_triplets([2.0, 1.0], [0, 0], [0, 1], [1, 1], lower=[1], upper=[1], **boxed)
+    >>> solve_by_columns(program, np.array([1.0, 0.0]), np.array([0]), 10)[0].tolist()
+    [0.0, 1.0]
+    """
+    import highspy
+
+    (m, n), matrix, rows = program.shape, program.by_columns(), np.arange(program.shape[0], dtype=np.int32)
+    highs, is_in, added = _solver({"simplex_strategy": 4}, TOLERANCE), np.zeros(n, dtype=bool), first
+    highs.setOptionValue("simplex_iteration_limit", most_steps)
+    nothing, columns = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.intp)
+    highs.addRows(m, program.lower, program.upper, 0, np.zeros(m, dtype=np.int32), nothing, np.empty(0))
+    primal, is_high = start.astype(np.float64), start == program.column_upper
+    while True:
+        is_in[added] = True
+        columns = np.concatenate([columns, added])
+        outside = program.product(np.where(is_in, 0.0, primal))
+        highs.changeRowsBounds(m, rows, program.lower - outside, program.upper - outside)
+        starts, entries, values = some_of(matrix, added)
+        ends = program.column_lower[added], program.column_upper[added]
+        sparse = starts[:-1].astype(np.int32), entries.astype(np.int32), values
+        highs.addCols(added.size, program.cost[added], *ends, entries.size, *sparse)
+        places = np.where(is_high[added], AT_UPPER, AT_LOWER)
+        if columns.size > added.size:
+            basis = highs.getBasis()
+            rows_at = _codes(basis.row_status)
+            places = np.concatenate([_codes(basis.col_status)[: -added.size], places])
+        else:
+            rows_at = np.full(m, BASIC)
+        highs.setBasis(_basis(Basis(places, rows_at)))
+        _run(highs)
+        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            status = highs.modelStatusToString(highs.getModelStatus())
+            raise SolverFailed("the program must be solved to optimality", came=status, where="HiGHS")
+        duals = np.array(highs.getSolution().row_dual)
+        gain = np.where(is_high, 1.0, -1.0) * (program.cost - program.transposed_product(duals))
+        added = np.flatnonzero(~is_in & (gain > _WORTH))
+        if added.size == 0:
+            break
+        # A basis has one variable a row: more of them at once are rarely needed.
+        if added.size > m:
+            added = np.sort(added[np.argsort(-gain[added], kind="stable")[:m]])
+    ends = program.column_lower[columns], program.column_upper[columns]
+    primal[columns] = np.clip(highs.getSolution().col_value, *ends) + 0.0  # no zero with a sign
+    return primal, duals
+
+
+def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
+    """An optimal point and its duals in float64, by HiGHS' interior point method: a vertex only where it is alone.
+
+    For programs of many more variables than rows with ties everywhere, in which simplex methods stall. Its primal is
+    moved between the bounds of the variables; how much it breaks those of the rows, and how far it is from the least,
+    the caller reads off (`LinearProgram.least_by`).
+
+    Raises:
+        SolverFailed: for every other status than optimal.
+
+    >>> program = LinearProgram.of_triplets([1, 1], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf])
+    >>> primal, duals = solve_inside(program)
+    >>> primal.round(6).tolist(), duals.round(6).tolist()
+    ([0.5, 0.5], [1.0])
+    """
+    import highspy
+
+    highs = _loaded(program, {}, TOLERANCE)
+    highs.setOptionValue("solver", "ipm")
+    # A vertex is not wanted, and to find one from an interior point takes longer than the point.
+    highs.setOptionValue("run_crossover", "off")
+    _run(highs)
+    status, solution = highs.getModelStatus(), highs.getSolution()
+    if status != highspy.HighsModelStatus.kOptimal:
+        raise SolverFailed(
+            "the program must be solved to optimality", came=highs.modelStatusToString(status), where="HiGHS"
+        )
+    primal = np.clip(np.array(solution.col_value), _floats(program.column_lower), _floats(program.column_upper))
+    return primal, np.array(solution.row_dual, dtype=np.float64)
+
+
+def solve_whole(program: LinearProgram) -> Vector:
+    """A point of whole numbers, the least if 10 000 nodes of HiGHS' branch and bound find it, else a good one.
+
+    Raises:
+        InfeasibleProgram: when there is no feasible point of whole numbers.
+        SolverFailed: where none was found.
+
+    >>> solve_whole(LinearProgram.of_triplets([2, 2.5], [0, 0], [0, 1], [2, 3], lower=[7], upper=[np.inf])).tolist()
+    [2.0, 1.0]
+    """
+    import highspy
+
+    highs = _loaded(program, {"solver": "choose", "presolve": "on"}, 1e-9)  # a whole number needs no ten digits
+    highs.setOptionValue("mip_max_nodes", 10_000)
+    variables = np.arange(program.shape[1], dtype=np.int32)
+    highs.changeColsIntegrality(variables.size, variables, np.ones(variables.size, dtype=np.uint8))
+    _run(highs, is_long=True)  # of few variables too
+    status = highs.getModelStatus()
+    if status == highspy.HighsModelStatus.kInfeasible:
+        raise _infeasible(highs, program)
+    primal = np.rint(np.array(highs.getSolution().col_value, dtype=np.float64))
+    if primal.size != variables.size or not np.isfinite(highs.getInfo().objective_function_value):
+        raise SolverFailed("whole numbers must be found", came=highs.modelStatusToString(status), where="HiGHS")
+    return primal
+
+
+def last_basis(program: LinearProgram) -> Basis | None:
+    """Where the solver stops, whatever it says of the program; None where it keeps no basis."""
+    try:
+        highs = _loaded(program, _STRATEGIES[0], TOLERANCE)
+    except SolverFailed:
+        return None
+    _run(highs)
+    basis = highs.getBasis()
+    return Basis(_codes(basis.col_status), _codes(basis.row_status)) if basis.valid else None
+
+
+def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance: float) -> Any:
+    """A silent solver that holds the program."""
+    import highspy
+
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = program.shape
+    model.col_cost_, model.row_lower_, model.row_upper_ = (
+        _floats(v) for v in (program.cost, program.lower, program.upper)
+    )
+    model.col_lower_, model.col_upper_ = _floats(program.column_lower), _floats(program.column_upper)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_ = program.starts.astype(np.int32), program.columns.astype(np.int32)
+    model.a_matrix_.value_ = _floats(program.values)
+    highs = _solver(strategy, tolerance)
+    if highs.passModel(model) == highspy.HighsStatus.kError:
+        raise SolverFailed("the program must be accepted by the solver", where="HiGHS")
+    return highs
+
+
+def _solver(strategy: Mapping[str, int | str], tolerance: float) -> Any:
+    """A silent solver without a program."""
+    import highspy
+
+    with _silent_stdout():  # from 1.16 on a new solver prints its name, before it can be told not to
+        highs = highspy.Highs()
+    # One thread and no presolve: the same vertex on every machine, and its duals are those of the program as it is.
+    options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
+    tolerances = {
+        "primal_feasibility_tolerance": tolerance,
+        "dual_feasibility_tolerance": tolerance,
+        "small_matrix_value": 1e-12,
+    }
+    for name, value in {**options, **tolerances}.items():
+        highs.setOptionValue(name, value)
+    return highs
+
+
+@contextmanager
+def _silent_stdout() -> Iterator[None]:
+    """Point file descriptor 1 nowhere, also for libraries that know nothing of Python's `sys.stdout`.
+
+    All threads of the process have one such descriptor, so this is for moments alone: what another thread writes to it
+    meanwhile is lost. Where it is closed nobody can print, and it stays closed.
+    """
+    with _pointing:
+        flush = _flush_of_c()
+        flush()  # what others printed before goes where they meant it to
+        try:
+            before = os.dup(_STDOUT)
+        except OSError:
+            yield
+            return
+        try:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, _STDOUT)
+            os.close(nowhere)
+            try:
+                yield
+            finally:
+                flush()
+                os.dup2(before, _STDOUT)
+        finally:
+            os.close(before)
+
+
+@cache
+def _flush_of_c() -> Callable[[], object]:
+    """What empties C's own buffer of standard output; nothing, where it is out of reach."""
+    try:
+        import ctypes
+
+        library = ctypes.CDLL(None)
+        stream = ctypes.c_void_p.in_dll(library, "__stdoutp" if sys.platform == "darwin" else "stdout")
+    except (ImportError, OSError, TypeError, ValueError):  # Windows has neither
+        return lambda: None
+    return lambda: library.fflush(stream)
+
+
+def _run(highs: Any, *, is_long: bool = False) -> None:
+    """Run a solver; in the main thread a long solution is left when Ctrl-C or another signal raises an error.
+
+    A signal is heard between two steps of Python, and what it raises in a callback of HiGHS is lost from 1.16 on. So
+    the main thread waits, where it hears, while another one solves, and asks the solver to stop at its next step.
+    """
+    is_long = is_long or max(highs.getNumRow(), highs.getNumCol()) > _LONG
+    if not is_long or current_thread() is not main_thread():
+        highs.run()
+        return
+    is_left = Event()
+
+    def leave(step: Any) -> None:
+        if is_left.is_set() and step.data_in is not None:
+            step.data_in.user_interrupt = True
+
+    callbacks = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt)
+    for steps in callbacks:
+        steps.subscribe(leave)
+    with ThreadPoolExecutor(1) as threads:  # whose end waits for the solver's
+        try:
+            try:
+                solution = threads.submit(highs.run)
+            except RuntimeError:  # there are no threads, as in a browser
+                highs.run()
+            else:
+                while not wait([solution], _TURN).done:
+                    pass
+                solution.result()
+        except BaseException:
+            is_left.set()
+            raise
+    for steps in callbacks:  # of a solver that was left they stay: it may not have heard yet
+        steps.unsubscribe(leave)
+
+
+def _has_plain_dual(program: LinearProgram) -> bool:
+    """Whether variables are bounded by 0 below, and no row from both sides but by one number."""
+    free = np.isneginf(program.lower) | np.isposinf(program.upper)
+    is_plain = bool((free | (program.lower == program.upper)).all())
+    return is_plain and not program.column_lower.any() and bool(np.isposinf(program.column_upper).all())
+
+
+def _columns_of_dual(program: LinearProgram, rows: NDArray[np.intp]) -> tuple[Any, ...]:
+    """Rows as columns of the dual, least -b y where A' y <= c: costs, bounds, how many entries, and these."""
+    low, high = program.lower[rows], program.upper[rows]
+    has_low, has_high = np.isfinite(low), np.isfinite(high)
+    costs = -_UNIT * np.where(has_low, low, np.where(has_high, high, 0.0))
+    starts, columns, values = program.entries(rows)
+    matrix = starts[:-1].astype(np.int32), columns.astype(np.int32), values
+    return costs, np.where(has_high, -np.inf, 0.0), np.where(has_low, np.inf, 0.0), columns.size, *matrix
+
+
+def _basis(start: Basis) -> Any:
+    import highspy
+
+    basis = highspy.HighsBasis()
+    basis.col_status = [highspy.HighsBasisStatus(int(code)) for code in start.columns]
+    basis.row_status = [highspy.HighsBasisStatus(int(code)) for code in start.rows]
+    basis.valid = True
+    return basis
+
+
+def _solution(highs: Any) -> LinearSolution:
+    solution, basis = highs.getSolution(), highs.getBasis()
+    return LinearSolution(
+        value=float(highs.getInfo().objective_function_value),
+        primal=np.array(solution.col_value, dtype=np.float64),
+        duals=np.array(solution.row_dual, dtype=np.float64),
+        reduced_costs=np.array(solution.col_dual, dtype=np.float64),
+        basis=Basis(_codes(basis.col_status), _codes(basis.row_status)),
+    )
+
+
+def _infeasible(highs: Any, program: LinearProgram) -> InfeasibleProgram:
+    rows, variables = program.shape
+    error = InfeasibleProgram(f"the program of {rows} rows and {variables} variables must have a feasible point")
+    _, has_ray, ray = highs.getDualRay()
+    error.ray = np.array(ray, dtype=np.float64) if has_ray else None
+    return error
+
+
+def _codes(statuses: Sequence[Any]) -> NDArray[np.int8]:
+    return np.array([int(status) for status in statuses], dtype=np.int8)
+
+
+def _floats(numbers: Vector) -> NDArray[np.float64]:
+    return np.asarray(numbers, dtype=np.float64)

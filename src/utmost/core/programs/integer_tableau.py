@@ -1,0 +1,83 @@
+"""Small linear programs in integers: minimise c x where A x = b, x >= 0, exactly, with the dual."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.core.exact.arrays import Array
+from utmost.core.programs.tableau import Solution, Tableau
+from utmost.errors import Infeasible
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntegerTableau(Tableau):
+    """A feasible basis of {x >= 0: A x = b}, as the integer tableau of Edmonds: every entry over one denominator.
+
+    Attributes:
+        rows: (k, m + k + 1) Python integers: A, the artificial columns and b, in terms of the basis.
+        basis: (k,) the basic column of each row.
+        denominator: what all entries are to be divided by.
+    """
+
+    rows: Array
+    basis: tuple[int, ...]
+    denominator: int
+
+    @classmethod
+    def feasible(cls, matrix: Array, right: Array) -> "IntegerTableau":
+        """A first basis, by minimising the sum of artificial variables.
+
+        Args:
+            matrix: (k, m) integers. right: (k,) integers.
+
+        Raises:
+            Infeasible: where no x >= 0 satisfies the equations.
+        """
+        k, m = matrix.shape
+        signs = np.array([-1 if b < 0 else 1 for b in right], dtype=object)
+        rows = np.concatenate([matrix.astype(object), np.eye(k, dtype=object), right.astype(object)[:, None]], axis=1)
+        rows = rows * signs[:, None]
+        rows[:, m : m + k] = np.eye(k, dtype=np.int64).astype(object)
+        start = cls(rows, tuple(range(m, m + k)), 1)
+        cost = np.array([0] * m + [1] * k, dtype=object)
+        best = start._descend(cost, m + k)
+        if any(best.rows[i, -1] for i, j in enumerate(best.basis) if j >= m):
+            raise Infeasible("the equations must have a nonnegative solution", came=f"{k} rows, {m} columns")
+        best.rows[:, m : m + k] *= signs  # columns of the identity again, so that duals have the right sign
+        return best._without_artificial(m)
+
+    def minimise(self, cost: Array) -> "tuple[Solution, IntegerTableau]":
+        """The least cost, and the basis that attains it: a good start for a similar cost.
+
+        Args:
+            cost: (m,) integers.
+
+        Raises:
+            SolverFailed: where the cost has no lower bound.
+        """
+        k, m = len(self.basis), len(cost)
+        padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
+        best = self._descend(padded, m)
+        x = [Fraction(0)] * m
+        for row, j in enumerate(best.basis):
+            if j < m:
+                x[j] = Fraction(int(best.rows[row, -1]), best.denominator)
+        reduced = best._reduced(padded)
+        dual = tuple(Fraction(-int(r), best.denominator) for r in reduced[m : m + k])
+        return Solution(Fraction(-int(reduced[-1]), best.denominator), tuple(x), dual), best
+
+    def _reduced(self, cost: Array) -> Array:
+        """The reduced costs of all columns, and minus the cost of the basis, over the denominator."""
+        full = np.append(cost, 0) * self.denominator
+        return np.asarray(full - cost[list(self.basis)] @ self.rows)
+
+    def _ratio(self, row: int, column: int) -> Fraction:
+        return Fraction(int(self.rows[row, -1]), int(self.rows[row, column]))
+
+    def _pivot(self, row: int, column: int) -> "IntegerTableau":
+        head = self.rows[row, column]
+        rows = (self.rows * head - np.outer(self.rows[:, column], self.rows[row])) // self.denominator
+        rows[row] = self.rows[row]
+        basis = (*self.basis[:row], column, *self.basis[row + 1 :])
+        return IntegerTableau(-rows, basis, -int(head)) if head < 0 else IntegerTableau(rows, basis, int(head))

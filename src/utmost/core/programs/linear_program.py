@@ -1,0 +1,238 @@
+"""Linear programs and their vertex solutions, as plain data.
+
+A program is ``minimise c.x subject to lower <= A x <= upper and column_lower <= x <= column_upper``, in one number
+number_kind: float64 arrays, or object arrays of Fraction (infinite bounds are ``math.inf`` in both).
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from utmost.core.exact.arrays import Rebuilt, frozen, is_exact, objects
+from utmost.core.exact.kinds import spelled
+from utmost.errors import NotANumber, OutOfRange
+
+Vector = NDArray[Any]
+AT_LOWER, BASIC, AT_UPPER, FREE = 0, 1, 2, 3
+
+
+class ColumnBounds(TypedDict, total=False):
+    """The bounds of the variables of `LinearProgram.of_triplets`."""
+
+    column_lower: ArrayLike
+    column_upper: ArrayLike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearProgram(Rebuilt):
+    """minimise c.x subject to lower <= A x <= upper, column_lower <= x <= column_upper.
+
+    Attributes:
+        cost: (n,) the vector c.
+        starts, columns, values: the matrix A by rows (CSR): row i holds ``values[starts[i]:starts[i+1]]`` in the
+            columns ``columns[starts[i]:starts[i+1]]``.
+        lower, upper: (m,) bounds of the rows; ``-inf`` and ``inf`` where there is none.
+        column_lower, column_upper: (n,) bounds of the variables.
+
+    Raises:
+        OutOfRange: for wrong lengths, or a lower bound above its upper bound.
+        NotANumber: for NaN, and for an infinite cost or coefficient.
+    """
+
+    cost: Vector
+    starts: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    values: Vector
+    lower: Vector
+    upper: Vector
+    column_lower: Vector
+    column_upper: Vector
+
+    def __post_init__(self) -> None:
+        for name in ("starts", "columns"):
+            object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=np.int64)))
+        exact = any(is_exact(np.asarray(getattr(self, name))) for name in ("cost", "values", "lower", "upper"))
+        for name in ("cost", "values", "lower", "upper", "column_lower", "column_upper"):
+            bound = name not in ("cost", "values")
+            object.__setattr__(self, name, frozen(_numbers(getattr(self, name), name, exact, bound)))
+        self._check()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, variables)."""
+        return len(self.lower), len(self.cost)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the numbers are Fractions."""
+        return self.cost.dtype == object
+
+    def row(self, i: int) -> tuple[NDArray[np.int64], Vector]:
+        """Columns and coefficients of row i."""
+        part = slice(self.starts[i], self.starts[i + 1])
+        return self.columns[part], self.values[part]
+
+    def entries(self, rows: NDArray[np.intp]) -> "Compressed":
+        """The matrix of some of the rows, in this order: starts, columns, values."""
+        return some_of((self.starts, self.columns, self.values), rows)
+
+    def by_columns(self) -> "Compressed":
+        """The matrix by columns: starts, rows, values."""
+        order = np.argsort(self.columns, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(self.columns, minlength=self.shape[1]))])
+        return starts, self._row_of_entry()[order], self.values[order]
+
+    def product(self, x: Vector) -> Vector:
+        """A x, shape (rows,)."""
+        return self._summed(self.values * np.asarray(x)[self.columns], self._row_of_entry(), self.shape[0])
+
+    def transposed_product(self, y: Vector) -> Vector:
+        """A' y, shape (variables,)."""
+        return self._summed(self.values * np.asarray(y)[self._row_of_entry()], self.columns, self.shape[1])
+
+    def least_by(self, duals: Vector) -> Any:
+        """What no feasible point's value is below, by weak duality: any multipliers of the rows prove a bound.
+
+        >>> LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[2]).least_by(np.array([1.0]))
+        np.float64(1.0)
+        """
+        y = np.asarray(duals)
+        reduced = self.cost - self.transposed_product(y)
+        pairs = (y, self.lower, self.upper), (reduced, self.column_lower, self.column_upper)
+        return sum(
+            (slope[slope > 0] * low[slope > 0]).sum() + (slope[slope < 0] * high[slope < 0]).sum()
+            for slope, low, high in pairs
+        )
+
+    @classmethod
+    @spelled
+    def of_triplets(
+        cls,
+        cost: ArrayLike,
+        rows: ArrayLike,
+        columns: ArrayLike,
+        values: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        **within: Unpack[ColumnBounds],
+    ) -> "LinearProgram":
+        """The program whose matrix has ``values[k]`` at ``(rows[k], columns[k])``; the variables default to x >= 0.
+
+        >>> one = LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf])
+        >>> one.shape, one.row(0)[1].tolist()
+        ((1, 2), [1.0, 1.0])
+        """
+        at, n, m = np.asarray(rows, dtype=np.int64), len(np.asarray(cost)), len(np.asarray(lower))
+        if at.size and not (at.min() >= 0 and at.max() < m):
+            raise OutOfRange(f"a row index must lie in 0..{m - 1}", came=(int(at.min()), int(at.max())))
+        order = np.argsort(at, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(at, minlength=m))])
+        below = within.get("column_lower", np.zeros(n))
+        above = within.get("column_upper", np.full(n, math.inf))
+        triplets = (np.asarray(columns, dtype=np.int64)[order], _as_array(values)[order])
+        return cls(
+            _as_array(cost), starts, *triplets, _as_array(lower), _as_array(upper), _as_array(below), _as_array(above)
+        )
+
+    def _row_of_entry(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(self.shape[0]), np.diff(self.starts))
+
+    def _summed(self, terms: Vector, where: NDArray[np.int64], size: int) -> Vector:
+        if not self.is_exact:
+            return np.bincount(where, terms, size)
+        total = np.full(size, Fraction(0), dtype=object)
+        np.add.at(total, where, terms)
+        return total
+
+    def _check(self) -> None:
+        m, n = self.shape
+        for name, length in {"starts": m + 1, "upper": m, "column_lower": n, "column_upper": n}.items():
+            if len(getattr(self, name)) != length:
+                raise OutOfRange(
+                    f"{name} must have length {length}", came=len(getattr(self, name)), where="LinearProgram"
+                )
+        if (
+            len(self.columns) != len(self.values)
+            or self.starts[-1] != len(self.values)
+            or (np.diff(self.starts) < 0).any()
+        ):
+            raise OutOfRange("starts, columns and values must describe one matrix by rows", where="LinearProgram")
+        if self.columns.size and not (self.columns.min() >= 0 and self.columns.max() < n):
+            raise OutOfRange(f"a column index must lie in 0..{n - 1}", where="LinearProgram")
+        for low, high in ((self.lower, self.upper), (self.column_lower, self.column_upper)):
+            if (low > high).any():
+                raise OutOfRange("a lower bound must not exceed its upper bound", where="LinearProgram")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis(Rebuilt):
+    """Which variables and rows are basic, and where the others stand: AT_LOWER, BASIC, AT_UPPER or FREE (at zero)."""
+
+    columns: NDArray[np.int8]
+    rows: NDArray[np.int8]
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "rows"):
+            object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=np.int8)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearSolution(Rebuilt):
+    """A vertex solution: ``reduced_costs = c - A' duals``; a row's dual is >= 0 at its lower bound, <= 0 at its upper.
+
+    Attributes:
+        value: c.x at the vertex.
+        primal: (n,) the vertex.
+        duals: (m,) the multipliers of the rows.
+        reduced_costs: (n,) the multipliers of the variables' bounds.
+        basis: the optimal basis.
+    """
+
+    value: Any
+    primal: Vector
+    duals: Vector
+    reduced_costs: Vector
+    basis: Basis
+
+    def __post_init__(self) -> None:
+        for name in ("primal", "duals", "reduced_costs"):
+            object.__setattr__(self, name, frozen(np.array(getattr(self, name))))
+
+
+Compressed = tuple[NDArray[np.int64], NDArray[np.int64], Vector]
+"""A sparse matrix by rows, or by columns: starts, the other index of each entry, values."""
+
+
+def some_of(matrix: Compressed, lines: NDArray[np.intp]) -> Compressed:
+    """Some rows of a matrix by rows, or some columns of one by columns, in this order."""
+    starts, others, values = matrix
+    lengths = np.diff(starts)[lines]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    at = np.arange(ends[-1]) + np.repeat(starts[lines] - ends[:-1], lengths)
+    return ends, others[at], values[at]
+
+
+def _as_array(numbers: Any) -> Vector:
+    return numbers if isinstance(numbers, np.ndarray) else _listed(list(numbers))
+
+
+def _listed(numbers: list[Any]) -> Vector:
+    return np.array(numbers, dtype=object if any(isinstance(x, Fraction) for x in numbers) else np.float64)
+
+
+def _numbers(numbers: Vector, name: str, exact: bool, is_bound: bool) -> Vector:
+    """One vector in the program's kind of number, without NaN, and finite unless it is a bound."""
+    vector = np.asarray(numbers)
+    if vector.ndim != 1:
+        raise OutOfRange(f"{name} must have one dimension", came=vector.shape, where="LinearProgram")
+    near = np.asarray(vector, dtype=np.float64)
+    if np.isnan(near).any() or (not is_bound and np.isinf(near).any()):
+        raise NotANumber(f"{name} must hold {'numbers' if is_bound else 'finite numbers'}", where="LinearProgram")
+    if not exact:
+        return near.copy()
+    finite = np.isfinite(near)
+    return objects(Fraction(x) if ok else float(x) for x, ok in zip(vector.tolist(), finite, strict=True))

@@ -1,0 +1,292 @@
+"""Exact draws by item: geometric noise, and the steps between levels, as functions of each item's own words.
+
+**Inversion.** Every number drawn here is the index of a uniform number among ascending thresholds, the number of those
+that it has passed. An item's uniform number is read word by word: the first 32 bits say in which of 2^32 cells it is,
+and all but a few cells lie between two thresholds, certainly, as integers rounded outward show. In those few the item
+reads further bits of its own until they decide. So a draw is a function of the item's words and of the law alone: of no
+float, no precision, no other item; and its law is exact.
+
+**Geometric variables.** For K ~ Geom(a), K = Q 2^m + D with Q ~ Geom(a^(2^m)) and the binary digits of D independent;
+they are drawn in groups of eight, the group that starts at bit s having P(d) prop. to a^(d 2^s). Here m is the least
+number with 2^m log(1/a) >= 1/2, so tables stay small at every level.
+
+The time of a draw is not constant: it tells a little about which words were read. Who measures it must not be one who
+may not know the noise.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.intervals import Interval
+from utmost.core.exact.levels import Level
+from utmost.core.gradual.steps import Bridge, Tightening
+from utmost.core.sampling.categorical import Cuts, Thresholds
+from utmost.core.sampling.geometric_draws import Real, digits, signs, squared_often
+from utmost.core.sampling.integers import Integers, add, narrowed
+
+Some = NDArray[np.intp]
+_GROUP_BITS, _GUIDE_BITS, _ROOM, _KEPT = 8, 12, 62, 256
+_HOME, _ACROSS, _STAY, _LEAP = range(4)
+_UNSURE, _WIDEST = -1, (1 << 15) - 1
+
+
+class OwnWords(Protocol):
+    """Uniform numbers of items, one for each slot, read word by word. `ItemWords` are."""
+
+    word_bits: int
+
+    def __len__(self) -> int: ...
+
+    def first(self, slot: int, some: Some | None = None) -> NDArray[Any]:
+        """The first word of a slot, of every item or of some."""
+
+    def more(self, item: int, slot: int, extension: int) -> tuple[int, int]:
+        """Further bits of one item's number, and how many they are."""
+
+
+class Inversion:
+    """An index by the thresholds that an item's uniform number has passed.
+
+    Args:
+        cuts: the thresholds. Where there are more than are listed, the last interval reaches up to 1, so that whoever
+            is beyond its beginning asks for more bits, and with them for more thresholds.
+        word_bits: of a first word.
+    """
+
+    __slots__ = ("_first", "_guide", "_last", "_shift", "_thresholds")
+
+    def __init__(self, cuts: Cuts, word_bits: int) -> None:
+        self._thresholds = Thresholds(cuts)
+        first, last = self._thresholds.cells(word_bits)
+        top = (1 << word_bits) - 1
+        inside = [(min(max(a, 0), top), min(b, top)) for a, b in zip(first, last, strict=True) if a <= top]
+        self._first = np.array([a for a, _ in inside], np.int64)
+        self._last = np.array([b for _, b in inside], np.int64)
+        self._shift = max(word_bits - _GUIDE_BITS, 0)
+        starts = np.arange((1 << word_bits - self._shift) + 1, dtype=np.int64) << self._shift
+        low, high = self._indices(starts[:-1]), self._indices(starts[1:] - 1)
+        clear = (low == high) & ~self._near(starts[:-1], low)
+        # Most words are settled by their first 12 bits: a table of 4096 places in the cache, where a bisection would
+        # miss it.
+        self._guide = np.where(clear, low, _UNSURE).astype(np.int16)
+
+    def drawn(self, words: OwnWords, slot: int, some: Some | None = None) -> Integers:
+        """The indices of all items, or of some."""
+        first = words.first(slot, some)
+        index: Integers = self._guide.take(first >> self._shift)
+        at = np.flatnonzero(index == _UNSURE)
+        if at.size:
+            close = first[at].astype(np.int64)
+            close_indices = self._indices(close)
+            index[at] = close_indices
+            # One word in many thousands lies in a cell with a threshold: Python decides it, with the item's own further
+            # bits.
+            for place in at[self._near(close, close_indices)].tolist():
+                exact = self._decided(words, slot, place if some is None else int(some[place]), int(first[place]))
+                if exact > _WIDEST:
+                    index = index.astype(object)
+                index[place] = exact
+        return index
+
+    def _indices(self, first: NDArray[np.int64]) -> NDArray[np.intp]:
+        return np.searchsorted(self._first, first, side="right")
+
+    def _near(self, first: NDArray[np.int64], index: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether the last threshold that may have been passed is one that may not have been."""
+        if not self._last.size:
+            return np.zeros(first.size, np.bool_)
+        return (index > 0) & (first <= self._last[index - 1])
+
+    def _decided(self, words: OwnWords, slot: int, item: int, drawn: int) -> int:
+        bits, extension = words.word_bits, 0
+        while True:
+            extension += 1
+            further, count = words.more(item, slot, extension)
+            drawn, bits = drawn << count | further, bits + count
+            first, last = self._thresholds.cells(bits)
+            index = bisect_right(first, drawn)
+            if index == 0 or drawn > last[index - 1]:
+                return index
+
+
+class _Geometric:
+    """K ~ Geom(a) from ``slots`` of an item's slots: its top part, and its groups of digits from the lowest on."""
+
+    __slots__ = ("_groups", "_shift", "_top", "slots")
+
+    def __init__(self, ratio: Real, doublings: int, word_bits: int) -> None:
+        starts = range(0, doublings, _GROUP_BITS)
+        self._shift = doublings
+        self._top = Inversion(geometric_cuts(squared_often(ratio, doublings)), word_bits)
+        self._groups = [
+            (start, Inversion(digits(squared_often(ratio, start), min(_GROUP_BITS, doublings - start)), word_bits))
+            for start in starts
+        ]
+        self.slots = 1 + len(self._groups)
+
+    def drawn(self, words: OwnWords, slot: int, some: Some | None = None) -> Integers:
+        """One variable for each item, or for some; int64, or Python ints."""
+        top = self._top.drawn(words, slot, some)
+        # int64 as long as top 2^m + digits surely fits; Python's integers carry what is larger, and nothing is cut off.
+        fits = top.dtype != object and self._shift + 16 <= _ROOM
+        k = top.astype(np.int64 if fits else object) << self._shift
+        for place, (start, group) in enumerate(self._groups, start=slot + 1):
+            k += group.drawn(words, place, some).astype(k.dtype) << start
+        return k
+
+
+def geometric_cuts(ratio: Real) -> Cuts:
+    """The thresholds 1 - a^j, j = 1, 2, ..., of Geom(a), as far as so many bits can reach.
+
+    The last interval stands for its threshold and all behind it.
+    """
+
+    def cuts(bits: int) -> list[Interval]:
+        inner = bits + 2 * bits.bit_length() + 8
+        a = ratio(inner)
+        power, thresholds = a, [1 - a]
+        while power.high >> (inner - bits):  # until a^j < 2^-bits
+            power = power * a
+            thresholds.append(1 - power)
+        # The last threshold reaches 1, so that no uniform number is beyond them all: what is finer asks for more bits.
+        return [*thresholds[:-1], Interval(thresholds[-1].low, max(thresholds[-1].high, 1 << inner), inner)]
+
+    return cuts
+
+
+def doublings(terms: Sequence[tuple[Level, int]]) -> int:
+    """The least m >= 0 with 2^m d >= 1/2, for d > 0 the sum of ``sign`` times epsilon over (level, sign).
+
+    Where d is rational it is compared as it is. Elsewhere 2^m d is not 1/2, by Lindemann's theorem, so intervals decide
+    sooner or later.
+
+    >>> from utmost.exact import level
+    >>> doublings([(level(1), 1)]), doublings([(level("1/2"), 1)]), doublings([(level("1/8"), 1)])
+    (0, 0, 2)
+    """
+    if all(level.base is None for level, _ in terms):
+        d = sum((sign * level.power for level, sign in terms), Fraction(0))
+        return _least_doublings(d, d)[0]
+    bits = 128
+    while True:
+        total = sum((level.epsilon_interval(bits) * sign for level, sign in terms), Interval.of(0, bits))
+        # A sum of logarithms is 0 only where the levels agree, which has no bridge: more bits show its sign.
+        if total.low > 0:
+            low, high = _least_doublings(total.lower, total.upper)
+            if low == high:
+                return low
+        bits *= 2
+
+
+def _least_doublings(*bounds: Fraction) -> tuple[int, ...]:
+    """The least m with 2^m d >= 1/2, that is 2^(m+1) >= 1/d, for each d."""
+    return tuple(max((-(-d.denominator // d.numerator) - 1).bit_length() - 1, 0) for d in bounds)
+
+
+def item_geometric(level: Level, words: OwnWords) -> Integers:
+    """Two-sided geometric noise, P(x) = (1-a)/(1+a) a^|x|: slot 0 gives the sign, the others K; X = K or -1 - K."""
+    sign, size = _fresh(level, words.word_bits)
+    k = size.drawn(words, 1)
+    return narrowed(k ^ -sign.drawn(words, 0).astype(k.dtype))
+
+
+def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
+    """W of the tightening law: slot 0 says K, -1 - K or 0, the others give K ~ Geom(a)."""
+    mark, size = _tightened(transition, words.word_bits)
+    drawn = mark.drawn(words, 0)
+    some = np.flatnonzero(drawn < 2)
+    k = size.drawn(words, 1, some)
+    moved: Integers = np.zeros(len(words), k.dtype)
+    moved[some] = k ^ -drawn[some].astype(k.dtype)
+    return narrowed(moved)
+
+
+def item_bridge(transition: Bridge, apart: Integers, words: OwnWords) -> Integers:
+    """K of the bridge, or of the relaxing law, given W for each item.
+
+    Slot 0 gives the row of the table of `Bridge`; slot 1 says whether K = 0 at once where W = 0; G ~ Geom(m/a) and
+    J ~ Geom(am) follow. What a row of the table does not look at is not drawn.
+    """
+    marks, idle, fall, rise = _bridged(transition, words.word_bits)
+    mark, size = marks.drawn(words, 0), np.abs(apart)
+    if idle is not None:
+        at_zero = np.flatnonzero(size == 0)
+        # At W = 0 both sides are one: the bridge stays with the chance of its own, see `Bridge.idle`.
+        mark[at_zero[idle.drawn(words, 1, at_zero) == 0]] = _HOME
+    within = np.flatnonzero(mark >= _STAY)
+    inward = fall.drawn(words, 2, within)
+    reached = inward >= size[within]
+    leaping = within[reached & (mark[within] == _LEAP)]
+    beyond = np.flatnonzero(mark == _ACROSS)
+    outward = rise.drawn(words, 2 + fall.slots, np.concatenate([leaping, beyond]))
+    ahead = np.zeros(apart.size, object if object in (apart.dtype, inward.dtype, outward.dtype) else np.int64)
+    ahead[within] = np.minimum(inward, size[within])
+    ahead[leaping] = add(ahead[leaping], outward[: leaping.size])
+    ahead[beyond] = ~outward[leaping.size :]
+    return narrowed(np.where(apart < 0, -ahead, ahead))
+
+
+def item_uniform(bound: int, words: OwnWords) -> Integers:
+    """floor(U n) for the number of slot 0: uniform on 0..n-1, int64 or Python ints."""
+    # A product of word and bound fits 64 bits, or Python multiplies.
+    if bound.bit_length() + words.word_bits > _ROOM:
+        return narrowed(np.array([*(_scaled(bound, words, item) for item in range(len(words)))], object))
+    first = words.first(0).astype(np.int64)
+    drawn: Integers = first * bound >> words.word_bits
+    # Where the next word would give another number the word does not decide: no remainder is favoured, as by a modulus.
+    for item in np.flatnonzero((first + 1) * bound - 1 >> words.word_bits != drawn).tolist():
+        drawn[item] = _scaled(bound, words, item)
+    return drawn
+
+
+def _scaled(bound: int, words: OwnWords, item: int) -> int:
+    drawn, bits, extension = int(words.first(0, np.array([item]))[0]), words.word_bits, 0
+    while drawn * bound >> bits != (drawn + 1) * bound - 1 >> bits:
+        extension += 1
+        further, count = words.more(item, 0, extension)
+        drawn, bits = drawn << count | further, bits + count
+    return drawn * bound >> bits
+
+
+def _sums(*pieces: Real) -> Cuts:
+    """The thresholds of an index with these probabilities, and a last one with the rest."""
+
+    def cuts(bits: int) -> list[Interval]:
+        inner = bits + 8
+        sums = accumulate(piece(inner) for piece in pieces)
+        return [Interval(max(total.low, 0), min(max(total.high, 0), 1 << inner), inner) for total in sums]
+
+    return cuts
+
+
+@lru_cache(maxsize=_KEPT)
+def _fresh(level: Level, word_bits: int) -> tuple[Inversion, _Geometric]:
+    ratio = level.alpha_interval
+    return Inversion(_sums(signs(ratio)[0]), word_bits), _Geometric(ratio, doublings([(level, 1)]), word_bits)
+
+
+@lru_cache(maxsize=_KEPT)
+def _tightened(transition: Tightening, word_bits: int) -> tuple[Inversion, _Geometric]:
+    change, ratio = transition.change, transition.strict.alpha_interval
+    plain = lambda bits: change(bits) / (1 + ratio(bits))  # noqa: E731
+    turned = lambda bits: change(bits) * ratio(bits) / (1 + ratio(bits))  # noqa: E731
+    size = _Geometric(ratio, doublings([(transition.strict, 1)]), word_bits)
+    return Inversion(_sums(plain, turned), word_bits), size
+
+
+@lru_cache(maxsize=_KEPT)
+def _bridged(transition: Bridge, word_bits: int) -> tuple[Inversion, Inversion | None, _Geometric, _Geometric]:
+    strict, at = transition.strict, transition.at
+    # Kept by transition and not by item: the tables cost milliseconds, a draw a hundred nanoseconds.
+    marks = Inversion(_sums(transition.home, transition.across, transition.stay), word_bits)
+    idle = None if transition.loose is None else Inversion(_sums(transition.idle), word_bits)
+    fall = _Geometric(transition.fall, doublings([(at, 1), (strict, -1)]), word_bits)
+    rise = _Geometric(transition.rise, doublings([(at, 1), (strict, 1)]), word_bits)
+    return marks, idle, fall, rise

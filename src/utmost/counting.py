@@ -1,0 +1,9 @@
+"""Events counted into tables over a declared domain, which proves what one person can change."""
+
+from utmost.publish.counting.cell_tables import cells_table
+from utmost.publish.counting.contributions import count_contributions
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.counted_events import count_table
+from utmost.publish.counting.key_counts import count_keys
+
+__all__ = ["CountedTable", "cells_table", "count_contributions", "count_keys", "count_table"]

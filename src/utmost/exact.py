@@ -1,0 +1,58 @@
+"""Numbers that keep their promise: rationals, intervals, directed rounding, epsilon and alpha."""
+
+from utmost.core.exact.arrays import (
+    Array,
+    Floats,
+    as_array,
+    as_rationals,
+    check_array,
+    fractions,
+    frozen,
+    is_exact,
+    objects,
+    plain_array,
+    same_numbers,
+    to_floats,
+)
+from utmost.core.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up, settled
+from utmost.core.exact.kinds import checked, checked_parts, possible_path, wrong_kind
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.linear_algebra import independent, matrix_product
+from utmost.core.exact.numbers import Number, exact, exact_integer, natural, precision
+from utmost.core.exact.surds import Surd
+
+__all__ = [
+    "Array",
+    "Floats",
+    "Interval",
+    "Level",
+    "Number",
+    "Surd",
+    "as_array",
+    "as_rationals",
+    "check_array",
+    "checked",
+    "checked_parts",
+    "exact",
+    "exact_integer",
+    "exp_interval",
+    "fractions",
+    "frozen",
+    "independent",
+    "is_exact",
+    "level",
+    "log_interval",
+    "matrix_product",
+    "natural",
+    "nearest",
+    "objects",
+    "plain_array",
+    "possible_path",
+    "precision",
+    "round_down",
+    "round_up",
+    "same_numbers",
+    "settled",
+    "to_floats",
+    "wrong_kind",
+]

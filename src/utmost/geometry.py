@@ -1,0 +1,40 @@
+"""Refinement, vertices, kernels and universality: the shape of all mechanisms that keep a promise."""
+
+from utmost.design.geometry.decomposition import decompose
+from utmost.design.geometry.deficiency import additive_capacity_at, refinement_distance
+from utmost.design.geometry.impossibility import UtilitySet, blurred_pair, unserved_consumer
+from utmost.design.geometry.kantorovich import kantorovich_distance
+from utmost.design.geometry.kernel_estimates import estimate_kernels
+from utmost.design.geometry.kernel_search import kernels
+from utmost.design.geometry.power_numbers import PowerField, PowerNumber
+from utmost.design.geometry.refining import refines
+from utmost.design.geometry.universal_optima import (
+    distinguishing_mechanism,
+    least_nib_loss,
+    universal_mechanism,
+    universality,
+)
+from utmost.design.geometry.vertex_search import Vertices, count_vertices, vertex_extensions, vertices
+
+__all__ = [
+    "PowerField",
+    "PowerNumber",
+    "UtilitySet",
+    "Vertices",
+    "additive_capacity_at",
+    "blurred_pair",
+    "count_vertices",
+    "decompose",
+    "distinguishing_mechanism",
+    "estimate_kernels",
+    "kantorovich_distance",
+    "kernels",
+    "least_nib_loss",
+    "refinement_distance",
+    "refines",
+    "universal_mechanism",
+    "universality",
+    "unserved_consumer",
+    "vertex_extensions",
+    "vertices",
+]

@@ -1,0 +1,1 @@
+"""Where words come in and facts go out: the command line, the service, figures, files, other packages, the papers."""

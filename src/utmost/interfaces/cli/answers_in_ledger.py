@@ -1,0 +1,64 @@
+"""The options of `utmost respond` by which a ledger keeps one answer for each person."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from utmost.core.exact.written_levels import level_text
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.ledger_place import Memory, Place
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.documents.answers import SavedMechanism
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersMemory(Memory):
+    """Where answers are kept, and under which name.
+
+    Raises:
+        OutOfRange: for an option that needs --ledger.
+    """
+
+    def __post_init__(self) -> None:
+        for name in options.told(self) if self.ledger is None else ():
+            raise OutOfRange("it needs --ledger", came="none", where=name)
+
+    def kept(self, saved: SavedMechanism, design: Path) -> "KeptAnswers | None":
+        """Answers that the ledger keeps; None where none is named."""
+        if self.ledger is None:
+            return None
+        under = {"name": self.name or design.stem, "dataset": self.dataset, "version": self.version}
+        return KeptAnswers(saved, self.place, self.create, under | {"independent": self.independent})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptAnswers:
+    """A mechanism whose answers a ledger keeps.
+
+    Attributes:
+        saved: the mechanism.
+        place: of the ledger.
+        create: whether it may be made.
+        under: name, dataset, version and independent.
+    """
+
+    saved: SavedMechanism
+    place: Place
+    create: bool
+    under: dict[str, Any]
+
+    def answers(self, persons: Mapping[str, str | None]) -> tuple[dict[str, str], int]:
+        """One answer for each person, and how many of them were there before."""
+        self.saved.rows([text for text in persons.values() if text is not None])  # before a ledger is made
+        with self.place.opened(create=self.create) as ledger:
+            return self.saved.keep(ledger, persons, **self.under)
+
+    def facts(self) -> dict[str, Any]:
+        """Under which name and version the answers are kept, and what all that are kept under the name cost."""
+        with self.place.opened() as ledger:
+            named = [mechanism for mechanism in ledger.mechanisms if mechanism.name == self.under["name"]]
+            spent = ledger.spent(self.under["name"]) if named else None
+        version = self.under["version"] or len(named)
+        together = None if spent is None else level_text(spent)
+        return {"name": self.under["name"], "data_version": version, "together": together}

@@ -1,0 +1,125 @@
+"""`utmost bounds`: what each bound on a person's part costs in noise and what it cuts, from contributions."""
+
+from typing import Annotated, Any
+
+from utmost.core.exact.written_levels import level_facts
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import argument, flag, option
+from utmost.interfaces.cli.screens.screen import grid, number, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.figures import canvas
+from utmost.publish.releases.workload_answers import Answer
+from utmost.publish.statements.codec import read_json
+from utmost.publish.statements.contribution_costs import BoundCosts, bound_costs
+from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
+from utmost.publish.statements.published_files import read_release
+from utmost.publish.workloads.sums_in_words import read_family
+from utmost.tables.files.atomic import write_together
+
+Contributions = Annotated[
+    file_options.File,
+    argument(
+        "CONTRIBUTIONS",
+        "What utmost count --contributions counted, released; with --public as it was counted.",
+        parser=file_options.published,
+    ),
+]
+AtMost = Annotated[int | None, option("K", "Where --per-cell is to be chosen: this bound; 1.")]
+PerCell = Annotated[str | None, option("S", "Where --at-most is to be chosen: this bound; 1.")]
+Step = Annotated[str, option("STEP", "The step of amounts.")]
+Family = Annotated[str | None, option("LEVELS", 'Whose sums are wanted: "sex age", "total"; the cells if left out.')]
+Public = Annotated[bool, flag("The contributions are no secret, by your word: those of a public sample.", "--public")]
+Persons = Annotated[int | None, option("N", "With --public: how many persons there will be, a public number.")]
+
+
+def bounds(
+    contributions: Contributions,
+    domain: file_options.DomainFile = None,
+    *,
+    level: options.AskedLevel,
+    at_most: AtMost = None,
+    per_cell: PerCell = None,
+    step: Step = "1",
+    family: Family = None,
+    public: Public = False,
+    persons: Persons = None,
+    confidence: options.Confidence = "0.95",
+    plot: options.Plot = None,
+    answer: options.Answer,
+) -> None:
+    """Say what each bound on a person's part costs in noise, what it cuts, and which has the least expected error.
+
+    The noise at a bound is known before anybody is counted. What a bound cuts is estimated from contributions: `utmost
+    count --contributions at-most=1,2,5,10` counts how many persons each bound would leave whole. Those of a public
+    sample cost no level, with --public; those of the persons themselves are released first, like any table, and that
+    level adds up with the table's.
+    """
+    if domain is None:
+        raise OutOfRange("the table that is to be published has a domain", came="none", where="--domain")
+    if plot is not None:
+        canvas.check_format(plot)
+    declared = read_domain(domain)
+    is_document = contributions.suffix.lower() == ".json"
+    is_counted = is_document and read_json(contributions, "contributions must").get("kind") == COUNTED_FORM.kind
+    histogram: Any = COUNTED_FORM.read(contributions) if is_counted else read_release(contributions)
+    costs = bound_costs(
+        histogram,
+        declared,
+        epsilon=level.read(),
+        at_most=at_most,
+        per_cell=per_cell,
+        step=step,
+        family=None if family is None else read_family(declared, family),
+        public=public,
+        persons=persons,
+        confidence=confidence,
+    )
+    if plot is not None:
+        figure, kind = costs.plot(), plot.suffix[1:].lower()
+        write_together({plot: lambda file: canvas.write(figure, file, kind)})
+    answer.give(_report(costs), lambda: _show(costs))
+
+
+def _report(costs: BoundCosts) -> dict[str, Any]:
+    return {
+        "bound": costs.name,
+        "best": costs.best,
+        "costs": [
+            {
+                costs.name: row.bound,
+                "margin": row.margin,
+                "persons_cut": [row.persons.value, row.persons.margin],
+                "lost": [row.lost.value, row.lost.margin],
+                "noise": row.noise,
+                "loss": row.loss,
+                "error": row.error,
+            }
+            for row in costs.rows
+        ],
+        "level": level_facts(costs.level),
+        "paid": None if costs.paid is None else level_facts(costs.paid),
+        "confidence": float(costs.confidence),
+        "words": costs.words,
+    }
+
+
+def _show(costs: BoundCosts) -> None:
+    rows = [
+        [
+            f"{number(row.bound)} *" if row.bound == costs.best else number(row.bound),
+            f"± {number(row.margin)}",
+            _in_words(row.persons),
+            _in_words(row.lost),
+            number(row.error, 4),
+        ]
+        for row in costs.rows
+    ]
+    titles = [costs.name, "margin of a cell", "persons cut", "lost", "error of a sum"]
+    headline = f"{costs.name}={number(costs.best)} has the least expected error."
+    screen().print(Text(headline, style="bold"), grid(titles, rows), Text(costs.words))
+
+
+def _in_words(answer: Answer) -> str:
+    return number(answer.value) + (f" ± {number(answer.margin)}" if answer.margin else "")

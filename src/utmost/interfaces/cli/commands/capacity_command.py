@@ -1,0 +1,178 @@
+"""`utmost capacity`: each capacity, what attains it, and whether the proof was checked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.written_levels import level_facts
+from utmost.design.capacities.capacity_evidence import TypeCapacity
+from utmost.design.capacities.capacity_of import capacity as capacity_of
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options, secret_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.measure_options import AskedMeasure
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.screen import facts, number, screen, with_exact
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents import capacities
+from utmost.interfaces.documents.channel_files import document as channel_document
+from utmost.interfaces.documents.measure_names import SAYS, prior_of
+from utmost.interfaces.documents.reports import exact_text
+from utmost.interfaces.documents.space_names import distances_words
+
+_MEANINGS = {
+    "multiplicative": "no mechanism multiplies anyone's gain by more",
+    "additive": "no mechanism adds more to anyone's gain",
+}
+_LONGEST = 40
+
+
+def show_capacities(report: dict[str, Any], out: Path | None) -> None:
+    """Print what `utmost capacity` reports."""
+    console = screen()
+    console.print(
+        facts(
+            {
+                "secrets": f"{report['space']}, {report['secrets']:,} of them",
+                "level": f"epsilon = {report['epsilon']}",
+                **({"distances": report["distances"]} if "distances" in report else {}),
+                **({"written": str(out)} if out is not None else {}),
+            }
+        )
+    )
+    for capacity in report["capacities"]:
+        console.print(Text(f"\nThe {capacity['capacity']} capacity", style="bold"))
+        console.print(facts(_facts(capacity)))
+
+
+def _facts(capacity: dict[str, Any]) -> dict[str, str]:
+    return {
+        "capacity": _value(capacity),
+        "which says": _MEANINGS[capacity["capacity"]],
+        **({} if capacity["lower"] == capacity["value"] else {"one leaks at least": number(capacity["lower"], 16)}),
+        **({"found by": capacity["method"]} if "method" in capacity else {}),
+        "theorem": capacity["theorem"] or "none: mechanism and dual decide",
+        "outcomes": f"{capacity['outcomes']:,}",
+        "checked": "yes, from mechanism and dual alone" if capacity["verified"] else "NO",
+    }
+
+
+def _value(capacity: dict[str, Any]) -> str:
+    return with_exact(capacity["value"], capacity["value_exact"], 16, _LONGEST)
+
+
+Multiplicative = Annotated[bool, flag("Only the largest factor on anyone's gain; both when left out.")]
+Additive = Annotated[bool, flag("Only the most that is added to anyone's gain.")]
+Prior = Annotated[str | None, option("PRIOR", "With a measure: the belief before, uniform or a .csv file.")]
+Out = Annotated[Path | None, option("FILE", "Write mechanisms and proofs as JSON, and check them; - for the pipe.")]
+
+
+def capacity(
+    *,
+    secrets: secret_options.Secrets,
+    level: options.AskedLevel,
+    multiplicative: Multiplicative = False,
+    additive: Additive = False,
+    measure: AskedMeasure,
+    prior: Prior = None,
+    out: Out = None,
+    check: file_options.Check = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the most that any mechanism of a privacy type leaks, and prove it.
+
+    Where all numbers are rational the answer is exact. Elsewhere you get two bounds: what no mechanism exceeds, and
+    what the mechanism found is sure to leak. Both are computed again, without the solver, before they are shown.
+    With a measure: the most that any mechanism adds to it at one prior, over the vertices of the type.
+    """
+    answer = options.Answer(out, as_json)
+    if measure.is_given or prior is not None:
+        if multiplicative or check is not None:
+            came = "--multiplicative" if multiplicative else "--check"
+            raise OutOfRange("by a measure the additive capacity is found, once", came=came, where="--measure")
+        return _by_measure(secrets, level, measure, prior or "uniform", answer)
+    per_type: Sequence[Any]
+    if check is not None:
+        spelled, per_type = check.name, capacities.read(check)
+    else:
+        spelled, ptype = secrets.at(level)
+        both = multiplicative == additive
+        per_type = [capacity_of(ptype, kind="multiplicative")] if multiplicative or both else []
+        per_type += [capacity_of(ptype, kind="additive")] if additive or both else []
+    report = _report(per_type, spelled, is_read=check is not None)
+    document = None if check is not None else capacities.document(per_type)
+    answer.give(report, lambda: show_capacities(report, answer.file), document)
+    if document is not None and answer.file is not None:
+        capacities.read(answer.file)
+
+
+def _report(capacities: Sequence[TypeCapacity], shown: str, *, is_read: bool) -> dict[str, Any]:
+    """What is shown; how a capacity in a file was found is left out, since nothing shows it."""
+    ptype = capacities[0].certificate.ptype
+    distances = distances_words(ptype.space)
+    return {
+        "space": shown,
+        "secrets": ptype.space.size,
+        **level_facts(ptype.level),
+        **({} if distances is None else {"distances": distances}),
+        "capacities": [
+            {
+                "capacity": capacity.certificate.kind,
+                "value": float(capacity.value),
+                "value_exact": exact_text(capacity.value) if capacity.is_exact else None,
+                "lower": float(capacity.lower),
+                **({} if is_read else {"method": capacity.method}),
+                "theorem": capacity.theorem,
+                "outcomes": capacity.mechanism.shape[1],
+                "verified": is_read or capacity.certificate.verify(),
+            }
+            for capacity in capacities
+        ],
+    }
+
+
+def _by_measure(
+    secrets: secret_options.Secrets,
+    level: options.AskedLevel,
+    measured: AskedMeasure,
+    prior: str,
+    answer: options.Answer,
+) -> None:
+    """The capacity by one measure at one prior; what is written is the mechanism, as a channel."""
+    spelled, ptype = secrets.at(level)
+    measure, belief = measured.read(), prior_of(prior, ptype.space.size)
+    with long_work(f"Listing the vertices of {spelled}"):
+        capacity = capacity_of(ptype, measure, "additive", belief)
+        verified = bool(capacity.certificate.verify())
+    before, exactly = measure.prior(belief), exact_text(capacity.value)
+    report = {
+        "space": spelled,
+        "secrets": ptype.space.size,
+        **level_facts(ptype.level),
+        "measure": measure.name,
+        "prior": prior,
+        "before": float(before),
+        "capacity": "additive",
+        "value": float(capacity.value),
+        "value_exact": exactly,
+        "outcomes": capacity.mechanism.shape[1],
+        "verified": verified,
+    }
+    answer.give(report, lambda: _show_by_measure(report, answer.file), channel_document(capacity.mechanism))
+
+
+def _show_by_measure(report: dict[str, Any], out: Path | None) -> None:
+    says = SAYS.get(report["measure"])
+    shown = {
+        "secrets": f"{report['space']}, {report['secrets']:,} of them",
+        "level": f"epsilon = {report['epsilon']}",
+        "measure": report["measure"] + (f": {says}" if says else ""),
+        "prior": f"{report['prior']}, at which it is {number(report['before'], 12)}",
+        "capacity": _value(report),
+        "which says": "no mechanism of the type changes it by more, in the mean over outcomes",
+        "outcomes": f"{report['outcomes']:,}",
+        "checked": "yes, the mechanism and a bound for every vertex" if report["verified"] else "NO",
+        **({"mechanism written": str(out)} if out is not None else {}),
+    }
+    screen().print(facts(shown))

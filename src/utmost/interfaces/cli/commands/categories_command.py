@@ -1,0 +1,287 @@
+"""`utmost categories`: the best report of one of k categories, drawn for clients, counted, and relaxed."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.written_levels import level_facts
+from utmost.design.local.block_families import balanced_family
+from utmost.design.local.block_selection import BlockSelection
+from utmost.design.local.categories import CategoryReport
+from utmost.design.local.category_reports import CategoryCounts, is_lossless, report_categories
+from utmost.design.local.subset_selection import SubsetSelection, best_report
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.interfaces.cli.options import file_options, people_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
+from utmost.interfaces.documents.reports import print_json
+from utmost.interfaces.documents.surveys import SURVEY, Survey
+from utmost.publish.statements import codec
+from utmost.tables.files import csv_table, files
+from utmost.tables.files.atomic import write_together
+from utmost.tables.files.text_files import TextFile
+from utmost.tables.frames.adapters import no_column
+
+_SHOWN, _JOINT, _DIGITS = 24, "|", 18
+
+
+def show_categories(report: dict[str, Any]) -> None:
+    """Print what `utmost categories` reports of a protocol."""
+    size = report["size"]
+    of = f"{size} of {report['categories']} categories"
+    kind = "a block" if report["short"] else "subset selection"
+    shown = {
+        "report": f"{of}: {kind}" if size > 1 else f"one of {report['categories']}: randomised response",
+        "level": f"epsilon = {report['epsilon']} for each client",
+        "holds the own category": f"with probability {_value(report, 'inside')}",
+        "holds any other": f"with probability {_value(report, 'outside')}",
+        "counts of n clients": f"are off by {number(report['error'], 4)} sqrt(n), in root mean square",
+        "no other report is off by less": "checked" if report["least"] else "another size is",
+        "randomised response": f"would be off by {number(report['response_error'], 4)} sqrt(n)",
+    }
+    if report["short"]:
+        shown["length of a report"] = f"{report['bits']} bits; {report['set_bits']} where any set may come"
+    if report["relaxed"] is not None:
+        told = report["relaxed"]
+        verdict = {True: "lossless", False: "not lossless, by theorem", None: "not decided of so many blocks"}
+        shown["relaxed to its best report"] = (
+            f"epsilon = {told['epsilon']}, of {told['size']}: {verdict[told['lossless']]}"
+        )
+        shown["relaxed with the same size"] = f"lossless; off by {number(told['same_size_error'], 4)} sqrt(n)"
+        shown["with its best size"] = f"off by {number(told['error'], 4)} sqrt(n)"
+    screen().print(facts(shown))
+
+
+def _value(report: dict[str, Any], name: str) -> str:
+    exactly = report[f"{name}_exact"]
+    return exactly if exactly is not None and len(exactly) < 16 else number(report[name])
+
+
+Labels = Annotated[list[str] | None, option("NAMES", "The categories, fixed beforehand, separated by commas.")]
+Categories = Annotated[int | None, option("K", "Or only how many there are.")]
+Size = Annotated[int | None, option("D", "How many a report holds; the best number if left out.")]
+UpTo = Annotated[str | None, option("NUMBER", "Whether it can be relaxed to this larger epsilon at no loss.")]
+Table = Annotated[
+    file_options.File | None,
+    file_options.file_option("TABLE", "Draw a report for each row of this table; - for the pipe.", "--file"),
+]
+Column = Annotated[str | None, option("NAME", "With --file: the column of the categories.")]
+Reports = Annotated[
+    file_options.File | None, file_options.file_option("FILE", "Count the reports in a file that --out wrote.")
+]
+Out = Annotated[Path | None, option("FILE", "With --file: write the reports, and nothing else.")]
+Short = Annotated[bool, flag("Report the number of a block: the same error in fewer bits.", "--short")]
+Save = Annotated[Path | None, option("FILE", "With --short: write labels, level and blocks, which all must share.")]
+Saved = Annotated[
+    file_options.File | None, file_options.file_option("FILE", "The survey that --save wrote, in place of the others.")
+]
+
+
+def categories(
+    *,
+    labels: Labels = None,
+    categories: Categories = None,
+    level: options.AskedLevel,
+    size: Size = None,
+    short: Short = False,
+    save: Save = None,
+    survey: Saved = None,
+    up_to: UpTo = None,
+    table: Table = None,
+    column: Column = None,
+    reports: Reports = None,
+    spelling: table_options.Spelling,
+    out: Out = None,
+    form: table_options.Format = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the best way in which clients report one of k categories for themselves; draw such reports, or count them.
+
+    Of all reports that keep the level, drawn by each client apart from the others, it has the least sum of the
+    variances of unbiased counts. With --file a report is drawn for each row; with --reports they are counted, with
+    error bars.
+    """
+    if survey is not None:
+        if short or level.is_given or any(setting is not None for setting in (labels, categories, size, save)):
+            raise OutOfRange("a survey says labels, level and blocks itself", came="another", where="--survey")
+        saved = SURVEY.read(survey)
+        names = list(saved.labels)
+        how: CategoryReport = saved.how
+    else:
+        names = _names(labels, categories)
+        how = _chosen(len(names), level, size, is_short=short)
+    if (table is not None) + (reports is not None) + (up_to is not None) > 1:
+        raise OutOfRange("one of --file, --reports and --up-to can be asked for", came="several")
+    if table is not None:
+        return _draw(spelling.of(table), column, names, how, out, form)
+    if column is not None or out is not None:
+        raise OutOfRange("--column and --out go with --file", came="none")
+    if reports is not None:
+        return _count(spelling.of(reports), names, how, as_json=as_json)
+    if save is not None:
+        if not isinstance(how, BlockSelection):
+            raise OutOfRange("--save goes with --short", came="none", where="--save")
+        document = SURVEY.document(Survey(tuple(names), how))
+        write_together({save: lambda opened: codec.write(document, opened)})
+    report = _report(how, up_to)
+    if as_json:
+        return print_json(report)
+    show_categories(report)
+
+
+def _chosen(count: int, level: options.AskedLevel, size: int | None, *, is_short: bool) -> CategoryReport:
+    """The report that was asked for: of all sets, or short, of blocks."""
+    at = level.read()
+    how = best_report(count, at) if size is None else SubsetSelection(count, size, at)
+    return BlockSelection(balanced_family(count, how.size), at) if is_short else how
+
+
+def _names(labels: list[str] | None, count: int | None) -> list[str]:
+    if (labels is None) == (count is None):
+        came = "neither" if labels is None else "both"
+        raise OutOfRange("exactly one of --labels and --categories must be given", came=came)
+    if labels is None:
+        return [str(k) for k in range(natural(count, "categories", least=2))]
+    names = people_options.split_names(labels)
+    if len(names) < 2 or len(set(names)) != len(names) or any(_JOINT in name for name in names):
+        raise OutOfRange(
+            f"labels must be two or more, distinct, and without {_JOINT!r}", came="others", where="--labels"
+        )
+    return names
+
+
+def _report(how: CategoryReport, up_to: str | None) -> dict[str, Any]:
+    response = SubsetSelection(how.categories, 1, how.level)
+    return {
+        "categories": how.categories,
+        "size": how.size,
+        "short": not how.is_complete,
+        "bits": None if how.is_complete else how.bits,
+        "set_bits": None if how.is_complete else SubsetSelection(how.categories, how.size, how.level).bits,
+        **level_facts(how.level),
+        **_number("inside", how.inside),
+        **_number("outside", how.outside),
+        **_number("variance", how.variance),
+        "least_variance": float(how.least_variance),
+        "error": _error(how),
+        "least": how.verify(),
+        "response_error": _error(response),
+        "relaxed": None if up_to is None else _relaxed(how, up_to),
+    }
+
+
+def _relaxed(how: CategoryReport, up_to: str) -> dict[str, Any]:
+    later: CategoryReport = best_report(how.categories, up_to)
+    if not how.is_complete:
+        later = BlockSelection(balanced_family(how.categories, later.size), later.level)
+    if later.level < how.level:
+        raise OutOfRange("the later level must be the looser one", came=up_to, where="--up-to")
+    same = how.at(later.level)
+    return {
+        **level_facts(later.level),
+        "size": later.size,
+        "lossless": _verdict(how, later),
+        "error": _error(later),
+        "same_size_error": _error(same),
+    }
+
+
+def _verdict(how: CategoryReport, later: CategoryReport) -> bool | None:
+    """Whether the one can follow the other at no loss; None where that is not decided."""
+    try:
+        return is_lossless(how, later)
+    except Unsupported:
+        return None
+
+
+def _error(how: CategoryReport) -> float:
+    """The root of the mean square error of one category's count, for one client."""
+    return float((float(how.variance) / how.categories) ** 0.5)
+
+
+def _number(name: str, value: Fraction | float) -> dict[str, Any]:
+    return {name: float(value), f"{name}_exact": str(value) if isinstance(value, Fraction) else None}
+
+
+def _draw(
+    table: Path, column: str | None, names: list[str], how: CategoryReport, out: Path | None, form: str | None
+) -> None:
+    """A report for each row, in the order of the rows."""
+    if column is None:
+        raise OutOfRange("reports are drawn of one column", came="no --column")
+    file = table_options.output(out, form)
+    table_options.check_output(file)
+    numbers = {name: k for k, name in enumerate(names)}
+    values = []
+    for line, cell in _cells(table, column):
+        if cell not in numbers:
+            raise BadTable("every cell must be one of the labels", came="another", where=f"{table}, line {line}")
+        values.append(numbers[cell])
+    drawn = report_categories(values, how).tolist()
+    report = {"report": [_JOINT.join(names[k] for k in some) for some in drawn] if how.is_complete else drawn}
+    if file is None:
+        return table_options.give_table(report, form)
+    write_together({file: lambda opened: files.write(report, opened, file)})
+    screen().print(facts({"written": f"{len(values):,} reports, each keeping its level, to {file}"}))
+
+
+def _cells(table: Path, column: str) -> list[tuple[int, str]]:
+    """The cells of a column, each with its line, or its row in a file that has no lines."""
+    if files.ending_of(table) not in files.TEXT:
+        columns = files.columns(files.read(table))
+        if column not in columns:
+            raise no_column(column, list(columns))
+        return [(row, str(cell).strip()) for row, cell in enumerate(columns[column], start=1)]
+    table = TextFile.of(table)
+    records = list(csv_table.records(table))
+    if not records or column not in records[0][1]:
+        raise BadTable("the table must have the column", came=f"no {column!r}", where=str(table))
+    at = records[0][1].index(column)
+    short = next((line for line, record in records[1:] if len(record) <= at), None)
+    if short is not None:
+        raise BadTable("every row must have a cell in the column", came="none", where=f"{table}, line {short}")
+    return [(line, record[at].strip()) for line, record in records[1:]]
+
+
+def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: bool) -> None:
+    """How many clients have each category, with error bars."""
+    counted = CategoryCounts.of((_sets if how.is_complete else _blocks)(reports, names, how), how)
+    estimates, errors = counted.estimates(how).tolist(), counted.errors(how).tolist()
+    rows = [
+        {"category": name, "estimate": value, "error": error}
+        for name, value, error in zip(names, estimates, errors, strict=True)
+    ]
+    if as_json:
+        return print_json({"clients": counted.clients, **level_facts(how.level), "size": how.size, "counts": rows})
+    screen().print(
+        facts({"clients": f"{counted.clients:,}", "level": f"epsilon = {level_facts(how.level)['epsilon']}"})
+    )
+    shown = [[row["category"], f"{row['estimate']:,.1f}", f"{row['error']:,.1f}"] for row in rows]
+    screen().print(grid(["category", "clients", "standard error"], shown[:_SHOWN]))
+
+
+def _sets(reports: Path, names: list[str], how: CategoryReport) -> Any:
+    """The sets of labels in the rows of a file."""
+    numbers, sets = {name: k for k, name in enumerate(names)}, []
+    for line, cell in _cells(reports, "report"):
+        members = cell.split(_JOINT)
+        if len(members) != how.size or not all(member in numbers for member in members):
+            raise BadTable(
+                f"a report must hold {how.size} of the labels", came="another", where=f"{reports}, line {line}"
+            )
+        sets.append([numbers[member] for member in members])
+    return np.array(sets, np.int64).reshape(-1, how.size)
+
+
+def _blocks(reports: Path, names: list[str], how: CategoryReport) -> Any:
+    """The numbers of blocks in the rows of a file."""
+    blocks = []
+    for line, cell in _cells(reports, "report"):
+        if not cell.isascii() or not cell.isdigit() or len(cell) > _DIGITS:
+            raise BadTable("a report must be the number of a block", came="another", where=f"{reports}, line {line}")
+        blocks.append(int(cell))
+    return np.array(blocks, np.int64)

@@ -1,0 +1,104 @@
+"""`utmost clean`: whole numbers, none negative, whose sums all agree, beside a release by a plan."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.interfaces.cli.commands.total_command import ReleaseFile
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import facts, number, screen
+from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.statements.clean_check import beside_estimates
+from utmost.publish.statements.published_files import read_release
+from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
+from utmost.publish.workloads.reconstruction.public_facts import between
+from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.tables.files import files
+
+Families = Annotated[str | None, option("LEVELS", 'Which table: "department sex"; that of the cells if left out.')]
+Given = Annotated[
+    list[str] | None,
+    option(
+        "SUM: NUMBER",
+        'What is public and must hold: "total: 4526", "sex=men: 20..40" (both count; also 20.. and ..40), '
+        '"sex outcome=admitted: public.csv" (labels and a column of numbers).',
+    ),
+]
+Hold = Annotated[str | None, option("LEVELS", 'One table whose sums stay those of the release, rounded: "total".')]
+
+
+def clean(
+    release: ReleaseFile,
+    *,
+    given: Given = None,
+    hold: Hold = None,
+    family: Families = None,
+    out: file_options.TableOut = None,
+    form: table_options.Format = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Round a release to whole numbers, none negative, whose sums all agree. Publish them beside it, not instead.
+
+    All clean tables of one release agree with each other. They are biased; the unbiased estimates and their error bars
+    stand in the same file. It costs nothing. Totals, marginals and bounds that are public hold exactly where they
+    are given; the promise then holds given them, which is said beside the table.
+    """
+    out = table_options.output(out, form)
+    check_free(Path("table.csv"), out)
+    released = read_release(release)
+    if not isinstance(released, WorkloadRelease | DetailedSums):
+        raise Unsupported("clean tables are of a release by a plan, or in two stages", came="another kind")
+    domain = released.domain
+    words = domain.level_names(domain.finest) if family is None else read_family(domain, family)
+    if not all(isinstance(word, str) for word in words):
+        raise OutOfRange("a clean table is of whole levels", came=repr(family), where="--family")
+    chosen = domain.family(words)
+    whole = released.clean(None if given is None else _facts(given), hold=hold)
+    columns, report = beside_estimates(released, whole, chosen), whole.said(None, chosen)
+    table = {name: np.array(column, dtype=object) for name, column in columns.items()}
+    if out is not None:
+        report = publish(table, lambda digest: whole.said(digest, chosen), out)
+    if as_json:
+        return print_json(report | {"table": files.columns(table)})
+    if out is None:
+        table_options.give_table(table, form)
+    _show(report, out)
+
+
+def _facts(texts: list[str]) -> dict[str, Any]:
+    """Public facts by the names of sums: numbers, bounds, and tables from files."""
+    public: dict[str, Any] = {}
+    for text in texts:
+        name, colon, value = (part.strip() for part in text.rpartition(":"))
+        low, dots, high = value.partition("..")
+        if not colon or name in public:
+            came = repr(text) if not colon else f"{name!r} twice"
+            raise OutOfRange('a public fact must be "SUM: NUMBER", once a sum', came=came, where="--given")
+        if Path(value).is_file():
+            public[name] = files.read(Path(value))
+        else:
+            public[name] = between(low or None, high or None) if dots else value
+    return public
+
+
+def _show(report: dict[str, Any], out: Path | None) -> None:
+    exactly = "" if report["zero_bias_is_exact"] else "at most "
+    rows = {
+        "table": report["family"] or TOTAL,
+        "bias": f"a true zero is raised by {exactly}{number(report['zero_bias'], 4)} on average",
+        "largest move": f"{number(report['largest_move'], 3)}, of a measured sum, in rounding",
+    }
+    if "guarantee" in report:
+        rows["promise"] = report["guarantee"]
+    if out is not None:
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+    headline = Text("Clean, for display and for programs that need counts.", style="bold")
+    shown = Group(headline, Text(f"{report['words']}\n"), facts(rows))
+    screen(stderr=out is None).print(shown)

@@ -1,0 +1,85 @@
+"""`utmost compare`: noise laws side by side, as curves and as a table."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated
+
+from utmost.core.exact.numbers import exact
+from utmost.core.noise.optimal import gain_curve
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import grid, number, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents.cost_files import cost_of
+from utmost.interfaces.figures import canvas
+from utmost.publish.promises.declared_columns import read_numbers
+from utmost.tables.files.atomic import write_together
+
+_COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")
+_LISTED = 10
+
+
+def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) -> None:
+    """Print the gains over Laplace noise as a picture, and ten of them as numbers."""
+    colours = [_COLOURS[at % len(_COLOURS)] for at in range(len(curves))]
+    title = Text("Laplace cost / optimal cost", style="bold")
+    title.append(f" on the {numbers}, by epsilon")
+    for name, colour in zip(curves, colours, strict=True):
+        title.append(f"   ━ {name}", style=colour)
+    chart = Text()
+    for row in canvas.terminal(epsilons, curves):
+        for text, owner in row:
+            chart.append(text, style="" if owner < 0 else colours[owner])
+        chart.append("\n")
+    stride = (len(epsilons) - 1) // _LISTED
+    rows = [
+        [number(epsilons[at]), *(f"{ys[at]:.2f}" for ys in curves.values())]
+        for at in range(stride, len(epsilons), stride)
+    ]
+    screen().print(title, Text(), chart, grid(["epsilon", *curves], rows))
+
+
+_POINTS = 100
+
+UpTo = Annotated[str, option("NUMBER", "The largest epsilon.")]
+Costs = Annotated[list[str], option("NAME", "A cost: absolute, squared or moment:3; again for each more.", "--cost")]
+
+
+def compare(
+    *,
+    up_to: UpTo = "10",
+    costs: Costs = ["absolute", "squared"],  # noqa: B006
+    sensitivity: options.Sensitivity = "1",
+    numbers: options.Numbers = "reals",
+    plot: options.Plot = None,
+    answer: options.Answer,
+) -> None:
+    """Draw how much more Laplace noise costs, by epsilon.
+
+    The curves are E L(Laplace) / E L(optimal noise) at the same epsilon and
+    sensitivity, one for each cost L. With the defaults this is Figure 2 of
+    Geng and Viswanath (2012): 14.84 and 23.61 times at epsilon = 10.
+    """
+    if plot is not None:
+        canvas.check_format(plot)
+    epsilons = _epsilons(up_to)
+    curves = {name: gain_curve(epsilons, cost_of(name), sensitivity, read_numbers(numbers)) for name in costs}
+    if plot is not None:
+        _draw(plot, epsilons, curves)
+    xs = [float(e) for e in epsilons]
+    report = {"epsilon": xs, "gain": curves, "domain": numbers, "over": "laplace"}
+    answer.give(report, lambda: show_curves(xs, curves, numbers))
+
+
+def _epsilons(up_to: str) -> list[Fraction]:
+    last = exact(up_to, "up-to")
+    if last <= 0:
+        raise OutOfRange("the largest epsilon must be positive", came=up_to, where="--up-to")
+    return [last * at / _POINTS for at in range(_POINTS + 1)]
+
+
+def _draw(plot: Path, epsilons: list[Fraction], curves: canvas.Curves) -> None:
+    kind, x, y = plot.suffix[1:].lower(), "epsilon", "Laplace cost / optimal cost"
+    write_together({plot: lambda file: canvas.figure([float(e) for e in epsilons], curves, file, kind=kind, x=x, y=y)})

@@ -1,0 +1,245 @@
+"""`utmost count`: events of people into the true table of a declared domain, with the unit that the counting proved."""
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options, people_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import facts, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.unknown_keys import UnknownKeys
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.statements.codec import write
+from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
+from utmost.publish.workloads.row_unit import WholeRows
+from utmost.tables.files import files
+from utmost.tables.files.atomic import check_absent, write_together
+
+WARNING = "True counts: not to be published. They are for `utmost release`, and for their owner alone."
+_DRY = "Nothing was written. This is what a release would protect."
+DOMAIN_REMEDY = 'Pass a JSON file such as {"region": ["North", "South"], "age": {"bins": [0, 100], "width": 10}}.'
+
+CountedOut = Annotated[
+    Path | None,
+    option("FILE", "Write it here, for its owner alone: .json keeps the unit, a table the counts; - for the pipe."),
+]
+Part = Annotated[
+    str | None, option("AXIS", "Put each person into one label of this axis: a file for each, that share nobody.")
+]
+Together = Annotated[
+    str | None,
+    option(
+        "AXIS", "An axis of 2 to 5 values: keep all cells of a row along it or none, of as many rows as --at-most has."
+    ),
+]
+
+Contributions = Annotated[
+    str | None,
+    option("BOUNDS", "To choose a bound: how many persons each leaves whole, at-most=1,2,5 or per-cell=10,100."),
+]
+
+
+def count(
+    events: file_options.TableOrLake,
+    *,
+    people: people_options.People,
+    part: Part = None,
+    together: Together = None,
+    contributions: Contributions = None,
+    unknown: UnknownKeys,
+    level: options.AskedLevel,
+    neighbours: options.Neighbours = "add-remove",
+    spelling: table_options.NumberSpelling,
+    out: CountedOut = None,
+    form: table_options.Format = None,
+    as_json: options.AsJson = False,
+    dry_run: options.DryRun = False,
+) -> None:
+    """Count events of people into a table, and prove how much one person can change.
+
+    Each person is counted in at most --at-most cells of the table, and changes each by at most --per-cell.
+    Cells with nobody in them hold 0. The counts are true: the file is for `utmost release`, only its owner can read it,
+    and it must not be published.
+
+    An event with a value that the domain does not declare is left out. How many are is a true count, too: it is
+    shown on a terminal, with the rest of the account, and written nowhere. Write {"values": [...], "other":
+    "elsewhere"} in the domain, and they are counted as elsewhere.
+
+    --contributions counts of how many persons each of some bounds cuts nothing, to choose one: release that table like
+    any other, and see `utmost bounds`.
+
+    --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
+    delta), which values of a column may be named, for a column whose values nobody can list beforehand.
+    """
+    out, events = table_options.output(out, form), spelling.of(events, is_counted=True)
+    if out is not None and out.suffix.lower() != ".json":
+        table_options.check_output(out)
+    elif out is not None:
+        check_absent(out)
+    if contributions is not None and (part or together or unknown.column):
+        raise OutOfRange("contributions are counted by --person, --by and amounts alone", came="another option")
+    if unknown.column is not None:
+        _check_alone(part, together, neighbours, out)
+        marks = spelling.cells.missing_marks
+        return unknown.name(events, people, level, out, missing_marks=marks, as_json=as_json, dry_run=dry_run)
+    unknown.check_unused(level)
+    if people.domain is None:
+        remedy = f"{DOMAIN_REMEDY} Where nobody can list the values: --unknown-keys COLUMN."
+        raise OutOfRange("events are counted over a declared domain", came="none", where="--domain", remedy=remedy)
+    declared = read_domain(people.domain)
+    counted: Any
+    if contributions is not None:
+        counted = people.contributions(events, declared, neighbours, spelling.cells, contributions)
+    else:
+        counted = people.counted(events, declared, neighbours, spelling.cells, part, together)
+    if people.measures is not None:
+        return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
+    if part is not None:
+        return _give_parts(counted, part, out, as_json=as_json, dry_run=dry_run)
+    if dry_run:
+        return _tell(counted, None, people, as_json=as_json, headline=_DRY)
+    if out is not None:
+        write_together({out: lambda file: _write(counted, file, out)}, owner_only=True)
+        _tell(counted, out, people, as_json=as_json, headline="Counted." if people.are_events else "Read.")
+    elif as_json:
+        print_json(COUNTED_FORM.document(counted))
+    else:
+        table_options.give_table(_columns(counted), form)
+    screen(stderr=True).print(Text(WARNING, style="bold"))
+
+
+def _check_alone(part: str | None, together: str | None, neighbours: str, out: Path | None) -> None:
+    """Check that nothing is asked for that has no meaning where keys are named."""
+    if part is not None or together is not None or neighbours != "add-remove":
+        came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
+        raise OutOfRange("keys are named for one individual added or removed, of all events", came=came)
+    if out is not None and out.suffix.lower() != ".json":
+        raise OutOfRange("the domain of named keys is written as .json", came=out.name, where="--out")
+
+
+def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *, as_json: bool, dry_run: bool) -> None:
+    """A file for each part, all or none; each is released at a level of its own, and a person pays for one."""
+    each = f"LABEL.json for each label of {part}"
+    written = _written_apart(tables, ("parts", each, "--part"), out, dry_run=dry_run)
+    first = next(iter(tables.values()))
+    unit = first.unit.facts()
+    if as_json:
+        return print_json({"part": part, "labels": list(map(str, tables)), "unit": unit, "out": written})
+    rows = {
+        "parts": f"{len(tables)}, by {part}; each person is in one of them",
+        "cells": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
+        "one person": f"changes at most {first.unit.many('cell')} of one part, each by at most {first.unit.most_of}",
+    }
+    if written:
+        rows["written"] = ", ".join(written.values())
+        rows["release them"] = (
+            "each at a level of its own; in one ledger's dataset the largest of these levels is charged"
+        )
+    headline = "Counted." if written else "Nothing was written. This is what releases would protect."
+    screen().print(Text(headline, style="bold"), facts(rows))
+    screen(stderr=True).print(Text(WARNING, style="bold"))
+
+
+def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
+    """A file for each measure, and for each part of it, all or none."""
+    tables: dict[str, CountedTable] = {}
+    for name, table in measured.items():
+        inner = {f"{name}-{of}": part for of, part in table.items()} if isinstance(table, dict) else {str(name): table}
+        tables |= inner
+    each = "NAME.json for each measure"
+    written = _written_apart(tables, ("measures", each, "--measures"), out, dry_run=dry_run)
+    if as_json:
+        return print_json({"measures": {name: table.unit.facts() for name, table in tables.items()}, "out": written})
+    rows = {
+        name: f"one person changes at most {table.unit.cells} of {table.domain.size} cells, each by at most "
+        f"{table.unit.most_of}"
+        for name, table in tables.items()
+    }
+    if written:
+        rows["written"] = ", ".join(written.values())
+        rows["release them"] = "each at a level of its own; their levels add up"
+    screen().print(Text("Counted." if written else _DRY, style="bold"), facts(rows))
+    screen(stderr=True).print(Text(WARNING, style="bold"))
+
+
+def _written_apart(
+    tables: Mapping[Any, CountedTable], named: tuple[str, str, str], out: Path | None, *, dry_run: bool
+) -> dict[str, str]:
+    """The files of tables beside ``--out``, by name, all written or none; what they are called in a refusal."""
+    what, each, option = named
+    if out is None and not dry_run:
+        remedy = f"With --out counted.json there is counted-{each}."
+        raise OutOfRange(f"{what} are counted into files", came="no --out", where=option, remedy=remedy)
+    if out is None:
+        return {}
+    paths = {str(name): file_options.beside(out, re.sub(r"[^\w.]+", "-", str(name))) for name in tables}
+    if len(set(paths.values())) < len(tables):
+        raise OutOfRange(f"{what} must give names of files that differ", came="two alike", where=option)
+    if dry_run:
+        return {}
+    pairs = zip(paths.values(), tables.values(), strict=True)
+    write_together({path: partial(_write, table, out=path) for path, table in pairs}, owner_only=True)
+    return {name: str(path) for name, path in paths.items()}
+
+
+def _write(counted: CountedTable, file: Any, out: Path) -> None:
+    if out.suffix.lower() == ".json":
+        write(COUNTED_FORM.document(counted), file)
+    else:
+        files.write(_columns(counted), file, out)
+
+
+def _columns(counted: CountedTable) -> dict[str, Any]:
+    columns: dict[str, Any] = files.columns(counted.table(counted.domain.finest))
+    return columns
+
+
+def _tell(
+    counted: CountedTable, out: Path | None, people: people_options.People, *, as_json: bool, headline: str
+) -> None:
+    """Say what was counted and what one person changes; no count, which a log would keep."""
+    unit = counted.unit
+    if as_json:
+        columns = list(counted.domain.columns)
+        return print_json(
+            {
+                "cells": counted.domain.size,
+                "columns": columns,
+                "unit": unit.facts(),
+                "out": out and str(out),
+                "together": counted.together,
+            }
+        )
+    assumed = "" if people.are_events else ": as you say, since a table that is counted already proves nothing"
+    changed = unit.many("cell") if unit.is_shared else f"{unit.cells} of them"
+    rows = {
+        "cells": f"{counted.domain.size} ({', '.join(counted.domain.columns)})",
+        "one person": f"changes at most {changed}, each by at most {unit.most_of}{assumed}",
+        "neighbours": unit.neighbours,
+    }
+    own = unit.amount.name if unit.amount is not None and unit.is_shared else None
+    closed = [axis.levels[0] for axis in counted.domain.axes if axis.other is None and axis.levels[0] != own]
+    if closed and people.are_events:
+        axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))
+        rows["left out"] = f'events with another {axes}; "other" in the domain would count them'
+    if counted.together is not None:
+        count = unit.cells // WholeRows.of(counted.domain, counted.together).values
+        lines = f"{count} row{'s' * (count > 1)} along {counted.together}"
+        rows["together"] = f"these are the cells of {lines}, all or none"
+    if out is not None:
+        rows["written"] = str(out)
+        if unit.needs_sizes:
+            rows["release it"] = "by a plan, from a .json file: utmost plan ... --want, utmost release ... --plan"
+        elif out.suffix.lower() == ".json":
+            rows["release it"] = f"utmost release {out} --epsilon ..., or utmost plan {out} --want ... first"
+        elif unit.step != 1:
+            rows["release it"] = "from a .json file: only that keeps the steps of amounts"
+        else:
+            rows["release it"] = f"with --sensitivity {unit.sensitivity} --cells {unit.cells}"
+    screen().print(Text(headline, style="bold"), facts(rows))

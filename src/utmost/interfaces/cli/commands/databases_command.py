@@ -1,0 +1,146 @@
+"""`utmost databases`: whether it helps to look at more than a count, Proposition 6.2 and Theorem 6.3 of Ghosh et al."""
+
+from typing import Annotated, Any
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.written_levels import level_facts
+from utmost.design.optima.beyond_oblivious import (
+    CountQuery,
+    averaged,
+    best_worst_case,
+    conflicting_users,
+    expanded,
+    worst_case_loss,
+)
+from utmost.design.optima.optimum import optimal_mechanism
+from utmost.design.optima.sharing import shared_mechanism
+from utmost.design.spaces.families import counts
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.errors import NotANumber, OutOfRange
+from utmost.interfaces.cli.options import people_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.screen import facts, screen, with_exact
+from utmost.interfaces.documents.consumer_files import consumer_of
+from utmost.interfaces.documents.reports import exact_text
+
+
+def show_databases(report: dict[str, Any]) -> None:
+    """Print what `utmost databases` reports of Proposition 6.2."""
+    agree = report["oblivious_loss_exact"] == report["any_loss_exact"]
+    shown = {
+        "databases": f"{report['databases']:,}: {report['rows']} rows of {report['values']} values",
+        "level": f"epsilon = {report['epsilon']}",
+        "consumer": f"prior {report['prior']} over counts, loss {report['loss']}, fearing the worst database",
+        "least loss from the count alone": _both(report, "oblivious_loss"),
+        "least loss from the whole database": _both(report, "any_loss"),
+        "its averages over equal counts lose": _both(report, "averaged_loss"),
+        "Proposition 6.2": "holds: nothing is gained by looking" if agree else "DOES NOT HOLD",
+    }
+    screen().print(facts(shown))
+
+
+def show_conflict(report: dict[str, Any]) -> None:
+    """Print what `utmost databases` reports of Theorem 6.3."""
+    shown = {
+        "consumers": f"two, whose priors over the 8 databases mirror each other; tilt {report['tilt']}",
+        "level": f"epsilon = {report['epsilon']}",
+        "each alone loses": _both(report, "alone"),
+        "both together, from one mechanism": _both(report, "together"),
+        "regret of one for both": _both(report, "regret"),
+        "Theorem 6.3": "no mechanism is the best for both" if report["conflict"] else "one mechanism serves both here",
+        "checked": "yes, by the certificate of the program for both" if report["verified"] else "NO",
+    }
+    screen().print(facts(shown))
+
+
+def _both(report: dict[str, Any], name: str) -> str:
+    return with_exact(report[name], report[f"{name}_exact"])
+
+
+Values = Annotated[int, option("K", "How many values a row may take.")]
+Rows = Annotated[int, option("N", "How many rows a database has.")]
+Satisfying = Annotated[list[str] | None, option("VALUES", "The values, of 0..K-1, that are counted; 1 if left out.")]
+Prior = Annotated[str, option("PRIOR", "What is believed of the count, as for read.")]
+Conflict = Annotated[bool, flag("The two consumers of Theorem 6.3 instead, whom no one mechanism serves.")]
+Tilt = Annotated[str | None, option("NUMBER", "With --conflict: how far each leans, from 0 to 1/2; 1/100.")]
+
+
+def databases(
+    *,
+    values: Values = 2,
+    rows: Rows = 3,
+    satisfying: Satisfying = None,
+    prior: Prior = "uniform",
+    loss: options.Loss = "absolute",
+    level: options.AskedLevel,
+    conflict: Conflict = False,
+    tilt: Tilt = None,
+    answer: options.Answer,
+) -> None:
+    """Decide whether a mechanism gains by seeing the whole database and not the count alone, over all of a small size.
+
+    For a prior over counts, and fear of the worst database, it gains nothing (Proposition 6.2): both programs are
+    solved exactly. With --conflict: two priors over databases for which no one mechanism is the best (Theorem 6.3).
+    """
+    at = level.read()
+    if tilt is not None and not conflict:
+        raise OutOfRange("a tilt is of the two consumers of --conflict", came=tilt, where="--tilt")
+    if conflict:
+        told = _conflict(at, tilt or "1/100")
+        return answer.give(told, lambda: show_conflict(told))
+    query = CountQuery(values, rows, _integers(satisfying or ["1"]))
+    report = _proposition(query, at, prior, loss)
+    answer.give(report, lambda: show_databases(report))
+
+
+def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[str, Any]:
+    if not at.is_rational:
+        remedy = "Say --alpha 1/2: both programs are solved in fractions."
+        raise OutOfRange("alpha must be rational here", came=f"epsilon = {at.epsilon}", remedy=remedy)
+    space = counts(query.rows)
+    consumer = consumer_of(prior, loss, space, at)
+    with long_work(f"Solving the program on {query.values**query.rows} databases"):
+        best, mechanism = best_worst_case(query, at.alpha_fraction(), consumer)
+        alone = optimal_mechanism(PrivacyType(space, at), consumer).loss
+    mean = worst_case_loss(query, expanded(query, averaged(query, mechanism)), consumer)
+    return {
+        "values": query.values,
+        "rows": query.rows,
+        "satisfying": sorted(query.satisfying),
+        "databases": query.values**query.rows,
+        **level_facts(at),
+        "prior": prior,
+        "loss": loss,
+        **_numbers(oblivious_loss=alone, any_loss=best, averaged_loss=mean),
+    }
+
+
+def _conflict(at: Level, tilt: str) -> dict[str, Any]:
+    query, first, second = conflicting_users(exact(tilt, "tilt"))
+    with long_work("Solving the program for both"):
+        optimum = shared_mechanism(PrivacyType(query.space, at), [first, second])
+    return {
+        "tilt": tilt,
+        **level_facts(at),
+        **_numbers(alone=optimum.alone[0].loss, together=optimum.together.loss, regret=optimum.regret),
+        "conflict": not optimum.exists,
+        "verified": optimum.together.certificate.verify(),
+    }
+
+
+def _numbers(**values: Any) -> dict[str, Any]:
+    floats = {name: float(value) for name, value in values.items()}
+    return floats | {f"{name}_exact": exact_text(value) for name, value in values.items()}
+
+
+def _integers(texts: list[str]) -> list[int]:
+    try:
+        read = [exact(text) for text in people_options.split_names(texts)]
+    except NotANumber:
+        read = [exact("1/2")]
+    if any(value.denominator != 1 for value in read):
+        raise OutOfRange("the values that are counted must be integers", came=", ".join(texts), where="--satisfying")
+    return [int(value) for value in read]

@@ -1,0 +1,104 @@
+"""`utmost demo`: the whole story on a public table, each step the command that a user would type, really run."""
+
+import csv
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Annotated
+
+from utmost.errors import Unsupported
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.provided import provided
+from utmost.tables.admissions import ADMISSIONS_DOMAIN, admission_rows
+
+Keep = Annotated[Path | None, option("DIR", "Keep the files in this new folder, to go on from there.")]
+
+EVENTS, DOMAIN = "applicants.csv", "domain.json"
+STEPS = (
+    (
+        "1. Count. One row an applicant: 4 526 applicants to six departments of Berkeley, 1973. One is in one cell.",
+        "count applicants.csv --person applicant --at-most 1 --domain domain.json --out counted.json",
+    ),
+    (
+        "2. Release. Publish the counts at a small level, in a ledger, so that they can be sharpened later.",
+        "release counted.json --columns count --epsilon 1/4 --ledger releases.db --create --name admissions "
+        "--out early.csv",
+    ),
+    (
+        "3. Read. What a reader of the file knows of each cell, and what a larger level would buy.",
+        "read early.csv --at 1",
+    ),
+    (
+        "4. Relax. Publish again with a quarter of the noise. Both answers together cost epsilon = 1, not 5/4.",
+        "relax counted.json --ledger releases.db --name admissions --epsilon 1 --out sharper.csv",
+    ),
+    (
+        "5. View. A noisier copy for a partner: it needs no data, and costs nothing.",
+        "view --ledger releases.db --name admissions --epsilon 1/2 --out partner.csv",
+    ),
+    (
+        "6. Verify. Anyone can check the file against its statement, and the keeper the whole ledger.",
+        "verify sharper.csv",
+    ),
+    ("", "ledger verify --ledger releases.db"),
+    (
+        "7. Write it up, as a page to print.",
+        "statement sharper.csv --title 'Admissions to Berkeley, 1973' --html statement.html",
+    ),
+)
+"""What is done, and the command that does it; a test runs these lines one by one, as they are typed."""
+
+
+def demo(*, keep: Keep = None) -> None:
+    """Show the whole story on a public table: count, release, read, relax, view, verify. Takes a few seconds.
+
+    Everything happens in a temporary folder, or in --keep DIR. Each step is the command that you would type, run as it
+    is shown; its noise is drawn anew each time.
+    """
+    begun = monotonic()
+    with _folder(keep) as folder, chdir(folder):
+        write_events()
+        for words, line in STEPS:
+            console = screen()
+            if words:
+                console.print(Text(f"\n{words}", style="bold"))
+            console.print(Text(f"$ utmost {line}\n", style="cyan"))
+            _run(shlex.split(line))
+    took = f"That took {monotonic() - begun:.1f} seconds."
+    where = f"The files are in {keep}." if keep is not None else "Nothing was kept; --keep DIR keeps the files."
+    screen().print(Text(f"\n{took} {where}", style="bold"))
+
+
+def write_events() -> None:
+    """Write the applicants and the declared domain into the current folder."""
+    with Path(EVENTS).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["applicant", "department", "sex", "outcome"])
+        writer.writerows(admission_rows())
+    Path(DOMAIN).write_text(json.dumps(ADMISSIONS_DOMAIN) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    """A new folder: the one that is to be kept, or one that is gone afterwards."""
+    if keep is None:
+        with TemporaryDirectory(prefix="utmost-demo-") as folder:
+            yield Path(folder)
+        return
+    if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
+        raise Unsupported("the folder to keep must be new or empty", came=str(keep), where="--keep")
+    keep.mkdir(parents=True, exist_ok=True)
+    yield keep
+
+
+def _run(arguments: list[str]) -> None:
+    """One command, as the command line runs it, in this process."""
+    name, *rest = arguments
+    # An error comes up to the demo, and does not end the process by itself.
+    provided("command")(name).main(args=rest, prog_name=f"utmost {name}", standalone_mode=False)

@@ -1,0 +1,299 @@
+"""`utmost design`: the best mechanism for a consumer, its loss and why none is less."""
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from utmost.core.exact.written_levels import level_text
+from utmost.design.optima.evidence import Certificate
+from utmost.design.optima.optimum import Optimum, optimal_mechanism
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
+from utmost.design.spaces.geography import Places
+from utmost.design.spaces.loss_algebra import check_monotone
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.errors import NotMonotone, OutOfRange
+from utmost.interfaces.cli.options import file_options, secret_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.curve_screen import asked_levels, check_no_level, show_loss_curve
+from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, others, screen, with_exact
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents import designs
+from utmost.interfaces.documents.consumer_files import consumer_of
+from utmost.interfaces.documents.cost_files import is_file
+from utmost.interfaces.documents.reports import attack_facts, design_report, labelled_answers
+from utmost.interfaces.documents.saved_designs import design_writer
+from utmost.interfaces.documents.space_names import distances_words
+from utmost.tables.files.atomic import Writer, write_together
+
+_SHOWN = 24
+
+
+def show_design(report: dict[str, Any], out: Path | None) -> None:
+    """Print a `design_report`."""
+    shown = {
+        "expected loss": with_exact(report["expected_loss"], report["expected_loss_exact"], longest=29),
+        "no private mechanism loses less than": with_exact(
+            report["lower_bound"], report["expected_loss_exact"], longest=29
+        ),
+        "checked": "yes, both bounds computed again without the solver" if report["verified"] else "NO",
+        "found by": report["method"],
+        "theorem": report["theorem"] or "none: the lower bound proves it",
+        **({"which needs": "; ".join(report["hypotheses"])} if report["hypotheses"] else {}),
+        "secrets": report["space"],
+        "level": f"epsilon = {report['epsilon']}" + (f" per {report['unit']}" if report.get("unit") else ""),
+        "consumer": f"prior {report['prior']}, loss {report['loss']}",
+        **({"at face value": _face(report)} if report["face_value_loss"] is not None else {}),
+    }
+    if out is not None:
+        shown["written"] = str(out)
+    console = screen()
+    console.print(facts(shown))
+    if report["attack"] is not None:
+        _show_attack(report["attack"])
+    if report["remap"] is not None:
+        _show_remap(report["remap"])
+
+
+def _show_attack(attacks: list[dict[str, Any]]) -> None:
+    """How well the secret is guessed by someone who believes the prior, from the optimum and from the usual ones."""
+    console, first = screen(), attacks[0]
+    console.print(Text("\nWhat an attacker learns who believes the prior", style="bold"))
+    rows = [["without an answer", _percent(first["guessed_before"]), below(first["error_before"]), "", ""]]
+    rows += [
+        [
+            attack["mechanism"],
+            _percent(attack["guessed_after"]),
+            below(attack["error_after"]),
+            _odds(attack),
+            above(attack["reader_loses"]),
+        ]
+        for attack in attacks
+    ]
+    console.print(grid(["by", "guesses it", "loses", "odds rise", "reader loses"], rows))
+    worst = first["worst_odds"]
+    if worst is not None:
+        rise = f"from {_percent(worst['before'], 3)} to {_percent(worst['after'], 3)}"
+        console.print(
+            Text(f"The optimum moves odds most for secret {worst['secret']} at outcome {worst['outcome']}: {rise}.")
+        )
+    if len(attacks) > 1:
+        console.print(Text("The usual mechanisms are remapped for the same reader."))
+
+
+def _show_labelled_answers(report: dict[str, Any]) -> None:
+    """What the likeliest place is answered with, where secrets have labels."""
+    if report:
+        console = screen()
+        console.print(Text(f"\nThe likeliest answers for {report['likeliest_secret']}", style="bold"))
+        rows = [[label, f"{100 * share:.2f} %"] for label, share in report["answers_for_it"]]
+        console.print(grid(["answer", "chance"], rows))
+
+
+def _percent(chance: Any, digits: int = 4) -> str:
+    return f"{above(100 * Fraction(chance), digits)} %"
+
+
+def above(value: Any, digits: int = 4) -> str:
+    """A number that is never shown below what it is.
+
+    >>> above(Fraction(1, 3)), above(Fraction(1, 5)), above(float("inf"))
+    ('0.3334', '0.2', 'infinity')
+    """
+    return _cut(value, Context(prec=digits, rounding=ROUND_CEILING))
+
+
+def below(value: Any, digits: int = 4) -> str:
+    """A number that is never shown above what it is.
+
+    >>> below(Fraction(2, 3)), below(Fraction(6, 5))
+    ('0.6666', '1.2')
+    """
+    return _cut(value, Context(prec=digits, rounding=ROUND_FLOOR))
+
+
+def _cut(value: Any, rounded: Context) -> str:
+    if value == math.inf:
+        return "infinity"
+    exactly = Fraction(value)
+    shown = rounded.divide(Decimal(exactly.numerator), Decimal(exactly.denominator))
+    return number(float(shown), rounded.prec)
+
+
+def _odds(attack: dict[str, Any]) -> str:
+    worst = attack["worst_odds"]
+    return "nothing" if worst is None else f"{above(worst['factor'])} times"
+
+
+def show_check(certificate: Certificate) -> None:
+    """Print what a certificate proves, and of which secrets."""
+    space = certificate.ptype.space
+    unit, distances = space.unit, distances_words(space)
+    shown = {
+        "checked": "yes, both bounds computed again without the solver",
+        "the mechanism loses at most": number(certificate.upper, 12),
+        "none loses less than": number(certificate.lower, 12),
+        "theorem": certificate.theorem or "none: the lower bound proves it",
+        "secrets": f"{space.size:,}",
+        "level": f"epsilon = {level_text(certificate.ptype.level)}" + ("" if unit is None else f" per {unit}"),
+        **({} if distances is None else {"distances": distances}),
+    }
+    screen().print(facts(shown))
+
+
+def _show_remap(remap: list[dict[str, Any]]) -> None:
+    console = screen()
+    console.print(Text("\nWhat to make of each response of the geometric mechanism", style="bold"))
+    rows = [[run["responses"], run["answer"], "as good as another" if run["tie"] else ""] for run in remap[:_SHOWN]]
+    console.print(grid(["response", "answer", ""], rows), *others(len(remap) - _SHOWN, "more rows"))
+
+
+def _face(report: dict[str, Any]) -> str:
+    return f"the geometric mechanism without a remap loses {number(report['face_value_loss'])}"
+
+
+Prior = Annotated[str | None, option("PRIOR", "As for read; uniform or a file except on counts.")]
+Theorem = Annotated[bool, flag("Refuse a loss that Theorem 3.1 does not cover.")]
+Program = Annotated[bool, flag("Solve the linear program even where a theorem answers.")]
+Gap = Annotated[
+    str | None,
+    option("SHARE", "How far above the least a design of many places may lose, relative to it; 1e-7 if left out."),
+]
+Out = Annotated[
+    Path | None,
+    option("FILE", "Write mechanism, remap and certificate (.json, or - for the pipe), or the mechanism alone (.csv)."),
+]
+Curve = Annotated[
+    str | None,
+    option(
+        "FROM:TO:STEPS",
+        "Instead of a level: the least loss at so many levels, evenly between two epsilons, to a thousandth.",
+    ),
+]
+
+
+def design(
+    *,
+    table: secret_options.PlacesTable = None,
+    secrets: secret_options.Secrets,
+    prior: Prior = None,
+    loss: options.Loss = "absolute",
+    level: options.AskedLevel,
+    curve: Curve = None,
+    theorem: Theorem = False,
+    program: Program = False,
+    gap: Gap = None,
+    out: Out = None,
+    plot: options.Plot = None,
+    check: file_options.Check = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the best private mechanism for a consumer, and prove how near the best it is.
+
+    You get a mechanism, its expected loss, and a number that no private mechanism's loss is below. Both are computed
+    again, without the solver, before they are shown. On counts the best is the geometric mechanism followed by a remap,
+    wherever a theorem or the lower bound says so; elsewhere it is found as a linear program.
+    """
+    if check is not None:
+        return _check(check, options.Answer(out, as_json))
+    if curve is not None:
+        check_no_level(level, secrets.epsilon_at)
+        if prior is None or theorem or program or gap is not None:
+            came = "none" if prior is None else "--theorem, --program or --gap"
+            raise OutOfRange("a curve needs a consumer's prior, and no method", came=came, where="--curve")
+        return _curve(curve, secrets.from_table(table), (prior, loss), options.Answer(out, as_json), plot)
+    spelled, ptype = secrets.from_table(table).at(level)
+    if prior is None:
+        remedy = "Say --prior uniform, or name a .csv file of probabilities, one for each secret."
+        raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior", remedy=remedy)
+    if theorem and program:
+        raise OutOfRange("one of --theorem and --program can be asked for", came="both")
+    consumer = consumer_of(prior, loss, ptype.space, ptype.level)
+    optimum = _optimum(ptype, consumer, gap or "1e-7", theorem=theorem, program=program)
+    name = None if is_file(loss) else loss.strip().lower()
+    written = designs.document(optimum, name)
+    path = file_options.file_of(out)
+    _write(optimum, name, path, plot)
+    report = design_report(optimum, spelled.replace(":", " ", 1), prior, loss)
+    named = labelled_answers(optimum)
+    report |= named
+
+    def show() -> None:
+        show_design(report, path)
+        _show_labelled_answers(named)
+
+    options.Answer(None, as_json or out != path).give(written, show)
+
+
+def _curve(
+    range_text: str, secrets: secret_options.Secrets, named: tuple[str, str], answer: options.Answer, plot: Path | None
+) -> None:
+    """The least loss at the levels of a curve."""
+    spelled, space = secrets.read()
+    levels, (prior, loss) = asked_levels(range_text, space.unit), named
+    consumer = consumer_of(prior, loss, space, levels[0])
+    names = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
+    show_loss_curve(space, consumer, levels, names, answer, plot)
+
+
+def _optimum(ptype: PrivacyType, consumer: Consumer, gap: str, *, theorem: bool, program: bool) -> Optimum:
+    method: Literal["auto", "theorem", "program"] = "theorem" if theorem else "program" if program else "auto"
+    try:
+        with narrowed("Designing") as progress:
+            return optimal_mechanism(ptype, consumer, method=method, gap=gap, progress=progress)
+    except NotMonotone:
+        if isinstance(ptype.space.metric, LineMetric):
+            check_monotone(consumer)  # names the entry
+        raise
+
+
+def _write(optimum: Optimum, loss: str | None, out: Path | None, plot: Path | None) -> None:
+    writers: dict[Path, Writer] = {}
+    if out is not None:
+        writers[out] = design_writer(optimum, out, loss)
+    if plot is not None:
+        writers[plot] = _places(optimum, plot)
+    if writers:
+        write_together(writers)
+
+
+def _places(optimum: Optimum, path: Path) -> Writer:
+    """How to draw the prior of a grid, and the answers for its likeliest place."""
+    from utmost.interfaces.figures.canvas import check_format, places_figure
+
+    certificate = optimum.certificate
+    space, prior = certificate.ptype.space, certificate.consumer.prior
+    metric = space.metric
+    if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric) and not isinstance(space, Places):
+        raise OutOfRange("a picture needs a grid, or places with coordinates", came=repr(metric), where="--plot")
+    check_format(path)
+    told = attack_facts(optimum.attack(), space)
+    caption = (
+        f"Guessed in one try: {_percent(told['guessed_before'], 3)} before an answer, "
+        f"{_percent(told['guessed_after'], 3)} after; odds of a place rise up to {_odds(told)}"
+    )
+    if isinstance(space, Places):
+        return _map_of_design(optimum, path, caption)
+    assert isinstance(metric, EuclideanGridMetric | ManhattanGridMetric), "no place, so a grid"
+    likeliest = int(prior.argmax())
+    maps = {"prior": prior, f"answers for place {likeliest}": optimum.channel.matrix[likeliest]}
+    return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path, caption)
+
+
+def _map_of_design(optimum: Optimum, path: Path, caption: str) -> Writer:
+    """How to draw the prior on the map of its places, and the answers for the likeliest place."""
+    from utmost.interfaces.figures.canvas import write
+    from utmost.interfaces.figures.labelled_map import map_of_answers
+
+    figure = map_of_answers(optimum, caption=caption)  # refused here, before anything is written
+    return lambda file: write(figure, file, path.suffix[1:].lower())
+
+
+def _check(path: Path, answer: options.Answer) -> None:
+    """Check a design, and refuse one that does not prove what it states."""
+    certificate = designs.read(path)
+    bounds = {"lower": float(certificate.lower), "upper": float(certificate.upper)}
+    answer.give({"verified": True, **bounds}, lambda: show_check(certificate))

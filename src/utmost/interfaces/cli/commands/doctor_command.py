@@ -1,0 +1,199 @@
+"""`utmost doctor`: whether this installation is well: versions, SQLite, randomness, optional parts, key files."""
+
+import os
+import platform
+import sqlite3
+import stat
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any
+
+import click
+
+from utmost.core.exact.long_work import long_work
+from utmost.errors import EntropyFailed, OutOfRange
+from utmost.interfaces.cli.ledger_place import check_no_password, is_server
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.screen import facts, grid, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.version import __version__
+
+Check = Annotated[bool, flag("Run the self-check, too: some seconds, half a minute at most.")]
+Ledger = Annotated[
+    str | None, option("PLACE", "Look at the files of this ledger, too: their modes.", envvar="UTMOST_LEDGER")
+]
+
+REQUIRED = ("numpy", "cryptography", "python-flint", "highspy", "threadpoolctl", "click")
+EXTRAS = {
+    "tables": ("narwhals", "pyarrow"),
+    "plot": ("matplotlib",),
+    "geometry": ("numba",),
+    "postgres": ("psycopg",),
+    "duckdb": ("duckdb",),
+    "spark": ("pyspark",),
+    "server": ("fastapi", "uvicorn", "jinja2", "prometheus-client", "pyjwt", "python-multipart", "httpx"),
+}
+NEIGHBOURS = ("pandas", "polars", "geopandas", "h3", "networkx", "scipy", "opendp", "dp-accounting", "qif")
+
+_BLOCKS = 64
+
+
+def doctor(
+    *,
+    check: Check = False,
+    ledger: Ledger = None,
+    key_file: options.KeyFile = None,
+    witness: options.WitnessFile = None,
+    answer: options.Answer,
+) -> None:
+    """Say what this installation is made of, and whether it is well.
+
+    Versions, SQLite, the operating system's randomness, which optional parts are there and the command that gets the
+    others, and who may read the files of a ledger. --check also runs the self-check.
+    """
+    report: dict[str, Any] = {
+        "versions": _versions(),
+        "sqlite": _sqlite(),
+        "randomness": _randomness(),
+        "optional": _optional(),
+        "neighbours": {name: _version(name) for name in NEIGHBOURS},
+        "files": _files(ledger, key_file, witness),
+    }
+    if check:
+        with long_work("Checking"):
+            report["check"] = _checked()
+    report["well"] = _is_well(report)
+    answer.give(report, lambda: _show(report))
+    if not report["well"]:
+        raise click.exceptions.Exit(1)
+
+
+def _versions() -> dict[str, str | None]:
+    versions = {"utmost": __version__, "python": platform.python_version(), "system": platform.platform()}
+    return {**versions, **{name: _version(name) for name in REQUIRED}}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
+    """Whether this SQLite may damage a database in WAL mode when two connections write and checkpoint at once.
+
+    It is in 3.7.0 to 3.51.2, and mended in 3.51.3 and, by backports, in 3.50.7 and 3.44.6 (sqlite.org/wal.html).
+
+    >>> [has_wal_reset_bug(one) for one in ((3, 45, 1), (3, 50, 7), (3, 51, 2), (3, 51, 3))]
+    [True, False, True, False]
+    """
+    mended = version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51, 0) or (3, 44, 6) <= version < (3, 45, 0)
+    return version >= (3, 7, 0) and not mended
+
+
+def _sqlite() -> dict[str, Any]:
+    numbers = tuple(int(part) for part in sqlite3.sqlite_version.split("."))
+    affected = has_wal_reset_bug((numbers[0], numbers[1], numbers[2]))
+    note = "ledgers keep a rollback journal (journal_mode=DELETE), so SQLite's WAL-reset bug does not touch them"
+    if affected:
+        note += "; this version has it, so keep no other database of yours in WAL mode with it"
+    return {"version": sqlite3.sqlite_version, "wal_reset_bug": affected, "note": note}
+
+
+def _randomness() -> dict[str, Any]:
+    """Whether the operating system's source answers and does not repeat itself; nothing shows that none predicts it."""
+    from utmost.core.sampling.random_bits import SystemRandomness, entropy
+
+    begun = monotonic()
+    try:
+        blocks = {entropy(32) for _ in range(_BLOCKS)}
+        ones = sum(int(word).bit_count() for word in SystemRandomness().words(1 << 14, 64))
+    except EntropyFailed as error:
+        return {"healthy": False, "note": str(error), "seconds": monotonic() - begun}
+    count = 64 << 14
+    even = abs(ones - count // 2) < 7 * count**0.5 / 2  # fails once in 10^11 for fair bits
+    healthy = len(blocks) == _BLOCKS and even
+    note = f"{_BLOCKS} blocks differ, and of {count:,} bits {100 * ones / count:.3f} % are ones"
+    return {"healthy": healthy, "note": note, "seconds": monotonic() - begun}
+
+
+def _optional() -> dict[str, Any]:
+    by_extra = {}
+    for name, packages in EXTRAS.items():
+        versions = {package: _version(package) for package in packages}
+        missing = [package for package, version in versions.items() if version is None]
+        by_extra[name] = {"packages": versions, "get": f'pip install "utmost[{name}]"' if missing else None}
+    return by_extra
+
+
+def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> list[dict[str, Any]]:
+    """The files that others must not read, and who may; what is in them is not looked at."""
+    key = key_file or (Path(os.environ["UTMOST_LEDGER_KEY_FILE"]) if "UTMOST_LEDGER_KEY_FILE" in os.environ else None)
+    named: dict[str, Path] = {}
+    if ledger is not None:
+        check_no_password(ledger)
+        if not is_server(ledger):
+            place = Path(ledger.removeprefix("sqlite:///"))
+            if not place.name:
+                raise OutOfRange("a ledger must be a file with a name", came=str(place), where="--ledger")
+            named = {"ledger": place, "witness": place.with_name(f"{place.name}.witness")}
+            key = key or place.with_name(f"{place.name}.key")
+    if witness is not None:
+        named["witness"] = witness
+    if key is not None:
+        named["key"] = key
+    return [_mode(what, path) for what, path in named.items()]
+
+
+def _mode(what: str, path: Path) -> dict[str, Any]:
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except OSError as error:
+        return {"what": what, "path": str(path), "mode": None, "well": what == "witness", "note": str(error.strerror)}
+    private = os.name != "posix" or not mode & 0o077
+    note = "its owner alone may read it" if private else f"others may read it: run chmod 600 {path}"
+    return {"what": what, "path": str(path), "mode": f"{mode:04o}", "well": private, "note": note}
+
+
+def _checked() -> list[dict[str, Any]]:
+    from utmost.interfaces.cli.self_check import self_check
+
+    return [
+        {"name": checked.name, "problem": checked.problem, "seconds": round(checked.seconds, 3)}
+        for checked in self_check()
+    ]
+
+
+def _is_well(report: dict[str, Any]) -> bool:
+    required = all(report["versions"].values()) and sys.version_info >= (3, 11)
+    checks = all(not check["problem"] for check in report.get("check", ()))
+    return bool(
+        required and report["randomness"]["healthy"] and checks and all(check["well"] for check in report["files"])
+    )
+
+
+def _show(report: dict[str, Any]) -> None:
+    console = screen()
+    versions, database = report["versions"], report["sqlite"]
+    console.print(Text("utmost is well." if report["well"] else "Something is wrong, see below.", style="bold"))
+    optional = {
+        f"utmost[{name}]": "there" if each["get"] is None else f"not there; get it with {each['get']}"
+        for name, each in report["optional"].items()
+    }
+    beside = ", ".join(f"{name} {each}" for name, each in report["neighbours"].items() if each) or "none"
+    rows = {
+        "versions": ", ".join(f"{name} {each or 'missing'}" for name, each in versions.items()),
+        "SQLite": f"{database['version']}; {database['note']}",
+        "randomness": f"{'healthy' if report['randomness']['healthy'] else 'FAILED'}: {report['randomness']['note']}",
+        **optional,
+        "other packages": beside,
+        **{each["what"]: f"{each['path']}, mode {each['mode']}: {each['note']}" for each in report["files"]},
+    }
+    console.print(facts(rows))
+    if "check" in report:
+        lines = [[each["name"], each["problem"] or "sound", f"{each['seconds']:.2f} s"] for each in report["check"]]
+        console.print(grid(["self-check", "", "took"], lines, left=2))

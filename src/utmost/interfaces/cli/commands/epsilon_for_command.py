@@ -1,0 +1,100 @@
+"""`utmost epsilon-for`: the least epsilon whose error bar is short enough."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from utmost.core.exact.levels import level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.written_levels import level_facts
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
+from utmost.interfaces.documents.cost_files import cost_of
+from utmost.interfaces.documents.reports import plan_report
+from utmost.publish.promises.accuracy import epsilon_for as least_epsilon
+from utmost.publish.promises.places_statements import places_theorem
+from utmost.publish.promises.plan import CellsAt, plan_release
+from utmost.publish.promises.planar_law import PlanarLaw, planar_epsilon_for
+from utmost.publish.promises.table_statements import assumed_line, promise_line
+
+
+def show_plan(plan: CellsAt, *, wanted: str) -> None:
+    """Print the level of a plan beside the error bar that it was found for."""
+    shown = {
+        "epsilon": number(plan.level.epsilon),
+        "error bar": f"± {number(plan.margin)} at {percent(plan.confidence)} confidence (wanted: ± {wanted})",
+        "noise": f"{plan.drawn!r} on each released cell" + ("" if plan.grid is None else f", in steps of {plan.grid}"),
+        "why this noise": plan.theorem,
+        "promise": promise_line(plan.level, plan.unit.neighbours),
+        "one individual": assumed_line(plan.unit, "released cell"),
+    }
+    screen().print(facts(shown))
+
+
+Sensitivity = Annotated[
+    str | None, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")
+]
+Dimensions = Annotated[int, option("N", "With --planar: how many coordinates a point has.")]
+
+
+def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
+    """The level for points, for programs and for people."""
+    with long_work("Searching"):
+        least = planar_epsilon_for(margin, confidence, per=per, dimensions=dimensions)
+    law = PlanarLaw(level(least), dimensions, exact(per, "per"))
+    bar = law.margin(confidence)
+    report = {
+        **level_facts(law.level),
+        "per": str(law.per),
+        "dimensions": dimensions,
+        "grid": str(law.grid),
+        "confidence": float(exact(confidence)),
+        "margin": bar,
+        "theorem": places_theorem(law),
+    }
+    shown = {
+        "epsilon": f"{number(least)} for each {number(law.per)} of Euclidean distance",
+        "error bar": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {margin})",
+        "noise": report["theorem"],
+    }
+    return report, lambda: screen().print(facts(shown))
+
+
+def epsilon_for(
+    margin: Annotated[str, option("NUMBER", "The error bar that you want: ± this much.")],
+    sensitivity: Sensitivity = None,
+    *,
+    plane: options.Plane,
+    dimensions: Dimensions = 2,
+    confidence: options.Confidence = "0.95",
+    cells: options.Cells = 1,
+    cost: options.Cost = "absolute",
+    numbers: options.Numbers = "integers",
+    neighbours: options.Neighbours = "add-remove",
+    relaxable: options.Relaxable = False,
+    answer: options.Answer,
+) -> None:
+    """Find the least epsilon, to three digits, for a wanted error bar.
+
+    The answer is the least number of three digits at which `utmost release` states an error bar as short as that. With
+    --planar it is the level of points, for each --per of Euclidean distance.
+    """
+    if plane != options.Plane():
+        defaults = ("absolute", "integers", "add-remove", False, 1, None)
+        if not plane.planar or (cost, numbers, neighbours, relaxable, cells, sensitivity) != defaults:
+            raise OutOfRange("--per needs --planar, and with it go --confidence and --dimensions alone")
+        return answer.give(*_of_points(margin, confidence, plane.per or "1", dimensions))
+    if sensitivity is None:
+        raise OutOfRange("an error bar depends on what one individual changes", came="no --sensitivity")
+    promise: dict[str, Any] = {
+        "cost": cost_of(cost),
+        "numbers": numbers,
+        "neighbours": neighbours,
+        "relaxable": relaxable,
+    }
+    with long_work("Searching"):
+        epsilon = least_epsilon(margin, confidence, sensitivity=sensitivity, cells=cells, **promise)
+    plan = plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
+    answer.give(plan_report(plan), lambda: show_plan(plan, wanted=margin))

@@ -1,0 +1,224 @@
+"""`utmost kernels`: how many there are of each size, and all of them where they are few and small."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import click
+import numpy as np
+
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import exact, natural
+from utmost.core.exact.written_levels import level_facts
+from utmost.design.geometry.kernel_estimates import KernelEstimate, estimate_kernels
+from utmost.design.geometry.kernel_search import kernel_blocks, kernel_sizes
+from utmost.design.geometry.kernel_search import kernels as listed_kernels
+from utmost.design.geometry.vertex_search import vertices
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.commands.vertices_command import draw_type
+from utmost.interfaces.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
+from utmost.interfaces.cli.options import file_options, secret_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.screen import (
+    facts,
+    grid,
+    matrix_grid,
+    others,
+    percent,
+    screen,
+    tallied,
+    told_in_logs,
+)
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents.space_names import secret_names
+from utmost.publish.statements.codec import header, write_list
+
+_SHOWN = 24
+
+# Matrices are shown where there are no more than this many, of no more than that many rows.
+_FEW, _SMALL = 5, 6
+
+
+def show_kernels(
+    spelled: str, ptype: PrivacyType, sizes: dict[int, int], written: Sequence[Path], *, listed: bool
+) -> None:
+    """Print how many kernels there are, by their number of outcomes; ``listed``: and themselves where they are few."""
+    total = sum(sizes.values())
+    shown = {
+        "secrets": f"{ptype.space.size}: {spelled}",
+        "level": str(ptype.level),
+        "kernels": f"{total:,}",
+        **({"written": " and ".join(map(str, written))} if written else {}),
+    }
+    console = screen()
+    console.print(facts(shown))
+    console.print(grid(["outcomes", "kernels"], [[str(size), f"{count:,}"] for size, count in sizes.items()]))
+    if not listed or total > _FEW or ptype.space.size > _SMALL:
+        return
+    names = secret_names(ptype.space)
+    for k, kernel in enumerate(listed_kernels(ptype)):
+        console.print(Text(f"Kernel {k}", style="bold"))
+        console.print(matrix_grid(names, kernel.matrix))
+
+
+def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dict[str, Any]]) -> None:
+    """Print how many kernels each orbit has, and one of them as numbers of vertices."""
+    console = screen()
+    level = str(ptype.level)
+    console.print(facts({"secrets": spelled, "level": level, "kernels": f"{count:,}", "orbits": f"{len(rows):,}"}))
+    shown = [[" ".join(map(str, row["vertices"])), str(row["kernels"])] for row in rows[:_SHOWN]]
+    console.print(grid(["one of them, by its vertices", "kernels"], shown), *others(len(rows) - _SHOWN, "more orbits"))
+
+
+def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, estimate: KernelEstimate) -> None:
+    """Print an estimate with its interval."""
+    shown = {
+        "secrets": f"{ptype.space.size}: {spelled}",
+        "level": str(ptype.level),
+        f"kernels with {outcomes} outcomes": f"about {estimate.value:.4g}",
+        f"with confidence {percent(estimate.confidence)}": f"between {estimate.low:.4g} and {estimate.high:.4g}",
+        "samples": str(estimate.samples),
+    }
+    screen().print(facts(shown))
+
+
+Count = Annotated[bool, flag("Only how many there are.")]
+BySize = Annotated[bool, flag("How many there are with each number of outcomes.")]
+Orbits = Annotated[bool, flag("Up to the automorphisms of the space.")]
+Samples = Annotated[str | None, option("SAMPLES", "Estimate their number from so many random sets.")]
+Size = Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")]
+Seed = Annotated[int | None, option("N", "Make an estimate repeatable.")]
+Out = Annotated[Path | None, option("FILE", "Write them, as sets of vertices, as .csv or .json; - for the pipe.")]
+Resume = Annotated[Path | None, option("FILE", "Keep in this file where the search stands, and go on from there.")]
+
+
+def kernels(
+    *,
+    secrets: secret_options.Secrets,
+    level: options.AskedLevel,
+    count: Count = False,
+    by_size: BySize = False,
+    orbits: Orbits = False,
+    estimate: Samples = None,
+    size: Size = None,
+    seed: Seed = None,
+    confidence: options.Confidence = "0.95",
+    out: Out = None,
+    resume: Resume = None,
+    plot: options.Plot = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Count or list the kernels of a privacy type: the basic mechanisms, of which all others are mixtures.
+
+    Every mechanism that keeps the promise is a mixture of kernels, post-processed. A kernel is a set of independent
+    vertices with the uniform distribution inside its hull. How many there are depends on the level; the number is exact
+    for rational alpha.
+    """
+    spelled, ptype = secrets.at(level)
+    _check_one({"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None})
+    if plot is not None:
+        draw_type(spelled, ptype, plot)
+    if resume is not None and out is not None and file_options.file_of(out) is None:
+        raise OutOfRange("with --resume the list must be a file", came="the pipe", where="--out")
+    if resume is not None:
+        table_options.check_list(out, (".csv", ".txt"))
+    listed = not (count or by_size or orbits or estimate)
+    answer = options.Answer(None if resume or listed else out, as_json)
+    if estimate is not None:
+        return _estimate(spelled, ptype, estimate, size, seed, confidence, answer)
+    if orbits:
+        return _orbits(spelled, ptype, answer)
+    if resume is None and listed and out is not None and not (as_json and file_options.file_of(out) is None):
+        return table_options.give_rows(kernel_header(ptype), _rows(ptype), out, partial(_stream, spelled, ptype))
+    if resume is None and listed and as_json:
+        return _stream(spelled, ptype, sys.stdout)
+    sizes = _searched(spelled, ptype, resume, None if resume is None else out)
+    report = _report(spelled, ptype, sizes)
+    if count:
+        return answer.give(report, lambda: click.echo(sum(sizes.values())))
+    written = [path for path in (plot, out, resume) if path is not None]
+    answer.give(report, lambda: show_kernels(spelled, ptype, sizes, written, listed=not by_size))
+
+
+def _check_one(wanted_options: dict[str, bool]) -> None:
+    names = [name for name, wanted in wanted_options.items() if wanted]
+    if len(names) > 1:
+        raise OutOfRange(f"only one of {', '.join(wanted_options)} can be asked for", came=" and ".join(names))
+
+
+def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
+    """How many kernels there are of each size, with a bar on a terminal."""
+    with told_in_logs(f"Searching the kernels of {spelled}") as told:
+        if resume is None:
+            return kernel_sizes(ptype, lambda done: told(done, 1))
+        return dict(sorted(search(ptype, resume, out, lambda done: told(done, 1)).sizes.items()))
+
+
+def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
+    rows = (row for block in kernel_blocks(ptype) for row in kernel_rows(block))
+    return tallied(rows, "kernels written")
+
+
+def _stream(spelled: str, ptype: PrivacyType, file: TextIO) -> None:
+    head = {
+        **header("utmost kernels", 1),
+        "space": spelled,
+        **level_facts(ptype.level),
+        "secrets": secret_names(ptype.space),
+        "vertices": list(posterior_rows([vertices(ptype)])),
+    }
+    supports = ([int(v) for v in row[1:] if v] for row in _rows(ptype))
+    write_list(head, "kernels", supports, file)
+
+
+def _report(spelled: str, ptype: PrivacyType, sizes: dict[int, int]) -> dict[str, Any]:
+    by_size = {str(size): count for size, count in sizes.items()}
+    return {"space": spelled, **level_facts(ptype.level), "kernels": sum(sizes.values()), "by_size": by_size}
+
+
+def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
+    with long_work(f"Sorting the kernels of {spelled} into orbits"):
+        orbits = listed_kernels(ptype)
+        parts = orbits.orbits()
+    rows = [
+        {"kernels": int(size), "vertices": list(orbits.support(int(k)))}
+        for k, size in zip(parts.representatives, parts.sizes, strict=True)
+    ]
+    report = {"space": spelled, **level_facts(ptype.level), "kernels": len(orbits), "orbits": rows}
+    answer.give(report, lambda: show_orbits(spelled, ptype, len(orbits), rows))
+
+
+def _estimate(
+    spelled: str,
+    ptype: PrivacyType,
+    samples: str,
+    size: str | None,
+    seed: int | None,
+    confidence: str,
+    answer: options.Answer,
+) -> None:
+    wanted = None if size is None else natural(size, "--size", least=1)
+    with long_work(f"Sampling the kernels of {spelled}"):
+        estimate = estimate_kernels(
+            ptype,
+            natural(samples, "--estimate", least=2),
+            np.random.default_rng(seed),
+            size=wanted,
+            confidence=float(exact(confidence)),
+        )
+    outcomes = wanted or ptype.space.size
+    report = {
+        "space": spelled,
+        **level_facts(ptype.level),
+        "outcomes": outcomes,
+        "estimate": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "confidence": estimate.confidence,
+        "samples": estimate.samples,
+    }
+    answer.give(report, lambda: show_estimate(spelled, ptype, outcomes, estimate))

@@ -1,0 +1,178 @@
+"""`utmost leakage`: what a channel reveals, by any measure."""
+
+from decimal import ROUND_CEILING, Context
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.design.channels.channel import Channel
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.measure_options import AskedMeasure
+from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents import channel_files
+from utmost.interfaces.documents.measure_names import SAYS, leakage_report, prior_of
+from utmost.interfaces.documents.space_names import space_named
+from utmost.tables.files.atomic import write_together
+
+_SHOWN, _LONGEST = 24, 23
+# An epsilon is never shown below what it is.
+_UPWARD = Context(prec=12, rounding=ROUND_CEILING)
+_ROWS = (
+    ("prior", "before"),
+    ("posterior", "after"),
+    ("multiplicative_leakage", "multiplicative leakage"),
+    ("additive_leakage", "additive leakage"),
+    ("multiplicative_capacity", "multiplicative capacity"),
+    ("additive_capacity", "additive capacity"),
+)
+
+
+def show_leakage(reports: dict[str, dict[str, Any]], prior: str, plot: Path | None) -> None:
+    """Print the `leakage_report` of each channel."""
+    first = next(iter(reports.values()))
+    console = screen()
+    shown = {
+        "measure": first["measure"] + (f": {SAYS[first['measure']]}" if first["measure"] in SAYS else ""),
+        "prior": f"{prior} on {first['secrets']} secrets",
+    }
+    if len(reports) == 1:
+        ((title, report),) = reports.items()
+        shown = {"channel": f"{title}, {_outcomes(report)}", **shown, **_amounts(report)}
+    if plot is not None:
+        shown["drawn"] = str(plot)
+    console.print(facts(shown))
+    if len(reports) > 1:
+        console.print(grid(["", *reports], _side_by_side(reports)))
+        console.print(Text(_verdict(reports)))
+    elif first["strategy"] is not None:
+        _show_strategy(first)
+
+
+def _amounts(report: dict[str, Any]) -> dict[str, str]:
+    shown = {name: value_text(report[key]) for key, name in _ROWS[:4]}
+    factor, share = value_text(report["multiplicative_capacity"]), value_text(report["additive_capacity"])
+    shown["at most"] = f"a factor of {factor}, and {share} of all there is to gain, whatever the prior and the gain"
+    return shown | ({"smallest epsilon": _epsilon(report)} if "smallest_epsilon" in report else {})
+
+
+def _side_by_side(reports: dict[str, dict[str, Any]]) -> list[list[str]]:
+    rows = [[name, *(value_text(report[key]) for report in reports.values())] for key, name in _ROWS]
+    rows.append(["outcomes that differ", *(str(report["posteriors"]) for report in reports.values())])
+    if any("smallest_epsilon" in report for report in reports.values()):
+        rows.append(["smallest epsilon", *(_epsilon(report, short=True) for report in reports.values())])
+    return rows
+
+
+def _verdict(reports: dict[str, dict[str, Any]]) -> str:
+    leaks = {title: report["additive_leakage"]["value"] for title, report in reports.items()}
+    least = min(leaks.values())
+    # Of floats, those that differ by their rounding leak the same.
+    who = [title for title, leak in leaks.items() if leak <= least * (1 + 1e-12)]
+    if len(who) == len(leaks):
+        return "All leak the same by this measure and prior."
+    verb = "leaks" if len(who) == 1 else "leak"
+    return f"{' and '.join(who)} {verb} least by this measure and prior; another may order them otherwise."
+
+
+def _show_strategy(report: dict[str, Any]) -> None:
+    console = screen()
+    console.print(Text("\nWhat to make of each outcome", style="bold"))
+    best = report["strategy"]
+    if best and "order" in best[0]:
+        rows = [[each["outcome"], " ".join(each["order"][:_SHOWN])] for each in best[:_SHOWN]]
+        console.print(grid(["outcome", "guess in this order"], rows))
+    else:
+        rows = [
+            [each["outcome"], each["action"], "as good as another" if each["tie"] else ""] for each in best[:_SHOWN]
+        ]
+        console.print(grid(["outcome", "action", ""], rows))
+    if len(best) > _SHOWN:
+        console.print(Text(f"and {len(best) - _SHOWN} more outcomes", style="dim"))
+
+
+def _outcomes(report: dict[str, Any]) -> str:
+    many = _counted(report["outcomes"], "outcome")
+    left = report["posteriors"]
+    return many if left == report["outcomes"] else f"{many} that leave {_counted(left, 'posterior')}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _epsilon(report: dict[str, Any], *, short: bool = False) -> str:
+    smallest = report["smallest_epsilon"]
+    if smallest["pair"] is None:
+        return "0"
+    value = "infinity" if smallest["value"] is None else str(_UPWARD.create_decimal_from_float(smallest["value"]))
+    if short:
+        return value
+    exactly = f" ({smallest['level']})" if smallest["level"] else ""
+    first, second = smallest["pair"]
+    return f"{value}{exactly}, for secrets {first} and {second} at outcome {smallest['outcome']}"
+
+
+def value_text(value: dict[str, Any] | None) -> str:
+    """A number to six digits with its exact value where that is short, else to twelve digits."""
+    if value is None:
+        return "none: the gain is negative somewhere"
+    if value["value"] is None:
+        return str(value["exact"])
+    exactly = value["exact"]
+    if exactly is None or len(exactly) > _LONGEST:
+        return number(value["value"], 12)
+    short = number(value["value"])
+    return short if short == exactly else f"{short} = {exactly}"
+
+
+Channels = Annotated[
+    list[file_options.File],
+    file_options.file_argument("CHANNEL...", "Matrices as .csv or .json: rows are secrets; - for the pipe."),
+]
+
+
+def leakage(
+    channels: Channels,
+    *,
+    prior: options.Prior = "uniform",
+    measure: AskedMeasure,
+    space: options.SpaceSpec = None,
+    plot: options.Plot = None,
+    spelling: table_options.DecimalSpelling,
+    answer: options.Answer,
+) -> None:
+    """Say what a channel leaks: how well the secret is guessed before and after an outcome, and at most.
+
+    Several channels on the same secrets are set side by side. The measure is Bayes vulnerability unless you choose
+    another: the chance of guessing right in one try.
+    """
+    read = {_title(path, channels): channel_files.read(spelling.of(path)) for path in channels}
+    secrets = _secrets(read)
+    by, belief = measure.read(), prior_of(prior, secrets)
+    along = None if space is None else space_named(space)
+    if along is not None and along.size != secrets:
+        raise OutOfRange(
+            f"the space must have {secrets} secrets, as the channels have", came=along.size, where="--space"
+        )
+    reports = {title: leakage_report(C, belief, by, along) for title, C in read.items()}
+    if plot is not None:
+        from utmost.interfaces.figures.simplex_pictures import hyper_figure
+
+        write_together({plot: lambda file: hyper_figure(read, belief, along, file, plot)})
+    report = {"prior": prior, "space": space, "channels": reports}
+    answer.give(report, lambda: show_leakage(reports, prior, plot))
+
+
+def _title(path: Path, paths: list[Path]) -> str:
+    """The name of a file, or its whole path where two files have one name."""
+    return path.stem if sum(path.stem == other.stem for other in paths) == 1 else str(path)
+
+
+def _secrets(channels: dict[str, Channel]) -> int:
+    sizes = {title: C.shape[0] for title, C in channels.items()}
+    if len(set(sizes.values())) > 1:
+        came = ", ".join(f"{title} has {size}" for title, size in sizes.items())
+        raise OutOfRange("channels that are compared must have the same secrets", came=came)
+    return next(iter(sizes.values()))

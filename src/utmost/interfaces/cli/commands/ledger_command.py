@@ -1,0 +1,190 @@
+"""`utmost ledger`: status, history, budgets, verification, backups."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+
+from utmost.core.exact.long_work import long_work
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli import ledger_answers
+from utmost.interfaces.cli.ledger_place import Place
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import argument, flag, option
+from utmost.interfaces.cli.screens.screen import facts, grid, screen
+from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.publish.ledger.ledger import Ledger
+from utmost.tables.files.atomic import check_absent
+
+_RELEASE = ("name", "version", "dataset", "columns", "rows", "levels")
+_BUDGET = ("dataset", "limit", "spent", "remaining")
+_MECHANISM = ("name", "version", "dataset", "persons", "level")
+_TOLD = ("name", "version", "level", "how", "dataset", "columns", "rows", "persons", "limit", "reason", "missing")
+
+
+def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
+    """Print what a ledger holds."""
+    sealed = "sealed: each level under a key of its own" if status["sealed"] else "open: stored as they are"
+    rows = {
+        "ledger": status["place"],
+        "identity": status["identity"],
+        "events": str(status["events"]),
+        "responses": sealed,
+        "noise": "derived from the key" if status["derived"] else "from the operating system",
+        "quarantine": status["quarantine"] or "none",
+    }
+    shown: list[Any] = [] if headline is None else [Text(headline, style="bold")]
+    shown.append(facts(rows))
+    tables = (_RELEASE, status["releases"]), (_MECHANISM, status["mechanisms"]), (_BUDGET, status["datasets"])
+    for titles, entries in tables:
+        if entries:
+            shown.append(grid(titles, [[_cell(row[title]) for title in titles] for row in entries]))
+    screen().print(Group(*shown))
+
+
+def show_verification(report: Mapping[str, Any]) -> None:
+    """Print what was found sound."""
+    rows = {
+        "events": str(report["events"]),
+        "responses": f"{report['responses']} with {report['cells']} cells",
+        "spent": ", ".join(f"{dataset}: epsilon = {spent}" for dataset, spent in report["spent"].items()) or "nothing",
+        "quarantine": report["quarantine"] or "none",
+    }
+    if report["answers"]:
+        rows["answers"] = f"of {report['answers']} persons"
+    screen().print(Group(Text("Everything in the ledger is as it was written.", style="bold"), facts(rows)))
+
+
+def show_history(events: Sequence[Mapping[str, Any]]) -> None:
+    """Print events, oldest first."""
+    rows = [[str(event["number"]), event["time"], event["kind"], _facts(event["facts"])] for event in events]
+    screen().print(grid(("event", "time", "kind", "facts"), rows, left=4))
+
+
+def _facts(event_facts: Mapping[str, Any]) -> str:
+    """What people want to know of an event; digests are for programs."""
+    return ", ".join(f"{name} {_cell(event_facts[name])}" for name in _TOLD if event_facts.get(name) is not None)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+Dataset = Annotated[str | None, option("NAME", "Only the events of this dataset.")]
+NameFilter = Annotated[str | None, option("NAME", "Only the events of this release.")]
+
+
+def status(*, place: Place, answer: options.Answer) -> None:
+    """Show what the ledger holds: its releases, their levels, and what each dataset has spent."""
+    with place.opened() as opened:
+        _give_status(opened, answer)
+
+
+def verify(*, place: Place, answer: options.Answer) -> None:
+    """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
+    with place.opened() as opened, long_work("Verifying"):
+        verification, quarantine = opened.verify(), opened.status().quarantine
+    report = ledger_answers.verification_report(verification) | {"quarantine": quarantine}
+    answer.give(report, lambda: show_verification(report))
+    if quarantine is not None:
+        raise click.exceptions.Exit(1)
+
+
+def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, answer: options.Answer) -> None:
+    """List what has happened, oldest first."""
+    with place.opened() as opened:
+        events = [ledger_answers.event_report(event) for event in opened.history(name, dataset=dataset)]
+    answer.give(events, lambda: show_history(events))
+
+
+def budget(
+    *,
+    place: Place,
+    dataset: Annotated[str, option("NAME", "The dataset.")],
+    limit: Annotated[
+        str | None, option("NUMBER", "Set the limit: the epsilon that all its releases may spend.")
+    ] = None,
+    answer: options.Answer,
+) -> None:
+    """Show what a dataset has spent and may still spend, and set its limit."""
+    with place.opened() as opened:
+        report = ledger_answers.budget_report(opened.budget(dataset, limit))
+    answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
+
+
+def backup(
+    *,
+    place: Place,
+    out: Annotated[Path, option("FILE", "The copy, an SQLite file; never over another file.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a consistent copy of the ledger, whatever else is being written. Keep the key apart from it."""
+    check_absent(out)
+    with place.opened() as opened, long_work("Copying"):
+        opened.backup(out)
+        report = {"backup": str(out), "receipt": opened.receipt()}
+    told = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"
+    options.Answer(None, as_json).give(report, lambda: click.echo(told))
+
+
+def restore(
+    copy: Annotated[Path, argument("FILE", "What `backup` wrote.", exists=True, dir_okay=False)],
+    *,
+    place: Place,
+    answer: options.Answer,
+) -> None:
+    """Make a new ledger from a backup. It shows what it holds, and answers nothing new before it is resumed."""
+    if place.path is not None:
+        check_absent(place.path)
+    with Ledger.restore(copy, place.ledger, **place.options) as opened:
+        told = "Restored, and in quarantine: it answers nothing new before `utmost ledger resume`."
+        _give_status(opened, answer, told)
+
+
+def resume(
+    *,
+    place: Place,
+    reason: Annotated[str, option("TEXT", "Why the ledger may go on; it is recorded.")],
+    missing: Annotated[
+        list[str] | None, option("DATASET=EPSILON", "What a dataset may have spent beyond what the ledger knows.")
+    ] = None,
+    nothing_missing: Annotated[bool, flag("Nothing was said that the ledger does not know.")] = False,
+    answer: options.Answer,
+) -> None:
+    """End a quarantine. What may have been spent since the copy was made is charged, and old releases stay closed."""
+    charged = options.named_values(missing, _MISSING, "--missing", "admissions=1/2")
+    if charged and nothing_missing:
+        raise OutOfRange("one of --missing and --nothing-missing can be given", came="both")
+    with place.opened() as opened:
+        opened.resume(reason, missing=charged if charged or nothing_missing else None)
+        _give_status(opened, answer, "Resumed.")
+
+
+def receipt(
+    *,
+    place: Place,
+    check: Annotated[str | None, option("RECEIPT", "Find out whether the ledger is older than this receipt.")] = None,
+    answer: options.Answer,
+) -> None:
+    """Print a line to keep elsewhere, by which a ledger that was put back is found out; or check one."""
+    with place.opened() as opened:
+        if check is not None:
+            opened.check(check)
+        line = opened.receipt()
+    told = line if check is None else "The ledger is as new as the receipt."
+    answer.give({"receipt": line, "checked": check is not None}, lambda: click.echo(told))
+
+
+PARTS = (status, verify, history, budget, backup, restore, resume, receipt)
+"""The parts of `utmost ledger`, in the order in which people meet them."""
+
+
+def _give_status(ledger: Ledger, answer: options.Answer, headline: str | None = None) -> None:
+    report = ledger_answers.status_report(ledger.status(), ledger.releases, ledger.mechanisms)
+    answer.give(report, lambda: show_status(report, headline))
+
+
+_MISSING = "what is missing is written as DATASET=EPSILON"

@@ -1,0 +1,159 @@
+"""`utmost lossless`: whether noise at one level can later be relaxed to another at no loss, decided with proof."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.core.exact.levels import Level, level
+from utmost.core.gradual import lossless as verdicts
+from utmost.core.gradual.lossless import Losslessness
+from utmost.core.gradual.lossless_reals import losslessness
+from utmost.core.noise.costs import Cost
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.laplace import Laplace
+from utmost.core.noise.optimal import optimal_noise
+from utmost.core.noise.staircase import Staircase
+from utmost.errors import BadTable, OutOfRange
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import argument, option
+from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents.cost_files import cost_of, is_file
+from utmost.publish.promises.declared_columns import read_numbers
+from utmost.tables.files.small_tables import number_rows
+
+_NEAR = 4
+_SAYS: Mapping[type, Callable[[Any], str]] = {
+    verdicts.NegativeMass: lambda verdict: (
+        f"the one candidate has at {verdict.at} a mass of at most {number(verdict.mass)}"
+    ),
+    verdicts.LargerCharacteristic: lambda verdict: (
+        f"at z = {number(verdict.x, 8)} + {number(verdict.y, 8)} i the stricter law has the larger characteristic "
+        f"function, at least {number(verdict.ratio)} times"
+    ),
+    verdicts.BoundedSupport: lambda verdict: "the stricter law is bounded and the looser one is not",
+    verdicts.UnmatchedZero: lambda verdict: (
+        f"the looser law's characteristic function is zero between {number(verdict.after, 12)} and "
+        f"{number(verdict.before, 12)}, and the stricter one's is not"
+    ),
+    verdicts.IrrationalSteps: lambda verdict: "the first step of one staircase is an irrational part of its period",
+    verdicts.DiscontinuousDensity: lambda verdict: (
+        "the stricter law's density jumps; the looser law plus anything has none that does"
+    ),
+    verdicts.SmallerVariance: lambda verdict: "the stricter law has the smaller variance",
+}
+
+
+def show_lossless(report: dict[str, Any]) -> None:
+    """Print what `utmost lossless` reports."""
+    shown = {
+        "verdict": "lossless: the stricter noise is the looser one plus independent noise W"
+        if report["lossless"]
+        else "not lossless: no independent noise makes the looser law the stricter one",
+        "stricter": report["strict"],
+        "looser": report["loose"],
+        **({"because": report["because"]} if report["because"] else {}),
+    }
+    console = screen()
+    console.print(facts(shown))
+    if report["difference"]:
+        console.print(Text("\nThe law of W", style="bold"))
+        console.print(
+            grid(["W", "probability"], [[point["at"], point["probability"]] for point in report["difference"]])
+        )
+
+
+Strict = Annotated[str, argument("STRICT", "The stricter level: 1, 1/2, or alpha=1/2; or a .csv file of a law.")]
+Loose = Annotated[str, argument("LOOSE", "The looser one, likewise.")]
+Law = Annotated[str, option("NAME", "Which noise: optimal (the least for --cost), half-step, geometric or laplace.")]
+
+
+def lossless(
+    strict: Strict,
+    loose: Loose,
+    *,
+    law: Law = "optimal",
+    sensitivity: options.Sensitivity = "1",
+    cost: options.Cost = "absolute",
+    numbers: options.Numbers = "integers",
+    answer: options.Answer,
+) -> None:
+    """Decide whether a response at one level can be relaxed to a looser one, and the two lose the looser level alone.
+
+    It can where the stricter noise is the looser one plus independent noise W: you get the law of W, or a proof that
+    there is none. For the optimal staircase no other joint law would do, so that the answer is of all mechanisms.
+    """
+    laws = [_law(text, law, sensitivity, cost_of(cost), numbers) for text in (strict, loose)]
+    _check_order(laws, loose)
+    verdict = losslessness(*laws)
+    report = {
+        "strict": _named(laws[0], strict),
+        "loose": _named(laws[1], loose),
+        "lossless": bool(verdict),
+        "obstacle": None if verdict.obstacle is None else type(verdict.obstacle).__name__,
+        "because": None if verdict.obstacle is None else _SAYS[type(verdict.obstacle)](verdict.obstacle),
+        "difference": _difference(verdict),
+    }
+    answer.give(report, lambda: show_lossless(report))
+
+
+def _check_order(laws: list[Any], loose: str) -> None:
+    levels = [law.level for law in laws if not isinstance(law, dict)]
+    if len(levels) == 2 and levels[1] < levels[0]:
+        remedy = "Give the smaller epsilon first."
+        raise OutOfRange("STRICT must be the stricter level of the two", came=f"a stricter {loose}", remedy=remedy)
+
+
+def _named(law: Any, text: str) -> str:
+    return text if isinstance(law, dict) else repr(law)
+
+
+def _law(text: str, name: str, sensitivity: str, cost: Cost, numbers: str) -> Any:
+    if is_file(text):
+        return _table(Path(text))
+    at = _level(text)
+    if name == "laplace" or (name == "geometric" and numbers == "integers"):
+        return Laplace(at, sensitivity) if name == "laplace" else Geometric(at, sensitivity)
+    if name == "half-step":
+        kind: Any = Staircase if numbers == "reals" else DiscreteStaircase
+        return kind.half_step(at, sensitivity)
+    if name != "optimal":
+        raise OutOfRange("the law must be optimal, half-step, geometric (on integers) or laplace", came=name)
+    return optimal_noise(at, sensitivity, cost, read_numbers(numbers))
+
+
+def _level(text: str) -> Level:
+    name, equals, value = text.partition("=")
+    return level(alpha=value) if equals and name.strip() == "alpha" else level(text)
+
+
+def _table(path: Path) -> dict[int, Fraction]:
+    rows = number_rows(path)
+    if len(rows[0]) != 2 or any(row[0].denominator != 1 for row in rows):
+        raise BadTable("a law in a file needs two columns, integers and their probabilities", where=str(path))
+    if len({row[0] for row in rows}) != len(rows):
+        raise BadTable("a law in a file must name each integer once", came="one twice", where=str(path))
+    return {int(at): mass for at, mass in rows}
+
+
+def _difference(verdict: Losslessness) -> list[dict[str, str]] | None:
+    """The masses of W next to 0; of Laplace noise the one at 0."""
+    law = verdict.difference
+    if law is None:
+        return None
+    if not isinstance(law, verdicts.Difference):
+        stay = law.stay
+        return [
+            {"at": "0", "probability": _mass(stay)},
+            {"at": "else", "probability": f"{_mass(1 - stay)}: Laplace noise at the stricter level"},
+        ]
+    step = law.unit * law.stride
+    places = [law.unit * law.offset + step * k for k in range(-_NEAR, _NEAR + 1)]
+    masses = [(place, law.pmf(place)) for place in places]
+    return [{"at": str(place), "probability": _mass(mass)} for place, mass in masses if mass]
+
+
+def _mass(mass: Fraction | float) -> str:
+    return str(mass) if isinstance(mass, Fraction) and len(str(mass)) < 24 else number(mass, 12)

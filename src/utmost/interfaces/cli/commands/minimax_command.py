@@ -1,0 +1,125 @@
+"""`utmost minimax`: the best private mechanism for a consumer without a prior, and a prior that proves it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.written_levels import level_facts
+from utmost.design.optima.minimax import MinimaxOptimum, minimax_mechanism
+from utmost.design.spaces.space import Space
+from utmost.errors import NotANumber, OutOfRange
+from utmost.interfaces.cli.options import file_options, people_options, secret_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.screen import facts, grid, number, others, screen, with_exact
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents import channel_files
+from utmost.interfaces.documents.consumer_files import loss_of
+from utmost.interfaces.documents.reports import exact_text
+from utmost.interfaces.documents.space_names import secret_names
+from utmost.tables.files.atomic import write_together
+
+_SHOWN = 24
+
+
+def show_minimax(report: dict[str, Any], out: Path | None) -> None:
+    """Print what `utmost minimax` reports."""
+    shown = {
+        "worst expected loss": with_exact(report["worst_loss"], report["worst_loss_exact"]),
+        "no private mechanism's worst is less than": number(report["lower_bound"], 12),
+        "checked": "yes, mechanism and worst prior computed again without the solver" if report["verified"] else "NO",
+        "secrets": report["space"].replace(":", " ", 1),
+        "possible": "all of them" if report["possible"] is None else ", ".join(report["possible"]),
+        "level": f"epsilon = {report['epsilon']}",
+        "loss": report["loss"],
+        **({"the mechanism is": "the geometric one, then a random remap"} if report["by_remap"] else {}),
+        **({"mechanism written": str(out)} if out is not None else {}),
+    }
+    console = screen()
+    console.print(facts(shown))
+    console.print(Text("\nA worst prior: with it in mind nobody does better", style="bold"))
+    rows = [[row["secret"], row["probability"]] for row in report["worst_prior"] if row["probability"] != "0"]
+    console.print(grid(["secret", "probability"], rows[:_SHOWN]), *others(len(rows) - _SHOWN, "more rows"))
+
+
+Possible = Annotated[
+    list[str] | None,
+    option("SECRETS", "The secrets that are not ruled out, by name or number: 3,4 or 3..9; all if left out."),
+]
+Exactly = Annotated[bool, flag("In fractions, however long that takes.")]
+Out = Annotated[Path | None, option("FILE", "Write the mechanism, as .csv or .json, which respond draws from.")]
+
+
+def minimax(
+    *,
+    secrets: secret_options.Secrets,
+    loss: options.Loss = "absolute",
+    level: options.AskedLevel,
+    possible: Possible = None,
+    exactly: Exactly = False,
+    out: Out = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the best private mechanism for a consumer who has no prior and fears the worst secret, with proof.
+
+    You get the least worst-case expected loss that any private mechanism has, and a worst prior: whoever holds it loses
+    as much from every private mechanism. On counts with a monotone loss it is the geometric mechanism and a remap.
+    """
+    spelled, ptype = secrets.at(level)
+    rule, wanted = loss_of(loss, ptype.space), _possible(possible, ptype.space)
+    with long_work(f"Solving the minimax program on {spelled}"):
+        optimum = minimax_mechanism(ptype, rule, wanted, exactly=True if exactly else None)
+    report = {"space": spelled, "loss": loss, **_report(optimum, None if wanted is None else optimum.possible)}
+    file = file_options.file_of(out)
+    if file is not None:
+        write_together({file: lambda opened: channel_files.write(optimum.channel, opened, file)})
+    written = channel_files.document(optimum.channel)
+    if out is not None and file is None and not as_json:
+        return options.Answer(out).give(written, lambda: None)
+    options.Answer(None, as_json).give(report, lambda: show_minimax(report, file))
+
+
+def _report(optimum: MinimaxOptimum, possible: tuple[int, ...] | None) -> dict[str, Any]:
+    names = secret_names(optimum.ptype.space)
+    prior = optimum.prior.tolist()
+    return {
+        "secrets": optimum.ptype.space.size,
+        **level_facts(optimum.ptype.level),
+        "possible": None if possible is None else [names[x] for x in possible],
+        "worst_loss": float(optimum.loss),
+        "worst_loss_exact": exact_text(optimum.loss),
+        "lower_bound": float(optimum.lower),
+        "verified": optimum.verify(),
+        "by_remap": optimum.remap is not None,
+        "worst_prior": [
+            {"secret": name, "probability": exact_text(p) or number(p)} for name, p in zip(names, prior, strict=True)
+        ],
+    }
+
+
+def _possible(texts: list[str] | None, space: Space) -> list[int] | None:
+    """Secrets by name, by number, or from one number to another."""
+    if texts is None:
+        return None
+    named = {str(label): k for k, label in enumerate(space.labels)}
+    secrets: list[int] = []
+    for text in people_options.split_names(texts):
+        low, dots, high = text.partition("..")
+        if text in named:
+            secrets.append(named[text])
+        elif dots:
+            secrets += range(_number(low, space.size), _number(high, space.size) + 1)
+        else:
+            secrets.append(_number(text, space.size))
+    return secrets
+
+
+def _number(text: str, size: int) -> int:
+    try:
+        number = exact(text)
+    except NotANumber:
+        number = exact(-1)
+    if number.denominator != 1 or not 0 <= number < size:
+        raise OutOfRange(f"a possible secret must be a name, or a number in 0..{size - 1}", came=text)
+    return int(number)

@@ -1,0 +1,63 @@
+"""`utmost noise`: the law, why it is the one, and its error bars drawn to scale."""
+
+from fractions import Fraction
+from typing import Any
+
+from utmost.core.exact.written_levels import level_of_text, level_words
+from utmost.core.noise.optimal import optimal_noise
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
+from utmost.interfaces.cli.screens.terminal import Column, Table, Text
+from utmost.interfaces.documents.cost_files import cost_of
+from utmost.interfaces.documents.reports import law_report
+from utmost.publish.promises.declared_columns import read_numbers
+
+_HALF = 20
+
+
+def show_noise(report: dict[str, Any]) -> None:
+    """Print a `law_report`."""
+    shown = {
+        "why this law": report["theorem"],
+        "level": f"epsilon = {level_words(level_of_text(report['epsilon']))}",
+        "domain": report["domain"],
+        **{name: number(Fraction(value)) for name, value in report["parameters"].items()},
+        "typical error": f"{number(report['mean_absolute_error'], 4)} in the mean of its size, "
+        f"{number(report['variance'] ** 0.5, 4)} in root mean square",
+    }
+    for name, times in report["gain"].items():
+        shown[f"gain over {name}"] = f"{name} noise costs {times:.4g} times as much ({report['cost']})"
+    screen().print(Text(report["text"], style="bold"), facts(shown), Text("\nerror bars", style="dim"))
+    screen().print(_error_bars(report["margin"]))
+
+
+def _error_bars(margins: dict[str, int | float]) -> Table:
+    """Each confidence with its margin, drawn around the true value."""
+    longest = max(float(margin) for margin in margins.values()) or 1.0
+    rows = [
+        (percent(confidence), f"± {number(margin)}", _error_bar(round(float(margin) / longest * _HALF)))
+        for confidence, margin in margins.items()
+    ]
+    return Table([Column(right=is_number, wraps=False) for is_number in (True, True, False)], rows)
+
+
+def _error_bar(half: int) -> Text:
+    line = Text(" " * (_HALF - half))
+    line.append("├" + "─" * (half - 1) if half else "", style="cyan")
+    line.append("●", style="bold cyan")
+    return line.append("─" * (half - 1) + "┤" if half else "", style="cyan")
+
+
+def noise(
+    sensitivity: options.Sensitivity,
+    *,
+    level: options.AskedLevel,
+    cost: options.Cost = "absolute",
+    numbers: options.Numbers = "integers",
+    answer: options.Answer,
+) -> None:
+    """Describe the least noise for one cell at a level, its error bars, and its gain over the usual noise."""
+    goal = cost_of(cost)
+    law = optimal_noise(level.read(), sensitivity, goal, read_numbers(numbers))
+    report = law_report(law, goal)
+    answer.give(report, lambda: show_noise(report))

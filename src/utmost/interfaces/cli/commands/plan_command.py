@@ -1,0 +1,346 @@
+"""`utmost plan`: what to measure and with which shares of the level, the choice in numbers, and how far from best."""
+
+from math import ceil, isfinite, prod, sqrt
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import exact, exact_integer, read_confidence
+from utmost.core.exact.written_levels import level_text
+from utmost.core.privacy.amount import Amount
+from utmost.core.privacy.unit import Unit
+from utmost.errors import OutOfRange, Unsupported
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
+from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.workload_screens import promised_bars, promised_count_bars
+from utmost.publish.promises.sum_noise import check_level_names
+from utmost.publish.statements.codec import read_json
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.workloads.amount_pair import AmountPair
+from utmost.publish.workloads.bounds.rotated_bounds import joint_times
+from utmost.publish.workloads.measuring.measured_families import is_difference, is_tents
+from utmost.publish.workloads.planning.branch_and_bound import certified_shares
+from utmost.publish.workloads.planning.candidates import candidate_families
+from utmost.publish.workloads.planning.choose_strategy import strategy
+from utmost.publish.workloads.planning.marginal_search import wants_marginals
+from utmost.publish.workloads.planning.strategy import Alternatives, Strategy
+from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Domain
+
+Source = Annotated[
+    file_options.File, file_options.file_argument("COUNTED", "What utmost count wrote, or the .json file of a domain.")
+]
+Want = Annotated[
+    list[str] | None,
+    option(
+        "SUMS",
+        'Sums wanted: "department sex", "sex=2" of weight 2, "" in total, "ranges of age", "tables of 2 columns".',
+    ),
+]
+PerAnswer = Annotated[bool, flag("A weight is that of each answer; else of the mean over its table.")]
+Share = Annotated[
+    list[str] | None, option("FAMILY=NUMBER", 'Measure these with these shares: "department sex=3/4", "=1/4".')
+]
+UpTo = Annotated[str | None, option("NUMBER", "The largest epsilon it will ever be relaxed to.")]
+Choose = Annotated[str | None, option("NAME", "Take this one of the other weightings, which --weightings shows.")]
+Weightings = Annotated[bool, flag("Show plans for other weights of the same tables, too; each is a search of its own.")]
+AtMost = Annotated[int | None, option("K", "For a domain: how many cells one person may change.")]
+PerCell = Annotated[str | None, option("S", "For a domain: the most by which one changes a cell; 1.")]
+InAll = Annotated[str | None, option("S", "For a domain: the most by which one changes all cells together.")]
+PlanValues = Annotated[str | None, option("COLUMN", "For a domain: the amounts that are summed.")]
+PlanStep = Annotated[str | None, option("STEP", "For a domain: the step of these amounts; 1.")]
+PlanNeighbours = Annotated[str | None, option("NAME", "For a domain: add-remove (the default) or change-one.")]
+Nonnegative = Annotated[bool, flag("For a domain: one person lowers no cell. A count proves it under change-one.")]
+Exactly = Annotated[
+    bool, flag("For a domain: everybody is in exactly so many cells, none in fewer, so that the total is public.")
+]
+Together = Annotated[
+    str | None, option("AXIS", "For a domain: an axis of two to five values; one person changes whole rows along it.")
+]
+Noise = Annotated[
+    str | None, option("NAME", "rotated, signed or independent; where whole rows are changed, else the better one.")
+]
+Tents = Annotated[
+    bool | None,
+    flag("Measure overlapping sums along an axis of ranges, or none; else what is better.", "--tents/--no-tents"),
+]
+
+Rows = Annotated[
+    bool, flag("Search integer rows along every axis, too, and take their products where better.", "--rows")
+]
+
+_FEW, _MOST_BOXES = 4, 2_000
+_SHOWN = 24  # measured families on a screen
+_MOST_PARTS = 16  # wanted tables that stand side by side on a screen
+_MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
+
+
+def plan(
+    source: Source,
+    *,
+    want: Want = None,
+    per_answer: PerAnswer = False,
+    level: options.AskedLevel,
+    up_to: UpTo = None,
+    share: Share = None,
+    weightings: Weightings = False,
+    choose: Choose = None,
+    at_most: AtMost = None,
+    per_cell: PerCell = None,
+    in_all: InAll = None,
+    values: PlanValues = None,
+    step: PlanStep = None,
+    neighbours: PlanNeighbours = None,
+    nonnegative: Nonnegative = False,
+    exactly: Exactly = False,
+    together: Together = None,
+    noise: Noise = None,
+    tents: Tents = None,
+    rows: Rows = False,
+    confidence: options.Confidence = "0.95",
+    answer: options.Answer,
+) -> None:
+    """Choose which sums to noise, and how much of the level each gets, for the tables that you want.
+
+    No count is looked at, and nothing is drawn. You see the error of each table, how far from the least possible error
+    the plan is, and with --weightings other choices with their errors. --out writes the plan for utmost release --plan.
+    """
+    bounds = {"--at-most": at_most, "--per-cell": per_cell, "--in-all": in_all, "--values": values, "--step": step}
+    promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}
+    domain, unit, along = _asked(source, bounds, neighbours, together, promised)
+    amounts = AmountPair.of(domain, unit)
+    workload, at, sure = (
+        read_wanted(
+            domain, want or [], per_answer=per_answer, without=None if amounts is None else amounts.amount.name
+        ),
+        level.read(),
+        read_confidence(confidence),
+    )
+    check_level_names(domain, unit)
+    highest = None if up_to is None else level_of(up_to)
+    with long_work("Searching for shares"):
+        if share:
+            if noise == "rotated" and along is None:
+                raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--noise")
+            rotated = along if noise == "rotated" else None
+            chosen = Strategy(domain, unit, _shares(domain, share), workload, at, highest, rotated)
+        else:
+            chosen = strategy(
+                workload, unit, epsilon=at, up_to=highest, together=along, noise=noise, tents=tents, rows=rows
+            )
+        others = chosen.alternatives() if weightings or choose is not None else None
+        chosen = chosen if choose is None or others is None else _named(others, choose)
+        report = _report(chosen, others, sure)
+    answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
+
+
+def _asked(
+    source: Path, bounds: dict[str, Any], neighbours: str | None, together: str | None, promised: dict[str, bool]
+) -> tuple[Domain, Unit, str | None]:
+    """Domain, unit and the axis of whole rows: of a counted file what it proved, else what is said."""
+    if source.suffix.lower() != ".json":
+        remedy = "Count first: utmost count TABLE --person ... --domain ... --at-most ... --out counted.json."
+        raise OutOfRange("a plan is made for a counted table or a domain, a .json", came=source.name, remedy=remedy)
+    document = read_json(source, "a plan is made for a counted table or a domain, which must")
+    if isinstance(document, dict) and document.get("kind") == COUNTED_FORM.kind:
+        counted = COUNTED_FORM.of(document, str(source))
+        stated = {**bounds, "--neighbours": neighbours, "--together": together}
+        stated |= {f"--{name}": known or None for name, known in promised.items()}
+        for name, value in stated.items():
+            if value is not None:
+                remedy = "Leave it out; or count again with another one."
+                raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
+        return counted.domain, counted.unit, counted.together
+    domain, in_all = Domain.of_facts(document), bounds["--in-all"]
+    # What bounds all cells together bounds each of them: one person may then be in any.
+    at_most = domain.size if bounds["--at-most"] is None and in_all is not None else bounds["--at-most"]
+    if at_most is None:
+        remedy = "Give it, and --per-cell, or --in-all; or plan for the file that utmost count wrote, which has both."
+        raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)
+    if exact_integer(at_most, "at_most") < 1:
+        raise OutOfRange("at_most must be at least 1", came=at_most)
+    values, step = bounds["--values"], bounds["--step"]
+    most = exact(bounds["--per-cell"] or in_all or "1", "per_cell")
+    if values is None and step is not None:
+        raise OutOfRange("--step is of amounts", came="no --values", remedy="Name their column: --values amount.")
+    amount = None if values is None else Amount(values, step or 1)
+    wide = most if amount is None else amount.steps(most, "per_cell")
+    relation = neighbours or "add-remove"
+    whole = in_all if in_all is None or amount is None else amount.steps(in_all, "in_all")
+    unit = Unit(wide, min(at_most, domain.size), relation, amount, in_all=whole, **promised)
+    return domain, unit, together
+
+
+def _shares(domain: Domain, texts: list[str]) -> dict[Any, Any]:
+    shares = [read_share(domain, text) for text in texts]
+    if len(dict(shares)) < len(shares):
+        raise OutOfRange("a family must have one share", came="one named twice", where="--share")
+    return dict(shares)
+
+
+def _named(others: Alternatives, name: str) -> Strategy:
+    if name not in others.strategies:
+        shown = ", ".join(repr(other) for other in others.strategies)
+        remedy = f"There are {shown}."
+        raise OutOfRange("the weighting must be one of those shown", came=repr(name), where="--choose", remedy=remedy)
+    return others[name]
+
+
+def _report(chosen: Strategy, others: Alternatives | None, sure: Any) -> dict[str, Any]:
+    workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
+    assert isinstance(workload, Workload)
+    bars, deviations = promised_bars(chosen, sure), chosen.variances
+    count_bars = promised_count_bars(chosen, sure)
+    counts = {} if chosen.amount_pair is None else chosen.count_variances_at(bounds.level)
+    return {
+        "level": level_text(bounds.level),
+        "tuned_at": level_text(chosen.tuned_at or bounds.level),
+        "confidence": float(sure),
+        "unit": unit.facts(),
+        "cells": chosen.domain.size,
+        "measured": [
+            {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}
+            for family, share in chosen.shares.items()
+        ],
+        "charged": 1 if chosen.measurement.adds_to_one(chosen.shares) else unit.charged_facts,
+        "together": chosen.together,
+        "independent_noise_times": chosen.independent_times,
+        "joint_draw_times": None
+        if (pair := chosen.pair) is None
+        else joint_times(chosen.unit, bounds.level, pair.rows.size),
+        "rows_bound_times": None if not (rows := chosen.rows_bound) else chosen.value / rows,
+        "wanted": [
+            {
+                "sums": part.name,
+                "answers": part.answers,
+                "weight": str(part.weight),
+                "standard_deviation": sqrt(deviations[part.name]),
+                "error_bar": bars.get(part.name),
+                **({"count_standard_deviation": sqrt(counts[part.name])} if counts else {}),
+                **({"count_error_bar": count_bars.get(part.name)} if counts else {}),
+            }
+            for part in workload.parts
+        ],
+        **({} if others is None else {"weightings": others.deviations}),
+        "within": {
+            kind: {"times": times if isfinite(times) else None, "holds_for": bound.holds_for, "under": bound.hypotheses}
+            for (kind, bound), times in zip(bounds.each().items(), bounds.within(chosen.value).values(), strict=True)
+        },
+        "not_bounded": dict(bounds.not_bounded),
+        "certified": _certified(chosen, workload, bounds.level),
+        "clean_needs": chosen.clean_needs,
+    }
+
+
+def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
+    """How many times the least error of all shares of the families of use this error is, where a search can prove it.
+
+    By branch and bound over up to four families; None for more, and where the groups of a level differ in size.
+    """
+    if wants_marginals(workload) or any(map(is_difference, chosen.shares)):
+        return None
+    try:
+        families = candidate_families(workload)
+    except Unsupported:
+        return None
+    overlapping = chosen.rows is not None or any(map(is_tents, chosen.shares))
+    if len(families) > _FEW or chosen.together is not None or overlapping or chosen.unit.exactly:
+        return None
+    certificate = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
+    return max(1.0, chosen.value / certificate.bound) if certificate.is_certified else None
+
+
+def _show(report: dict[str, Any], out: Path | None) -> None:
+    """Print the choice: what is measured, what comes of it, what else there is, and how far it is from the best."""
+    parts = [row["sums"] or TOTAL for row in report["wanted"]]
+    sure = percent(report["confidence"])
+    tuned = "" if report["tuned_at"] == report["level"] else f", shares tuned at epsilon = {report['tuned_at']}"
+    unit = report["unit"]
+    rows = {
+        "level": f"epsilon = {report['level']}{tuned}",
+        "one person": f"changes at most {Unit.of_facts(unit).many('cell')} of {report['cells']}, each by at most "
+        f"{Unit.of_facts(unit).most_of} ({unit['neighbours']})",
+    }
+    if report["together"] is not None:
+        times = number(report["independent_noise_times"], 4)
+        kind = "signed sums" if report["joint_draw_times"] is None else "sums and differences"
+        rows["noise"] = (
+            f"on {kind} of {report['together']}: noise on each cell would have {times} times the "
+            "weighted variance (--noise independent takes it)"
+        )
+        if report["joint_draw_times"] is not None:
+            draw = number(report["joint_draw_times"], 3)
+            rows["made once"] = (
+                f"one joint draw for both cells of a row has {draw} times the variance of a cell, and cannot be "
+                "relaxed: utmost release --together"
+            )
+        rows["one person"] += f", which are whole rows along {report['together']}"
+    if report["clean_needs"] is not None:
+        cells = report["clean_needs"]
+        rows["clean"] = (
+            f"utmost clean cannot make whole numbers of its release, since {cells!r} has no share of the level; with "
+            f'--want "{cells}=1/100" it has a small one'
+        )
+    if out is not None:
+        rows["written"] = str(out)
+        rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
+    measured = [[row["family"] or TOTAL, str(row["sums"]), row["share"]] for row in report["measured"][:_SHOWN]]
+    if len(report["measured"]) > _SHOWN:
+        measured.append([f"and {len(report['measured']) - _SHOWN} more", "", ""])
+    part = "" if report["charged"] == 1 else f"1/{report['charged']} of "
+    wanted = []
+    amount = (unit.get("amount") or {}).get("name")
+    for row in report["wanted"]:
+        name, has_counts = row["sums"] or TOTAL, "count_standard_deviation" in row
+        cells = [str(row["answers"]), row["weight"]]
+        of = f"{name}: {amount}" if has_counts else name
+        wanted.append([of, *cells, number(row["standard_deviation"], 4), _bar(row["error_bar"])])
+        if has_counts:
+            deviation, bar = number(row["count_standard_deviation"], 4), _bar(row["count_error_bar"])
+            wanted.append([f"{name}: count", "", "", deviation, bar])
+    choice = [
+        [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
+        for name, deviations in report.get("weightings", {}).items()
+    ]
+    title = Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
+    choices = (title, grid(["", *parts], choice)) if choice and len(parts) <= _MOST_PARTS else ()
+    screen().print(
+        Group(
+            Text("What to measure:", style="bold"),
+            grid(["family", "sums", f"share of {part}the level"], measured),
+            Text("What comes of it:", style="bold"),
+            grid(["wanted", "answers", "weight", "standard deviation", f"error bar, {sure}"], wanted),
+            *choices,
+            Text("How far it can be from the best:", style="bold"),
+            grid(["error at most", "the least error of"], _within(report), left=2),
+            facts(rows),
+        )
+    )
+
+
+def _within(report: dict[str, Any]) -> list[list[str]]:
+    """For each class of mechanisms, how many times its least error this error is at most."""
+    rows = []
+    for bound in report["within"].values():
+        times = bound["times"]
+        shown = "not bounded" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, bound["holds_for"]])
+    if report["rows_bound_times"] is not None:
+        shown = f"{ceil(report['rows_bound_times'] * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, "the same, where one person changes whole rows"])
+    if report["certified"] is not None:
+        shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
+        which = "any shares of the families that can be of use, one level for each (searched, with proof)"
+        rows.append([shown, which])
+    return rows + [["not bounded", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
+
+
+def _bar(margin: int | float | None) -> str:
+    return "" if margin is None else f"± {number(margin)}"

@@ -1,0 +1,111 @@
+"""`utmost policy`: secrets that are hidden from some others only, the best mechanism for them, and what it leaks."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.written_levels import level_facts
+from utmost.design.capacities.policy_capacities import policy_capacity
+from utmost.design.optima.policy_designs import PolicyOptimum, policy_mechanism
+from utmost.design.spaces.policies import Policy
+from utmost.design.types.policy_types import PolicyType
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.screen import facts, matrix_grid, number, screen, with_exact
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents.policy_files import policy_consumer, policy_file
+from utmost.interfaces.documents.reports import exact_text
+from utmost.publish.statements.codec import plain
+
+# Wider matrices are cut off on the screen; the file has them whole.
+_WIDEST, _LISTED = 8, 6
+
+File = Annotated[
+    file_options.File,
+    file_options.file_argument(
+        "POLICY", "A .csv file: two secrets in each row and perhaps a distance; a secret alone is hidden from none."
+    ),
+]
+Directed = Annotated[bool, flag("A row bounds the first secret against the second only, not the reverse.")]
+Out = Annotated[Path | None, option("FILE", "Write the mechanism and all else as JSON; - for standard output.")]
+Loss = Annotated[str, option("LOSS", "What an answer costs: binary, nib, or a .csv file, a row for each secret.")]
+
+
+def policy(
+    file: File,
+    *,
+    level: options.AskedLevel,
+    directed: Directed = False,
+    spelling: table_options.DecimalSpelling,
+    prior: options.Prior = "uniform",
+    loss: Loss = "binary",
+    out: Out = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the best mechanism where each secret is hidden from some others only, and the most that any may leak.
+
+    Secrets that no path of rows joins are not hidden from each other; those at distance 0 are told apart by nothing.
+    Both ways alike, the parts are solved one by one, each with a certificate; with --directed by one program.
+    """
+    answer = options.Answer(out, as_json)
+    policy_read = policy_file(spelling.of(file), directed=directed)
+    ptype = PolicyType(policy_read, level.read())
+    consumer = policy_consumer(prior, loss, policy_read, ptype.level)
+    with long_work(f"Designing along {file.name}"):
+        best = policy_mechanism(ptype, consumer)
+        report = _report(ptype, best, prior, loss)
+    answer.give(report, lambda: _show(report, policy_read, best))
+
+
+def _report(ptype: PolicyType, best: PolicyOptimum, prior: str, loss: str) -> dict[str, Any]:
+    policy = ptype.policy
+    names = [str(label) for label in policy.labels]
+    capacities = {}
+    if policy.is_symmetric:
+        for kind in ("multiplicative", "additive"):
+            value = policy_capacity(ptype, kind).value
+            capacities[kind] = {"value": float(value), "value_exact": exact_text(value)}
+    return {
+        "secrets": names,
+        "both_ways": policy.is_symmetric,
+        "parts": [[names[x] for x in part] for part in policy.components],
+        "never_told_apart": [[names[x] for x in alike] for alike in policy.classes if len(alike) > 1],
+        **level_facts(ptype.level),
+        "prior": prior,
+        "loss_name": loss,
+        "loss": float(best.loss),
+        "loss_exact": exact_text(best.loss) if best.loss == best.lower else None,
+        "no_mechanism_below": float(best.lower),
+        "verified": best.verify(),
+        "capacities": capacities,
+        "mechanism": plain(best.channel.matrix),
+    }
+
+
+def _show(report: dict[str, Any], policy: Policy, best: PolicyOptimum) -> None:
+    parts = report["parts"]
+    shown = {
+        "secrets": f"{policy.size:,}, {'hidden alike both ways' if report['both_ways'] else 'one way and another'}",
+        "hidden from each other": _listed(parts),
+        **({"never told apart": _listed(report["never_told_apart"])} if report["never_told_apart"] else {}),
+        "level": f"epsilon = {report['epsilon']} for one unit of distance",
+        "expected loss": with_exact(report["loss"], report["loss_exact"], 9, 39),
+        "no mechanism below": number(report["no_mechanism_below"], 9),
+        "checked": "yes, the promise and the bound" if report["verified"] else "NO",
+        **{
+            f"{kind} capacity": with_exact(capacity["value"], capacity["value_exact"], 9, 39)
+            for kind, capacity in report["capacities"].items()
+        },
+    }
+    console = screen()
+    console.print(facts(shown))
+    matrix = best.channel.matrix
+    if matrix.shape[1] <= _WIDEST:
+        console.print(Text("\nThe mechanism", style="bold"))
+        console.print(matrix_grid(report["secrets"], matrix))
+
+
+def _listed(groups: list[list[str]]) -> str:
+    text = "; ".join(", ".join(group) for group in groups[:_LISTED])
+    return text if len(groups) <= _LISTED else f"{text}; and {len(groups) - _LISTED} groups more"

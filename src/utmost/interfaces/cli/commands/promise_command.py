@@ -1,0 +1,70 @@
+"""`utmost promise`: what is promised of a table, written down before anybody looks at the data."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.core.exact.numbers import read_confidence
+from utmost.core.exact.written_levels import level_facts
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.promise_options import Promised, Protected
+from utmost.interfaces.cli.screens.screen import facts, percent, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.publish.promises.promise import Promise
+from utmost.publish.releases.release_facts import short_bar
+from utmost.publish.statements.counted_files import measured_table
+from utmost.publish.statements.promise_files import PROMISE_FORM
+
+FIRST = ("--columns", "--public", "--drop", "--sensitivity", "--cells", "--plan", "--epsilon", "--out")
+
+Counted = Annotated[
+    file_options.File | None,
+    file_options.file_argument("COUNTED", "What utmost count wrote: it brings what it proved."),
+]
+
+
+def promise(
+    counted: Counted = None,
+    *,
+    promised: Promised,
+    level: options.AskedLevel,
+    confidence: options.Confidence = "0.95",
+    answer: options.Answer,
+) -> None:
+    """Write down all that is promised of a table: which columns, whom it protects, what is public, which noise.
+
+    Nothing is drawn, and no count is looked at. --out writes the file for utmost release --promise. A second person who
+    approves it knows it again by its digest. The level belongs to the release, and not to the promise: with --epsilon
+    you see what would be promised at one, and the error bar. --promise FILE shows a promise that was written.
+    """
+    promised.check()
+    if promised.is_planned and promised.stated is None:
+        options.refuse("cannot be chosen with --plan", Protected(neighbours=promised.protected.neighbours))
+    table = None if counted is None else measured_table(counted)
+    if table is None and not (promised.is_planned or promised.is_of_points):
+        promised.check_columns("columns", "sensitivity", "cells")
+    stated = promised.of(table)
+    report: dict[str, Any] = {"promise": stated.facts(), "digest": stated.digest}
+    if level.is_given:
+        at, sure = level.read(), read_confidence(confidence)
+        report |= {**level_facts(at), "guarantee": stated.guarantee(at)}
+        report |= {"margin": stated.margin(at, sure), "confidence": float(sure)}
+    answer.give(report, lambda: _show(stated, report, answer.file), PROMISE_FORM.document(stated))
+
+
+def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
+    rows = {
+        "released": f"{', '.join(stated.columns)}: {stated.noise.subject}",
+        "public": ", ".join(stated.public) or "no other column",
+        "left out": ", ".join(stated.drop),
+        "rows": {"declared": "listed beforehand", "observed": "found in the data"}[stated.rows],
+        "protects": f"{stated.noise.whom} ({stated.noise.relation})",
+        "digest": stated.digest,
+    }
+    if "guarantee" in report:
+        rows["promise"] = report["guarantee"]
+        rows["error bar"] = f"± {short_bar(report['margin'])}, at {percent(report['confidence'])} confidence"
+    if out is not None:
+        rows["written"] = str(out)
+        rows["release it"] = f"utmost release TABLE --promise {out} --epsilon ..."
+    screen().print(Text("Promised.", style="bold"), facts({name: text for name, text in rows.items() if text}))

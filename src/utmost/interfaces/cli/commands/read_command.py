@@ -1,0 +1,251 @@
+"""`utmost read`: the answer, and what was believed before and after the response."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact_integer, natural, spelled
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.design.optima.reading import Reading, equivalent_response
+from utmost.design.optima.reading import read as reading_of
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.families import counts
+from utmost.errors import OutOfRange, Unsupported
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import argument, flag, option
+from utmost.interfaces.cli.reading_cells import Cells, CellsAsked, read_cells
+from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents.consumer_files import consumer_of, prior_file, with_readings
+from utmost.interfaces.documents.cost_files import is_file
+from utmost.interfaces.documents.reports import print_json, reading_report
+from utmost.interfaces.figures import canvas
+from utmost.publish.statements import statement_files
+from utmost.publish.statements.statement_check import reading_noise
+from utmost.tables.files import files
+from utmost.tables.files.atomic import write_together
+
+_FAINT = 1e-3
+
+
+def show_reading(report: dict[str, Any]) -> None:
+    """Print a `reading_report`."""
+    low, high = report["interval"]
+    ties = ", ".join(map(str, report["ties"]))
+    exactly = report["expected_loss_exact"] or ""
+    shown = {
+        "best answer": f"{report['answer']}" + (f" ({ties} are as good)" if ties else ""),
+        "the count lies in": f"{low} to {high} with probability {percent(round(report['mass'], 4))}",
+        "expected loss": number(report["expected_loss"])
+        + (f" = {exactly}" if "/" in exactly and len(exactly) < 20 else ""),
+        "response": f"{report['response']}, geometric noise at epsilon = {report['epsilon']}",
+        "consumer": f"prior {report['prior']} on 0..{report['n']}, loss {report['loss']}",
+    }
+    console = screen()
+    console.print(facts(shown))
+    before, after = report["believed_before"], report["believed_after"]
+    seen = [i for i, pair in enumerate(zip(before, after, strict=True)) if max(pair) > _FAINT * max(after)]
+    if seen[-1] - seen[0] < 2:
+        return
+    window = range(seen[0], seen[-1] + 1)
+    curves = {"before": [before[i] for i in window], "after": [after[i] for i in window]}
+    console.print(Text("\nbelief in each count, ").append("before", "cyan").append(" and ").append("after", "magenta"))
+    chart = Text()
+    for row in canvas.terminal([float(i) for i in window], curves):
+        for text, owner in row:
+            chart.append(text, style=("cyan", "magenta", "")[owner])
+        chart.append("\n")
+    console.print(chart)
+
+
+Response = Annotated[str | None, option("INTEGER", "One response, from any integer.")]
+Responses = Annotated[
+    file_options.File | None,
+    argument(
+        "FILE",
+        "A released table, a release by a plan or a table of it, or its https:// address; - for the pipe.",
+        parser=file_options.published,
+    ),
+]
+Prior = Annotated[
+    str | None,
+    option(
+        "PRIOR",
+        "What is believed before: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4; flat if "
+        "left out.",
+    ),
+]
+Column = Annotated[str | None, option("NAME", "The column of FILE to read.")]
+Largest = Annotated[
+    str | None, option("N", "The largest count, as in --counts; or, with FILE, the column that has it.")
+]
+Clamped = Annotated[bool, flag("The responses were clamped to 0..n: refuse any other.")]
+Out = Annotated[
+    Path | None, option("FILE", "Write the table here, or the reading of one response as .json; - for standard output.")
+]
+
+
+def read(
+    table: Responses = None,
+    *,
+    cells: Cells,
+    prior: Prior = None,
+    loss: options.Loss = "absolute",
+    response: Response = None,
+    column: Column = None,
+    n: Largest = None,
+    level: options.AskedLevel,
+    statement: file_options.StatementFile = None,
+    confidence: options.Confidence = "0.95",
+    clamped: Clamped = False,
+    plot: options.Plot = None,
+    spelling: table_options.Spelling,
+    out: Out = None,
+    form: table_options.Format = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Read a release: cells, and what is computed of them, with error bars; or the best answer for a prior and a loss.
+
+    FILE alone: each released cell, and all of them at once, with a flat prior: nothing is believed beforehand. --where
+    asks for a sum of cells, --minus for a difference, --over for a ratio, --mean for a mean; --at says what another
+    level would buy, before it is bought. FILE is a released table with its statement beside it, a release by a plan, or
+    a table of one. Points, named keys, clean tables and those with withheld cells are shown with what is said of them.
+
+    --response, or FILE with --prior or --n, for counts from 0 to n: the response is a count with geometric noise,
+    clamped to 0..n or not; or, by its statement, one with staircase noise that was not clamped. The answer is the one
+    with the least posterior expected loss; the interval is the shortest that holds 95 % of the posterior.
+    """
+    if table is not None and response is None and prior is None and n is None:
+        if clamped or level.is_given or loss != "absolute":
+            came = "--clamped" if clamped else "a level" if level.is_given else "--loss"
+            raise OutOfRange("a count is read for a loss, a level or a range with --n or --prior", came=came)
+        question = CellsAsked(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
+        return read_cells(table, statement, question, to_pipe=out is not None, as_json=as_json)
+    cells.check_unused()
+    _check_request(response, table, column, plot, table_options.output(out, form))
+    answer = options.Answer(None if table is not None else out, as_json)
+    prior = prior or "uniform"
+    noise = _noise(level, statement, table, column)
+    if clamped and isinstance(noise, DiscreteStaircase):
+        raise Unsupported("only geometric noise can be read where it was clamped", came=noise, where="--clamped")
+    reader = _Reader(prior, loss, noise, confidence)
+    if table is not None:
+        assert column is not None, "checked"
+        source, file = spelling.of(table), table_options.output(out, form)
+        return _give(reader, source, column, _largest(n, prior), clamped=clamped, out=file, form=form, as_json=as_json)
+    consumer = reader.consumer(natural(_largest(n, prior), "n"))
+    z = exact_integer(response, "response")
+    if clamped and not 0 <= z < consumer.secrets:
+        raise OutOfRange(f"a clamped response must lie in 0..{consumer.secrets - 1}", came=z, where="--response")
+    _show(reading_of(noise, consumer, z, confidence), reader, consumer, z, plot, answer)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What is asked of every response."""
+
+    prior: str
+    loss: str
+    noise: Level | DiscreteStaircase
+    confidence: str
+
+    @property
+    def level(self) -> Level:
+        """What one cell loses; of geometric noise, for each unit."""
+        return self.noise if isinstance(self.noise, Level) else self.noise.level
+
+    def consumer(self, n: int) -> Consumer:
+        return consumer_of(self.prior, self.loss, counts(n), self.level)
+
+
+def _check_request(
+    response: str | None, table: Path | None, column: str | None, plot: Path | None, out: Path | None
+) -> None:
+    if (response is None) == (table is None):
+        raise OutOfRange("exactly one of --response and FILE must be given", came=response)
+    if (table is None) != (column is None):
+        raise OutOfRange("--column must name the responses in FILE", came=column or "none")
+    if plot is not None:
+        canvas.check_format(plot)
+        if table is not None:
+            raise OutOfRange("--plot draws one --response", came="a table")
+    if table is not None:
+        table_options.check_output(out, table)
+
+
+def _noise(
+    level: options.AskedLevel, statement: Path | None, table: Path | None, column: str | None
+) -> Level | DiscreteStaircase:
+    """The level that was given, or the noise that the statement names; by default the one beside the releases."""
+    beside = None if table is None else statement_files.sidecar_path(table)
+    if statement is None and not level.is_given and beside is not None and beside.exists():
+        assert table is not None, "it stands beside them"
+        return _stated_beside(table, statement_files.read(beside), column)
+    if statement is None:
+        return level.read()
+    if level.is_given:
+        raise OutOfRange("the level must come from one of --epsilon, --alpha and --statement", came="two")
+    return reading_noise(statement_files.read(statement), column)
+
+
+def _stated_beside(releases: Path, statement: dict[str, Any], column: str | None) -> Level | DiscreteStaircase:
+    """The noise by the statement beside a file, which must be the file that was released.
+
+    A part of it, or a copy in another form, is read with its statement named: --statement FILE.
+    """
+    noise = reading_noise(statement, column)
+    if statement["format"] > 1:  # format 1 had no digest
+        statement_files.check_unchanged(releases, statement)
+    return noise
+
+
+def _largest(n: str | None, prior: str) -> int | str:
+    """The largest count, from --n or from the prior's file; or the column that has it."""
+    if n is None:
+        if not is_file(prior):
+            raise OutOfRange("--n must say the largest count where the prior is a name", came=prior)
+        return len(prior_file(prior)) - 1
+    return natural(n, "--n") if spelled(n) is not None else n
+
+
+def _show(
+    reading: Reading, reader: _Reader, consumer: Consumer, z: int, plot: Path | None, answer: options.Answer
+) -> None:
+    if plot is not None:
+        write_together({plot: lambda file: canvas.posterior_figure(consumer.prior, reading.posterior, z, file, plot)})
+    report = reading_report(reading, consumer, reader.level, z, reader.confidence, (reader.prior, reader.loss))
+    answer.give(report, lambda: show_reading(report))
+
+
+def _give(
+    reader: _Reader,
+    source: Path,
+    column: str,
+    n: int | str,
+    *,
+    clamped: bool,
+    out: Path | None,
+    form: str | None,
+    as_json: bool,
+) -> None:
+    """Read a whole file, and write it with its answers."""
+    consumer = cache(reader.consumer)
+
+    def one(response: int, largest: int) -> Reading:
+        return reading_of(reader.noise, consumer(largest), response, reader.confidence)
+
+    def nearest(response: int, largest: int) -> int:
+        return equivalent_response(reader.noise, response, largest + 1)
+
+    if isinstance(n, str) and is_file(reader.prior):
+        raise OutOfRange("a prior from a file is for one n", came=n, where="--n", remedy="Give the number.")
+    table: Any = with_readings(files.read(source), column, n, one, nearest, clamped=clamped)
+    if out is not None:
+        write_together({out: lambda file: files.write(table, file, out)})
+    elif as_json:
+        print_json(files.columns(table))
+    else:
+        table_options.give_table(table, form)

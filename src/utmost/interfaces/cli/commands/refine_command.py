@@ -1,0 +1,162 @@
+"""`utmost refine`: the verdict in both directions, and the proof of each."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.errors import Infeasible, NotAChannel, OutOfRange
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents import channel_files
+from utmost.tables.files.atomic import write_together
+
+_SHOWN = 12
+
+_SUMMARIES = {
+    "refinement": {
+        "equal": "both say the same: each is the other, post-processed",
+        "the first is above": "{0} is better for everyone: {1} is {0}, post-processed",
+        "the second is above": "{1} is better for everyone: {0} is {1}, post-processed",
+        "incomparable": "neither: some consumer prefers {0}, and another one {1}",
+    },
+    "max-case": {
+        "equal": "equal in the worst case: the posteriors of both span the same",
+        "the first is above": "{1} is safer in the worst case: its posteriors are mixtures of those of {0}",
+        "the second is above": "{0} is safer in the worst case: its posteriors are mixtures of those of {1}",
+        "incomparable": "neither is safer in the worst case",
+    },
+    "privacy": {
+        "equal": "both keep the same metric promises",
+        "the first is above": "{1} keeps every metric promise that {0} keeps, and more",
+        "the second is above": "{0} keeps every metric promise that {1} keeps, and more",
+        "incomparable": "neither keeps every metric promise of the other",
+    },
+}
+
+
+def show_comparison(comparison: dict[str, Any], written: Path | None) -> None:
+    """Print a comparison of two channels."""
+    names = _names(comparison)
+    directions = [(comparison["second_below_first"], *names), (comparison["first_below_second"], *names[::-1])]
+    shown = {
+        "verdict": _SUMMARIES[comparison["order"]][comparison["relation"]].format(*names),
+        "order": comparison["order"] + (", decided exactly" if comparison["exact"] else ", up to 1e-9"),
+        **{f"{below} below {above}": _because(part, above, below) for part, above, below in directions},
+        "checked": "yes, by the proofs alone" if all(part["verified"] for part, *_ in directions) else "NO",
+        **({"written": str(written)} if written is not None else {}),
+    }
+    screen().print(facts(shown))
+    for part, above, below in directions:
+        _show_proof(part, above, below)
+
+
+def _names(comparison: dict[str, Any]) -> tuple[str, str]:
+    """The names of the files without their folders, where these distinguish them."""
+    first, second = Path(comparison["first"]), Path(comparison["second"])
+    return (first.name, second.name) if first.name != second.name else (str(first), str(second))
+
+
+def _because(part: dict[str, Any], above: str, below: str) -> str:
+    if part["holds"]:
+        return "yes"
+    if "consumer" in part:
+        consumer = part["consumer"]
+        losses = (
+            consumer[f"expected_loss_{side}_exact"] or consumer[f"expected_loss_{side}"] for side in ("below", "above")
+        )
+        mine, theirs = (text if len(str(text)) < 20 else None for text in losses)
+        loss_below = mine or number(consumer["expected_loss_below"], 9)
+        other = theirs or number(consumer["expected_loss_above"], 9)
+        return f"no: a consumer loses {loss_below} with {below} and {other} with {above}"
+    if "outcome" in part:
+        return f"no: outcome {part['outcome']} of {below} leaves a posterior beyond all mixtures"
+    (x, z), less, more = part["pair"], _ratio(part["ratio_above"]), _ratio(part["ratio_below"])
+    return f"no: it sets secrets {x} and {z} apart by a factor of {more}, and {above} by {less}"
+
+
+def _ratio(ratio: Any) -> str:
+    text = str(ratio)
+    return text if len(text) < 20 else number(_value(text))
+
+
+def _value(text: str) -> float:
+    top, _, below = text.partition("/")
+    return float(int(top) / int(below or 1)) if "." not in text else float(text)
+
+
+def _show_proof(part: dict[str, Any], above: str, below: str) -> None:
+    if "remap" in part:
+        remap = part["remap"]
+        _table(
+            f"What makes {below} of {above}: from its outcomes (rows) to these",
+            remap["outcomes"],
+            remap["secrets"],
+            remap["matrix"],
+        )
+    elif "consumer" in part:
+        loss = part["consumer"]["loss"]
+        title = f"Who prefers {below} to {above}: uniform prior, and these losses of secrets (rows) and actions"
+        _table(title, [str(w) for w in range(len(loss[0]))], [str(x) for x in range(len(loss))], loss)
+
+
+def _table(title: str, columns: list[str], rows: list[str], entries: list[list[Any]]) -> None:
+    console = screen()
+    console.print(Text(f"\n{title}", style="bold"))
+    if len(columns) > _SHOWN or len(rows) > _SHOWN:
+        console.print(Text(f"{len(rows)} x {len(columns)} entries: --out or --json has them", style="dim"))
+        return
+    cells = [[name, *(_cell(entry) for entry in row)] for name, row in zip(rows, entries, strict=True)]
+    console.print(grid(["", *columns], cells))
+
+
+def _cell(entry: Any) -> str:
+    text = entry if isinstance(entry, str) else number(entry)
+    return text if len(text) <= 12 else f"≈{number(_value(text))}"
+
+
+First = Annotated[file_options.File, file_options.file_argument("A.csv", "A channel, .csv or .json; - for the pipe.")]
+Second = Annotated[file_options.File, file_options.file_argument("B.csv", "Another one.")]
+Order = Annotated[str, option("NAME", "refinement, max-case or privacy.")]
+Out = Annotated[
+    Path | None, option("FILE", "Write all that was found (.json, or - for the pipe), or the remap alone (.csv).")
+]
+
+
+def refine(
+    first: First,
+    second: Second,
+    *,
+    order: Order = "refinement",
+    spelling: table_options.DecimalSpelling,
+    out: Out = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Decide whether one channel is at least as good as another for everyone, with a proof either way.
+
+    It is, exactly when the other one is the first one followed by post-processing. The proof is that post-processing,
+    or else a prior and a loss for which the other one is better. Channels of fractions are decided exactly.
+    """
+    channels = channel_files.read(spelling.of(first)), channel_files.read(spelling.of(second))
+    if channels[0].shape[0] != channels[1].shape[0]:
+        came = f"{channels[0].shape[0]} in {first} and {channels[1].shape[0]} in {second}"
+        raise NotAChannel("both channels must have as many secrets", came=came)
+    comparison = {"first": str(first), "second": str(second), **channel_files.comparison(*channels, order)}
+    path = file_options.file_of(out)
+    alone = path is not None and path.suffix.lower() != ".json"
+    if path is not None and alone:
+        _write_remap(comparison, path)
+    options.Answer(None if alone else out, as_json).give(comparison, lambda: show_comparison(comparison, path))
+
+
+def _write_remap(comparison: dict[str, Any], path: Path) -> None:
+    if path.suffix.lower() not in (".csv", ".tsv"):
+        raise OutOfRange("what was found is written as .json, the remap as .csv", came=path.name, where="--out")
+    remaps = [
+        comparison[key]["remap"] for key in ("second_below_first", "first_below_second") if "remap" in comparison[key]
+    ]
+    if not remaps:
+        raise Infeasible("a remap from one channel to the other must exist to be written", came="none", where=str(path))
+    remap = channel_files.channel_of(remaps[0])
+    write_together({path: lambda file: channel_files.write(remap, file, path)})

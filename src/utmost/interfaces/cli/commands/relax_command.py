@@ -1,0 +1,37 @@
+"""`utmost relax`: another response of a release in a ledger, at a larger level, from the table that was published."""
+
+from utmost.core.exact.long_work import long_work
+from utmost.interfaces.cli.ledger_answers import Question, show_spending
+from utmost.interfaces.cli.ledger_place import Place
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.publish.statements.counted_files import measured_table, read_table
+
+
+def relax(
+    table: file_options.TableFile,
+    *,
+    ledger: Place,
+    question: Question,
+    spelling: table_options.NumberSpelling,
+    dry_run: options.DryRun = False,
+    yes: options.Yes = False,
+) -> None:
+    """Publish a table of the ledger again with less noise. Old and new together cost the new level, not the sum.
+
+    Bring the table that was published: the ledger recognises it by keyed digests, and refuses any other. If you ask for
+    a level that was answered before, you get the same answer again, at no cost.
+    """
+    at, table = question.at, spelling.of(table)  # a level that is none is refused before all else
+    signer = question.checked(table)
+    with ledger.opened() as opened:
+        with long_work(f"Checking {table.name}"):
+            planned = question.planned(opened)
+            question.check_kind(planned=planned)
+            columns = [release.columns[0] for release in opened.releases if release.name == question.name]
+            brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else None)
+        if dry_run:
+            return show_spending(question, opened.rehearse(question.name, **question.call))
+        with options.protected(yes), long_work("Relaxing") as progress:
+            relaxed = opened.relax(question.name, brought, **question.call, progress=progress)
+        question.give(opened, relaxed, signer, at)

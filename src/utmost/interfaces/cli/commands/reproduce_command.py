@@ -1,0 +1,187 @@
+"""`utmost reproduce`: the papers' figures beside ours, and how they agree."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import click
+
+from utmost.core.exact.long_work import long_work
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import argument, flag, option
+from utmost.interfaces.cli.screens.screen import grid, screen
+from utmost.interfaces.cli.screens.terminal import Column, Table, Text
+from utmost.interfaces.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
+from utmost.tables.files.atomic import Writer, write_together
+
+if TYPE_CHECKING:
+    from utmost.interfaces.papers.contents import Paper
+
+_STYLES = {EQUAL: "green", CORRECTED: "yellow", EXTENDED: "cyan", DIFFERS: "bold red"}
+
+
+def show_comparisons(comparisons: Sequence[Comparison]) -> None:
+    """Print the comparisons as a table, and how many there are of each kind."""
+    titles = ("where", "what", "the paper", "found", "")
+    rows: list[tuple[str | Text, ...]] = []
+    for each in comparisons:
+        shown = Text(each.found).append(f"\n{each.note}" if each.note else "", "dim")
+        verdict = Text(each.verdict, _STYLES[each.verdict])
+        rows.append((each.place, each.what, each.paper or Text("nothing", "dim"), shown, verdict))
+    table = grid(titles, rows, left=len(titles))
+    counts = Counter(each.verdict for each in comparisons)
+    summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict])
+    screen().print(table, Text(summary, "bold red" if counts[DIFFERS] else "bold"))
+
+
+WHICH = "ghosh (2009), geng (2012), koufogiannis (2015), fernandes (2022), or all."
+Which = Annotated[str, argument("PAPER", WHICH)]
+Long = Annotated[bool, flag("Also what takes minutes (fernandes).")]
+Only = Annotated[str | None, option("RESULT", 'Show one numbered result alone: "Theorem 4".')]
+Drawn = Annotated[
+    Path | None, option("DIR", "Draw the paper's pictures, too, as .svg files in this folder (needs utmost[plot]).")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Report(options.Answer):
+    """Where the comparisons go: to a file as JSON, or as a page with everything into a folder."""
+
+    out: Annotated[
+        Path | None,
+        option(
+            "FILE|DIR",
+            "Write the comparisons to a .json file (- for standard output), or a report, index.html, to a folder.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.folder is None:
+            options.Answer.__post_init__(self)
+        elif self.folder.suffix:
+            raise OutOfRange("a report is written as .json, or into a folder", came=self.folder.name, where="--out")
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the report, if any."""
+        path = file_options.file_of(self.out)
+        return path if path is not None and path.suffix.lower() != ".json" else None
+
+
+def reproduce(paper: Which, *, long: Long = False, only: Only = None, plot: Drawn = None, answer: Report) -> None:
+    """Compute the papers' figures, theorems and numbers beside their own.
+
+    Each is marked equal, corrected (the paper misprints or claims too much) or extended (the paper gives no value).
+    Ends with code 1 if any differs. With --out DIR everything goes into one HTML page, pictures included.
+    """
+    from utmost.interfaces.papers.contents import papers_named
+
+    papers = papers_named(paper)
+    if plot is not None:
+        with long_work(f"Drawing the pictures of {paper}"):
+            _draw(papers, plot)
+    comparisons = {}
+    for each in papers:
+        with long_work(f"Computing what {each.name} prints"):
+            comparisons[each.name] = _chosen(each, list(each.comparisons(long)), only)
+    if only is not None and not any(comparisons.values()):
+        raise OutOfRange("the result must be one that the paper numbers", came=only, where="--only")
+    _give(papers, comparisons, answer, long)
+    if any(row.verdict == DIFFERS for rows in comparisons.values() for row in rows):
+        raise click.exceptions.Exit(1)
+
+
+def _chosen(paper: "Paper", rows: list[Comparison], only: str | None) -> list[Comparison]:
+    return rows if only is None else paper.rows_of(only, rows)
+
+
+def _give(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], answer: Report, long: bool) -> None:
+    """The report, the file or the screen."""
+    as_data = {name: [asdict(row) for row in rows] for name, rows in comparisons.items()}
+    data = as_data if len(papers) > 1 else as_data[papers[0].name]
+
+    def show() -> None:
+        for paper in papers:
+            if len(papers) > 1:
+                screen().print(Text(f"{paper.name} ({paper.year})", "bold"))
+            show_comparisons(comparisons[paper.name])
+
+    if answer.folder is None:
+        answer.give(data, show)
+        return
+    with long_work("Drawing the pictures"):
+        _write_report(papers, comparisons, answer.folder, data, long)
+    if answer.as_json:
+        replace(answer, out=None).give(data, show)
+    else:
+        show_summary(papers, comparisons)
+        screen().print(Text(f"The report is {answer.folder / 'index.html'}."))
+
+
+def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]]) -> None:
+    """Print how many comparisons there are of each kind, and what has none."""
+    titles = ("paper", "numbered results", *_STYLES, "without a row")
+    rows: list[tuple[str | Text, ...]] = []
+    for paper in papers:
+        verdicts, missing = paper.verdicts(comparisons[paper.name]), paper.missing(comparisons[paper.name])
+        counts = [Text(str(verdicts[name]), style) for name, style in _STYLES.items()]
+        shown = ", ".join(missing) or "nothing"
+        rows.append((f"{paper.name} ({paper.year})", str(len(paper.results)), *counts, shown))
+    columns = [Column(title, right=title != "paper") for title in titles]
+    screen().print(Table(columns, rows, has_titles=True))
+
+
+def _write_report(
+    papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], folder: Path, data: Any, long: bool
+) -> None:
+    """The page and the comparisons as JSON, or neither; without pictures where nothing can draw them."""
+    from utmost.interfaces.figures.papers_page import papers_page
+    from utmost.publish.statements.codec import write
+
+    page = papers_page(papers, comparisons, _drawn(papers), at_length=long)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_together(
+        {
+            folder / "comparisons.json": lambda file: write(data, file),
+            folder / "index.html": lambda file: file.write(page.encode()),
+        }
+    )
+
+
+def _drawn(papers: Sequence["Paper"]) -> dict[str, dict[str, bytes]]:
+    """Every picture as SVG; none without matplotlib."""
+    if find_spec("matplotlib") is None:
+        return {}
+    from utmost.interfaces.figures.paper_pictures import pictures
+
+    return {paper.name: {name: _svg(draw) for name, draw in pictures(paper.name).items()} for paper in papers}
+
+
+def _svg(picture: Callable[[BinaryIO, str], None]) -> bytes:
+    file = BytesIO()
+    picture(file, "svg")
+    return file.getvalue()
+
+
+def _draw(papers: Sequence["Paper"], folder: Path) -> None:
+    """Every picture of one paper, or of all with their names before them; or none."""
+    from utmost.interfaces.figures.paper_pictures import pictures
+
+    folder.mkdir(parents=True, exist_ok=True)
+    writers: dict[Path, Writer] = {
+        folder / f"{f'{paper.name}_' if len(papers) > 1 else ''}{name}.svg": partial(_as_svg, picture)
+        for paper in papers
+        for name, picture in pictures(paper.name).items()
+    }
+    write_together(writers)
+
+
+def _as_svg(picture: Callable[[BinaryIO, str], None], file: BinaryIO) -> None:
+    picture(file, "svg")

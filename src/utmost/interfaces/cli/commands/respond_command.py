@@ -1,0 +1,166 @@
+"""`utmost respond`: an answer drawn from a saved mechanism, for one secret or for each row of a table."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.answers_in_ledger import AnswersMemory, KeptAnswers
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.options.people_options import split_names
+from utmost.interfaces.cli.screens.screen import facts, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
+from utmost.interfaces.documents.reports import print_json
+from utmost.interfaces.documents.space_names import space_named
+from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
+
+Mechanism = Annotated[
+    file_options.File,
+    file_options.file_argument("DESIGN", "A design of utmost design --out, or a channel as .csv or .json."),
+]
+Secret = Annotated[str | None, option("NAME", "The secret, by name or by number; - reads it from standard input.")]
+Table = Annotated[
+    file_options.File | None,
+    file_options.file_option("TABLE", "A table with a row for each person; - for the pipe.", "--file"),
+]
+Column = Annotated[str | None, option("NAME", "With --file: the column of the secrets.")]
+Public = Annotated[list[str] | None, option("NAMES", "With --file: the columns to keep as they are.")]
+Drop = Annotated[list[str] | None, option("NAMES", "With --file: the columns to leave out.")]
+
+Person = Annotated[
+    str | None,
+    option(
+        "PERSON",
+        "With --file: a public column that tells persons apart. With --ledger alone: the person; - reads it.",
+        "--id",
+    ),
+]
+Kept = Annotated[
+    file_options.File | None, file_options.file_option("TABLE", "With --id: earlier answers, which are repeated.")
+]
+
+
+def respond(
+    design: Mechanism,
+    *,
+    secret: Secret = None,
+    table: Table = None,
+    column: Column = None,
+    public: Public = None,
+    drop: Drop = None,
+    id_column: Person = None,
+    kept: Kept = None,
+    ledger: AnswersMemory,
+    space: options.SpaceSpec = None,
+    spelling: table_options.Spelling,
+    out: file_options.TableOut = None,
+    form: table_options.Format = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Draw an answer for a secret, or for each row of a table, from a mechanism in a file.
+
+    The certificate of a design is checked first, and of a channel the level is computed. The column of the secrets
+    leaves the table: an answer stands in its place. Each further answer about the same person costs the level again;
+    with --ledger each person, named by --id, has one answer, which is kept and repeated whatever the secret is by then.
+    """
+    _check_ways(secret, table, id_column, ledger)
+    if table is None and any((column, public, drop, kept, out)):
+        raise OutOfRange("--column, --public, --drop, --kept and --out need --file", came="no --file")
+    if kept is not None and ledger.ledger is not None:
+        raise OutOfRange("answers are kept in a ledger or in a file", came="both", where="--kept")
+    saved = saved_mechanism(design, None if space is None else space_named(space))
+    book = ledger.kept(saved, design)
+    if table is None:
+        typed = None if secret is None else _typed(secret)
+        if book is not None:
+            return _kept_answer(book, _typed(str(id_column)), typed, as_json=as_json)
+        return _answer(saved, str(typed), as_json=as_json)
+    if column is None:
+        raise OutOfRange("a table needs the column of its secrets", came="none", where="--column")
+    columns = Asked(column, split_names(public or []), split_names(drop or []), id_column, kept)
+    _answers(saved, spelling.of(table), columns, table_options.output(out, form), book, form=form, as_json=as_json)
+
+
+def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersMemory) -> None:
+    """One secret, or a table, or a person whose answer a ledger keeps."""
+    if ledger.ledger is not None and person is None:
+        raise OutOfRange("a ledger keeps answers of persons: name them", came="none", where="--id")
+    if table is None and ledger.ledger is None and person is not None:
+        raise OutOfRange("it needs --file or --ledger", came="neither", where="--id")
+    if (secret is not None and table is not None) or (secret is None and table is None and ledger.ledger is None):
+        raise OutOfRange("one of --secret and --file must be given", came="none" if table is None else "both")
+
+
+def _typed(text: str) -> str:
+    """A secret or a person; other users of the machine, and the shell's history, do not see standard input."""
+    return sys.stdin.readline().strip() if text == file_options.PIPE else text
+
+
+def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:
+    (answer,) = saved.draw([secret])
+    if as_json:
+        return print_json({"answer": answer, "statement": saved.statement()})
+    screen().print(facts({"answer": answer}))
+    _say(saved, {})
+
+
+def _kept_answer(book: KeptAnswers, person: str, secret: str | None, *, as_json: bool) -> None:
+    """A person's answer, drawn now or repeated."""
+    answers, repeated = book.answers({person: secret})
+    (answer,), about = answers.values(), book.facts()
+    if as_json:
+        statement = book.saved.statement(by_ledger=True, repeated=repeated, **about)
+        return print_json({"answer": answer, "statement": statement})
+    how = "repeated: it was kept" if repeated else "drawn now, and kept"
+    screen().print(facts({"answer": answer, "which is": how}))
+    _say(book.saved, _told(about), by_ledger=True)
+
+
+def _told(about: Mapping[str, Any]) -> dict[str, str]:
+    """Where answers are kept, in words."""
+    return {
+        "kept as": f"{about['name']}, version {about['data_version']}",
+        "together": f"epsilon = {about['together']}, of all versions",
+    }
+
+
+def _answers(
+    saved: SavedMechanism,
+    table: Path,
+    columns: Asked,
+    out: Path | None,
+    book: KeptAnswers | None,
+    *,
+    form: str | None,
+    as_json: bool,
+) -> None:
+    check_free(table, out)
+    answered = answered_table(saved, table, columns, None if book is None else book.answers)
+    about = {} if book is None else book.facts()
+    answered = replace(answered, facts=answered.facts | about)
+    statement = answered.facts if out is None else publish(answered.table, answered.said, out)
+    if as_json:
+        return print_json(statement if out is not None else {"statement": statement, "table": answered.table})
+    if out is None:
+        table_options.give_table(answered.table, form)
+    written = {} if out is None else {"written": f"{out} and {sidecar_path(out)}"}
+    done = {
+        "answered": f"{statement['rows']} rows ({statement['repeated']} repeated), in the column {statement['column']}"
+    }
+    promised = {} if book is None else _told(about)
+    _say(saved, done | written | promised, by_ledger=book is not None, stderr=out is None)
+
+
+def _say(saved: SavedMechanism, more: dict[str, Any], *, by_ledger: bool = False, stderr: bool = False) -> None:
+    """What the answers tell, and what more of them would."""
+    apart = " ".join(["1", *([] if saved.space.unit is None else [saved.space.unit])])
+    level = f"epsilon = {saved.facts['epsilon']} for secrets at distance {apart}"
+    shown = {**more, "level": level, "checked": saved.checked}
+    console = screen(stderr=stderr)
+    console.print(facts(shown))
+    console.print(Text(f"\n{saved.guarantee(by_ledger=by_ledger)}"))

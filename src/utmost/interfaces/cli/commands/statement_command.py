@@ -1,0 +1,125 @@
+"""`utmost statement`: the entry of a release in the deployments registry, and a page to print."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.promises.statement_kinds import DETAILED_KIND, WORKLOAD_KIND
+from utmost.publish.statements import codec, statement_files
+from utmost.publish.statements.printed_statement import statement_page
+from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
+from utmost.publish.statements.statement_readers import stated_release
+from utmost.publish.statements.workload_files import kind_of_document
+from utmost.publish.statements.yaml_writing import yaml_text
+from utmost.tables.files.atomic import Writer, check_absent, write_together
+
+Stated = Annotated[
+    file_options.File,
+    file_options.file_argument(
+        "FILE", "A statement (.json), a released table with one beside it, or a release by a plan; - for the pipe."
+    ),
+]
+EntryOut = Annotated[Path | None, option("FILE", "Write the registry's entry to this .yaml; - for the pipe.")]
+Page = Annotated[Path | None, option("FILE", "Write one page to read or to print to this .html; - for the pipe.")]
+Title = Annotated[str, option("TEXT", "The name of the data product.")]
+Curator = Annotated[list[str] | None, option("NAME", "Who publishes it; may be given several times.")]
+Use = Annotated[str, option("TEXT", "What it is meant for.")]
+Region = Annotated[str, option("TEXT", "What region the data describe.")]
+Description = Annotated[str, option("TEXT", "What it is, in brief.")]
+Published = Annotated[str, option("YYYY-MM-DD", "When it was published.")]
+Sector = Annotated[str | None, option("NAME", f"One of {', '.join(SECTORS)}.")]
+Product = Annotated[str, option("NAME", f"One of {', '.join(PRODUCTS)}.")]
+Author = Annotated[list[str] | None, option("NAME", "Who fills in the entry; several times if need be.")]
+Source = Annotated[str, option("TEXT", "Links to the product, and to what was written about it.")]
+
+
+def statement(
+    release: Stated,
+    *,
+    title: Title = "",
+    curator: Curator = None,
+    use: Use = "",
+    region: Region = "",
+    description: Description = "",
+    published: Published = "",
+    sector: Sector = None,
+    product: Product = "Summary statistics",
+    author: Author = None,
+    source: Source = "",
+    html: Page = None,
+    out: EntryOut = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write the entry of a release for the OpenDP deployments registry, and a page about it to print.
+
+    What the statement holds is checked, and filled in: unit, level, noise, error bars, what is public, what was done to
+    the numbers. What only you know you say by the options; the rest is marked "To be filled in", and the entry is a
+    draft. The registry takes it as a file of its folder deployments/.
+    """
+    deployment = Deployment(
+        title, tuple(curator or ()), use, region, description, published, sector, product, tuple(author or ()), source
+    )
+    entry_file, page_file = file_options.file_of(out), file_options.file_of(html)
+    if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
+        raise OutOfRange("one of the two goes to standard output", came="both", where="--html")
+    _check_names(entry_file, page_file)
+    stated = stated_release(_said(release))
+    entry = registry_entry(stated, deployment)
+    text = yaml_text(entry)
+    writers: dict[Path, Writer] = {}
+    if entry_file is not None:
+        writers[entry_file] = lambda file: _put(file, text)
+    if page_file is not None:
+        writers[page_file] = lambda file: _put(file, statement_page(stated, deployment))
+    if writers:
+        write_together(writers)
+    if html is not None and page_file is None:
+        _put(sys.stdout.buffer, statement_page(stated, deployment))
+        sys.stdout.flush()
+    elif as_json:
+        print_json(entry)
+    elif entry_file is None and (html is None or out is not None):
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.flush()
+    written = " and ".join(map(str, writers))
+    if written:
+        screen(stderr=True).print(Text(f"Written: {written}"))
+    if deployment.missing and (html is None or out is not None):
+        missing = ", ".join(f"--{_OPTIONS.get(name, name)}" for name in deployment.missing)
+        screen(stderr=True).print(Text(f"To be filled in before it is sent to the registry: {missing}", style="bold"))
+
+
+_OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
+
+
+def _check_names(entry: Path | None, page: Path | None) -> None:
+    for file, endings, where in ((entry, (".yaml", ".yml"), "--out"), (page, (".html", ".htm"), "--html")):
+        if file is not None:
+            if file.suffix.lower() not in endings:
+                raise OutOfRange(f"the file must end in {endings[0]}", came=file.name, where=where)
+            check_absent(file)
+    if entry is not None and entry == page:
+        raise OutOfRange("entry and page must be two files", came=str(entry), where="--html")
+
+
+def _said(path: Path) -> dict[str, Any]:
+    """The statement in a file, or beside it."""
+    beside = statement_files.sidecar_path(path)
+    if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
+        return statement_files.read(statement_files.statement_beside(path))
+    if kind_of_document(path) in (WORKLOAD_KIND, DETAILED_KIND):
+        document: dict[str, Any] = codec.read_json(path, "a release must")
+        return document
+    return statement_files.read(path)
+
+
+def _put(file: Any, text: str) -> None:
+    # Half of a pair of surrogates, which a name may hold, is written in escapes.
+    file.write(text.encode("utf-8", "backslashreplace"))

@@ -1,0 +1,336 @@
+"""`utmost total`: a sum, a ratio or a mean from what was released, with an error bar that is certified."""
+
+from datetime import datetime
+from itertools import pairwise
+from math import isfinite
+from typing import Annotated, Any
+
+import numpy as np
+
+from utmost.core.exact.numbers import exact, read_confidence
+from utmost.core.noise.ratio_bars import RatioBar
+from utmost.errors import OutOfRange, Unsupported
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import argument, flag, option
+from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.quantiles import QuantileBar
+from utmost.publish.releases.sums_and_counts import SumsAndCounts
+from utmost.publish.releases.workload_answers import Answer
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.statements.comparisons import change, trend
+from utmost.publish.statements.published_files import read_release
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.statements.workload_files import read_workload
+from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
+from utmost.tables.files import files
+
+ReleaseFile = Annotated[
+    file_options.File,
+    argument(
+        "RELEASE",
+        "A release by a plan or in two stages, or a released table; or its https:// address; - for the pipe.",
+        parser=file_options.published,
+    ),
+]
+Where = Annotated[
+    list[str] | None,
+    option("LEVEL=LABELS", "Which cells: sex=men, department=A,B, or of bins age=20..40 (40 is not in it)."),
+]
+Ratio = Annotated[bool, flag("Divide by the sum over --over, or over everything.")]
+Over = Annotated[list[str] | None, option("LEVEL=LABELS", "The cells to divide by, written as --where.")]
+Mean = Annotated[str | None, option("LEVEL", "The mean of a level whose labels are numbers; of bins their middles.")]
+Sums = Annotated[
+    file_options.File | None,
+    file_options.file_option("FILE", "The mean of what this other release sums, by the counts of this one."),
+]
+Values = Annotated[
+    str | None, option("NUMBERS", "With --mean: a number for each label, 20,35,55, or for some, 85+=90,none=0.")
+]
+Median = Annotated[str | None, option("LEVEL", "Which bins of a level can hold the median.")]
+Events = Annotated[bool, flag("How many events, of a table that was counted with --most-events.")]
+Quantile = Annotated[str | None, option("LEVEL=Q", "Which bins of a level can hold a quantile: age=1/4, age=0.9.")]
+Spread = Annotated[str | None, option("LEVEL", "The standard deviation of a level whose labels are numbers.")]
+Variance = Annotated[str | None, option("LEVEL", "The variance of a level whose labels are numbers.")]
+Cumulative = Annotated[str | None, option("LEVEL", "All sums up to each bin of a level, within their bars at once.")]
+
+Since = Annotated[
+    list[file_options.File] | None,
+    option(
+        "FILE",
+        "How much more the sum is than in this other release, last year's. Repeat, the oldest first, for a trend.",
+        "--since",
+        parser=file_options.published,
+    ),
+]
+
+
+def total(
+    release: ReleaseFile,
+    where: Where = None,
+    *,
+    ratio: Ratio = False,
+    over: Over = None,
+    mean: Mean = None,
+    values: Values = None,
+    sums: Sums = None,
+    events: Events = False,
+    median: Median = None,
+    quantile: Quantile = None,
+    spread: Spread = None,
+    variance: Variance = None,
+    cumulative: Cumulative = None,
+    since: Since = None,
+    confidence: options.Confidence = "0.95",
+    answer: options.Answer,
+) -> None:
+    """Compute a sum from a release, with its error bar: any sum of cells, not only those that were noised.
+
+    It costs nothing, since it follows from what was published. --ratio or --over asks for a ratio, --mean or --sums for
+    a mean: the answer is an interval that holds the true one, or "not determined" where the denominator is lost in
+    noise. --median and --quantile ask in which bins of an ordered axis the median or a quantile can lie, --spread and
+    --variance how far its numbers vary, --cumulative for all sums up to each bin. --since FILE asks how much more the
+    sum is than in another release; of several, the oldest first, for all sums and all changes, with bars that hold for
+    all of them at once.
+
+    Of a table counted with --most-events the sum is that of the amounts; --events asks how many events there are, and
+    --mean with the name of the column for their mean.
+    """
+    read = read_release(release)
+    along = {"--spread": spread, "--variance": variance, "--cumulative": cumulative}
+    other = {"--mean": mean, "--values": values, "--sums": sums, "--median": median, "--quantile": quantile, **along}
+    if since is not None:
+        _check_sum_alone({"--ratio": ratio or None, "--over": over, **other})
+        paths = [*since, release]
+        names = (
+            [path.name for path in paths] if len({path.name for path in paths}) == len(paths) else [*map(str, paths)]
+        )
+        report = _trend([*map(read_release, since), read], names, where or [], confidence)
+        return answer.give(report, lambda: _show(report))
+    if isinstance(read, ReleasedTable):
+        report = _of_cells(read, where or [], over or [], other, is_ratio=ratio or over is not None, sure=confidence)
+        return answer.give(report, lambda: _show(report))
+    if isinstance(read, DetailedSums):
+        beside = {"--ratio": ratio or None, "--over": over, "--events": events or None, **other}
+        _check_sum_alone(beside, "of two stages")
+        wanted = read_selection(read.first.domain, where or [])
+        report = _answered(read.total(wanted, confidence=confidence), _question(where))
+        return answer.give(report, lambda: _show(report))
+    if not isinstance(read, WorkloadRelease):
+        remedy = "Ask the whole release; utmost read shows this one."
+        raise Unsupported("sums are of a released table, or of a release by a plan", came="another kind", remedy=remedy)
+    chosen = read_selection(read.domain, where or [])
+    questions = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
+    questions.update({"--events": events, "--median": median is not None, "--quantile": quantile is not None})
+    questions.update({name: level_name is not None for name, level_name in along.items()})
+    names = [name for name, wanted in questions.items() if wanted]
+    if len(names) > 1:
+        raise OutOfRange("one question is asked at a time", came=" and ".join(names))
+    if values is not None and mean is spread is variance is None:
+        raise OutOfRange("--values needs --mean, --spread or --variance")
+    question, points = _question(where), _points(values)
+    # Of amounts and counts in one table the sum is that of amounts, not of cells that hold both.
+    if events or (read.unit.is_shared and not names):
+        both = SumsAndCounts(read)
+        report = _answered((both.count if events else both.total)(chosen, confidence=confidence), question)
+    elif not names:
+        report = _answered(read.total(chosen, confidence=confidence), question)
+    elif ratio or over is not None:
+        bar = read.ratio(chosen, read_selection(read.domain, over or []), confidence=confidence)
+        report = _bar(bar, f"{question} over {_question(over)}", "ratio")
+    elif median is not None or quantile is not None:
+        name, share = (
+            (median, "1/2")
+            if median is not None
+            else options.named_value(str(quantile), "a quantile is written LEVEL=Q", "--quantile", "age=1/4")
+        )
+        lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
+        report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
+    elif cumulative is not None:
+        table = read.cumulative(cumulative, where=chosen, confidence=confidence, together=True)
+        report = _cumulative(table, (cumulative, *read.value_columns[-1]), question, float(read_confidence(confidence)))
+    elif spread is not None or variance is not None:
+        level_name, kind = spread or str(variance), "variance" if spread is None else "standard deviation"
+        ask = read.variance if spread is None else read.spread
+        bar = ask(level_name, where=chosen, values=points, confidence=confidence)
+        report = _bar(bar, f"{kind} of {level_name}, {question}", kind)
+    elif mean is not None:
+        bar = read.mean(mean, where=chosen, values=points, confidence=confidence)
+        report = _bar(bar, f"mean of {mean}, {question}", "mean")
+    else:
+        assert sums is not None
+        bar = read.mean(sums=read_workload(sums), where=chosen, confidence=confidence)
+        report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
+    answer.give(report, lambda: _show(report))
+
+
+def _points(values: str | None) -> Any:
+    """What labels stand for: a number for each, or for some by their labels; other bins have their middles."""
+    if values is None:
+        return "midpoints"
+    pairs = [wanted.rpartition("=") for wanted in values.split(",")]
+    if all(equals for _, equals, _ in pairs):
+        return {label.strip(): exact(number, "values") for label, _, number in pairs}
+    return [exact(wanted, "values") for wanted in values.split(",")]
+
+
+def _cumulative(table: Any, names: tuple[str, str, str], question: str, sure: float) -> dict[str, Any]:
+    """All sums up to each bin of a level; the columns are the level, the sums and their margins."""
+    columns, name = files.columns(table), names[0]
+    rows = zip(*(np.asarray(columns[of]).tolist() for of in names), strict=True)
+    values = [
+        {"up_to": label, "value": value, "margin": margin, "interval": [value - margin, value + margin]}
+        for label, value, margin in rows
+    ]
+    about = {"question": f"{question}, up to each {name}", "kind": "cumulative", "values": values}
+    return {**about, "confidence": sure, "determined": True}
+
+
+def _check_sum_alone(other: dict[str, Any], what: str = "of a change") -> None:
+    for name, value in other.items():
+        if value is not None:
+            raise OutOfRange(f"sums alone are asked {what}", came=name)
+
+
+def _trend(releases: list[Any], names: list[str], where: list[str], sure: str) -> dict[str, Any]:
+    """A sum in several releases, the oldest first; of two how much more it is in the later one."""
+    question, chosen = _question(where), [_selection(release, where) for release in releases]
+    if len(releases) == 2:
+        answer = change(releases[1], releases[0], chosen[1], earlier_where=chosen[0], confidence=sure)
+        return _answered(answer, f"{question}, since {names[0]}")
+    course = trend(releases, each_where=chosen, confidence=sure)
+    return {
+        "question": question,
+        "kind": "trend",
+        "values": [_answered(answer, name) for name, answer in zip(names, course.values, strict=True)],
+        "changes": [
+            _answered(answer, f"{after} since {before}")
+            for (before, after), answer in zip(pairwise(names), course.changes, strict=True)
+        ],
+        "confidence": float(course.confidence),
+        "determined": True,
+    }
+
+
+def _selection(release: Any, where: list[str]) -> dict[str, Any]:
+    """Which cells a sum takes, as the release names them."""
+    if isinstance(release, WorkloadRelease):
+        return read_selection(release.domain, where)
+    pairs = (text.partition("=") for text in where)
+    return {name.strip(): listed.split(",") for name, _, listed in pairs}
+
+
+def _of_cells(
+    read: ReleasedTable, where: list[str], over: list[str], other: dict[str, Any], *, is_ratio: bool, sure: str
+) -> dict[str, Any]:
+    """A sum or a ratio of the cells of a released table."""
+    unknown = [name for name, value in other.items() if value is not None]
+    if unknown:
+        remedy = "Means of cells are utmost read --mean; quantiles need a release by a plan."
+        raise OutOfRange("a released table has sums and ratios here", came=unknown[0], remedy=remedy)
+    rows, question = read.chosen(where), _question(where)
+    if is_ratio:
+        bar = read.ratio(rows, read.chosen(over), confidence=sure)
+        return _bar(bar, f"{question} over {_question(over)}", "ratio")
+    total_of_cells = read.total(rows, confidence=sure)
+    value = int(total_of_cells.value) if total_of_cells.value.denominator == 1 else float(total_of_cells.value)
+    return {
+        "question": question,
+        "kind": "sum",
+        "value": value,
+        "margin": total_of_cells.margin,
+        "interval": [value - total_of_cells.margin, value + total_of_cells.margin],
+        "cells": total_of_cells.cells,
+        "confidence": float(total_of_cells.confidence),
+        "determined": True,
+    }
+
+
+def _answered(answer: Answer, question: str) -> dict[str, Any]:
+    return {
+        "question": question,
+        "kind": "sum",
+        "value": answer.value,
+        "margin": answer.margin,
+        "interval": list(answer.interval),
+        "variance": answer.variance,
+        "confidence": float(answer.confidence),
+        "determined": True,
+    }
+
+
+def _quantile(lies: QuantileBar, question: str) -> dict[str, Any]:
+    ends = [
+        end.isoformat() if isinstance(end, datetime) else float(end) if isfinite(end) else None for end in lies.interval
+    ]
+    return {
+        "question": question,
+        "kind": "quantile",
+        "value": lies.estimate,
+        "labels": list(lies.labels),
+        "interval": ends,
+        "confidence": float(lies.confidence),
+        "determined": True,
+        "words": str(lies),
+    }
+
+
+def _bar(bar: RatioBar, question: str, kind: str) -> dict[str, Any]:
+    ends = [end if isfinite(end) else None for end in (bar.lower, bar.upper)]
+    return {
+        "question": question,
+        "kind": kind,
+        "value": bar.estimate,
+        "interval": ends,
+        "confidence": float(bar.confidence),
+        "determined": bar.determined,
+        "words": str(bar),
+    }
+
+
+def _question(where: list[str] | None) -> str:
+    return selected(where or [TOTAL])
+
+
+def _show_trend(report: dict[str, Any]) -> None:
+    for title, answers in (("sum", report["values"]), ("change", report["changes"])):
+        rows = [[row["question"], _with_bar(row)] for row in answers]
+        screen().print(grid([report["question"], title], rows))
+    sure = percent(report["confidence"])
+    screen().print(Text(f"All sums lie within their bars at once, at {sure} confidence; so do all changes."))
+
+
+def _show_cumulative(report: dict[str, Any]) -> None:
+    screen().print(grid([report["question"], "sum"], [[str(row["up_to"]), _with_bar(row)] for row in report["values"]]))
+    screen().print(Text(f"All lie within their bars at once, at {percent(report['confidence'])} confidence."))
+
+
+def _with_bar(report: dict[str, Any]) -> str:
+    return f"{number(report['value'], 12)} ± {number(report['margin'], 12)}"
+
+
+def _show(report: dict[str, Any]) -> None:
+    if report["kind"] == "trend":
+        return _show_trend(report)
+    if report["kind"] == "cumulative":
+        return _show_cumulative(report)
+    sure = percent(report["confidence"])
+    if report["kind"] == "sum":
+        low, high = report["interval"]
+        shown = _with_bar(report)
+        rows = {"error bar": f"the true sum is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
+    elif report["kind"] == "quantile":
+        shown = report["words"]
+        rows = {"best guess": str(report["value"]), "error bar": f"the true one lies there, at {sure} confidence"}
+    elif report["determined"]:
+        shown = f"{report['words']}"
+        rows = {
+            "estimate": number(report["value"]),
+            "interval": f"holds the true {report['kind']}, at {sure} confidence",
+        }
+    else:
+        shown = "not determined"
+        rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+    screen().print(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))

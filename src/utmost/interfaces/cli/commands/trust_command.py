@@ -1,0 +1,184 @@
+"""`utmost trust`: a level for each member of a network, what coalitions learn, and a value shown to each."""
+
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.numbers import exact, spelled
+from utmost.core.exact.written_levels import level_text
+from utmost.errors import BadTable, NotANumber, OutOfRange
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import facts, grid, number, others, screen
+from utmost.interfaces.documents.reports import print_json
+from utmost.interfaces.documents.space_names import edges_file
+from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
+from utmost.publish.statements.codec import write
+from utmost.tables.files.atomic import check_absent, write_together
+
+_SHOWN, _LONGEST = 12, 1 << 16
+# The laws of all sets of k levels are enumerated at 4^k probabilities.
+_MOST_LEVELS = 8
+
+
+def show_trust(report: dict[str, Any], out: Path | None) -> None:
+    """Print what `utmost trust` reports."""
+    coalitions = report["coalitions"]
+    checked = coalitions["checked"]
+    shown = {
+        "owner": report["owner"],
+        "recipients": f"{len(report['recipients']):,} of them; {len(report['unreached']):,} that no path reaches",
+        "all of them together learn": f"epsilon = {report['together']}, that of the nearest",
+        "from noise drawn for each": f"epsilon = {number(report['independent'], 6)}, the sum",
+        "coalitions": f"{coalitions['count']:,}",
+        "checked": f"yes: their {coalitions['laws']} joint laws were enumerated, "
+        + ("in fractions" if coalitions["exact"] else f"to {coalitions['discrepancy']:.0e}")
+        if checked
+        else f"not enumerated, of more than {_MOST_LEVELS} levels: by the theorem alone",
+        **({"views written": f"{out}, for its owner alone"} if out is not None else {}),
+    }
+    console = screen()
+    console.print(facts(shown))
+    counted = Counter((recipient["distance"], recipient["epsilon"]) for recipient in report["recipients"])
+    rows = [[str(distance), epsilon, f"{size:,}"] for (distance, epsilon), size in sorted(counted.items())]
+    console.print(
+        grid(["distance", "epsilon", "recipients"], rows[:_SHOWN], left=0),
+        *others(len(rows) - _SHOWN, "distances more"),
+    )
+
+
+Network = Annotated[
+    file_options.File,
+    file_options.file_argument("NETWORK", "A .csv file of edges: two names in each row; - for the pipe."),
+]
+Owner = Annotated[str, option("NAME", "The member whose value is shared.")]
+At = Annotated[
+    list[str] | None,
+    option(
+        "DISTANCE=EPSILON", "The level at a distance, again for each; it holds up to the next. Else epsilon / distance."
+    ),
+]
+Value = Annotated[
+    file_options.File | None, file_options.file_option("FILE", "A file that holds the integer to share; - to pipe it.")
+]
+Sensitivity = Annotated[str | None, option("NUMBER", "With --value: the most by which one individual changes it.")]
+Out = Annotated[
+    Path | None, option("FILE", "With --value: draw, and write what each recipient sees, as .json, mode 0600.")
+]
+
+
+def trust(
+    network: Network,
+    *,
+    owner: Owner,
+    level: options.AskedLevel,
+    at: At = None,
+    value: Value = None,
+    sensitivity: Sensitivity = None,
+    spelling: table_options.DecimalSpelling,
+    out: Out = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Plan who in a network may see how much, check every coalition, and show one value to each at its level.
+
+    A member at distance d gets epsilon / d. All views come from one noise process, so that nobody learns more by
+    comparing notes than the most trusted of them may. Without --value nothing is drawn.
+    """
+    if value is None and (sensitivity is not None or out is not None):
+        raise OutOfRange("--sensitivity and --out go with a value to share", came="no --value")
+    if value is not None and (sensitivity is None or out is None):
+        raise OutOfRange("a value to share needs --sensitivity and --out", came="one of them", where="--value")
+    file = file_options.file_of(out)
+    if file is not None:
+        check_absent(file)
+    edges = edges_file(spelling.of(network))
+    member = _member(owner, edges)
+    of_distance = _levels(at, level)
+    levels = levels_by_distance(edges, member, of_distance)
+    # Of no levels of one's own each is 1 / distance, so that the inverse is the distance.
+    hops = levels_by_distance(edges, member)
+    report = _report(
+        member, edges, levels, {recipient: int(1 / Fraction(hop.epsilon)) for recipient, hop in hops.items()}
+    )
+    if value is not None:
+        _draw(levels, value, str(sensitivity), file)
+    if as_json:
+        print_json(report)
+    else:
+        show_trust(report, file)
+
+
+def _member(name: str, edges: list[tuple[Any, ...]]) -> Any:
+    """The owner as the file spells its members: a number where all of them are."""
+    members = {str(end): end for edge in edges for end in edge}
+    if name not in members:
+        raise BadTable("the owner must be in the network", came="one who has no edge", where="--owner")
+    return members[name]
+
+
+def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], Level]:
+    """From a distance to its level: the one that was listed for it or the nearest below, else epsilon / distance."""
+    if not at:
+        nearest = level.read()
+        return lambda d: nearest.scaled(Fraction(1, d))
+    if level.is_given:
+        raise OutOfRange("--at names the level of each distance", came="--epsilon or --alpha beside it", where="--at")
+    listed: dict[int, Level] = {}
+    for text in at:
+        distance, _, epsilon = text.partition("=")
+        far = spelled(distance)
+        if far is None or far < 1 or far % 1 or int(far) in listed:
+            raise OutOfRange("a level at a distance is said as 1=ln2 or 2=1/4, each distance once", came=text)
+        listed[int(far)] = level_of(alpha="1/2") if epsilon.strip() == "ln2" else level_of(epsilon)
+    if 1 not in listed:
+        raise OutOfRange("the level at distance 1 must be named", came=", ".join(at), where="--at")
+    return lambda d: listed[max(below for below in listed if below <= d)]
+
+
+def _report(owner: Any, edges: Any, levels: dict[Any, Level], distances: dict[Any, int]) -> dict[str, Any]:
+    recipients = sorted(levels, key=lambda who: (distances[who], str(who)))
+    independent = sum((level.epsilon_float for level in levels.values()), 0.0)
+    everyone = {str(end) for edge in edges for end in edge}
+    different = len(set(levels.values()))
+    coalitions: dict[str, Any] = {"count": 2 ** len(levels) - 1, "checked": different <= _MOST_LEVELS}
+    if coalitions["checked"]:
+        told = check_coalitions(levels)
+        coalitions |= {"laws": told.laws, "exact": told.exact, "discrepancy": told.discrepancy}
+    return {
+        "owner": str(owner),
+        "together": level_text(max(levels.values())),
+        "independent": independent,
+        "unreached": sorted(everyone - set(map(str, levels)) - {str(owner)}),
+        "coalitions": coalitions,
+        "recipients": [
+            {"name": str(recipient), "distance": distances[recipient], "epsilon": level_text(levels[recipient])}
+            for recipient in recipients
+        ],
+    }
+
+
+def _draw(levels: dict[Any, Level], value: Path, sensitivity: str, file: Path | None) -> None:
+    """Draw one noise process, and write the view of each recipient."""
+    if file is None or file.suffix.lower() != ".json":
+        raise OutOfRange("the views are written as a .json file", came="another", where="--out")
+    shared = TrustRelease(_integer(value), sensitivity, levels=levels)
+    views = {str(recipient): int(seen) for recipient, seen in shared.views().items()}
+    document = {"kind": "utmost trust views", "format": 1, "sensitivity": sensitivity, "views": views}
+    write_together({file: lambda opened: write(document, opened)}, owner_only=True)
+
+
+def _integer(path: Path) -> int:
+    with path.open("rb") as file:
+        text = file.read(_LONGEST).decode("utf-8-sig", "replace").strip()
+    try:
+        number = exact(text)
+    except NotANumber:
+        number = Fraction(1, 2)
+    if number.denominator != 1:
+        raise BadTable("the file must hold one integer", came="something else", where=str(path))
+    return int(number)

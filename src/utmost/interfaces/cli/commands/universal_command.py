@@ -1,0 +1,149 @@
+"""`utmost universal`: whether one mechanism is optimal for every prior, and what proves it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.core.exact.arrays import Array
+from utmost.core.exact.long_work import long_work
+from utmost.design.channels.channel import Channel
+from utmost.design.channels.on_counts import geometric_channel
+from utmost.design.channels.on_spaces import randomized_response
+from utmost.design.geometry.best_action_cells import exact_expected_loss, exact_loss
+from utmost.design.geometry.universal_optima import universal_mechanism, universality
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options, secret_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import facts, grid, matrix_grid, screen
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents import channel_files, verdicts
+from utmost.interfaces.documents.consumer_files import loss_of
+from utmost.interfaces.documents.space_names import secret_names
+from utmost.interfaces.documents.verdicts import ANY, Stated
+
+# Wider matrices are cut off on the screen; the file has them whole.
+_WIDEST = 8
+
+
+def show_verdict(verdict: Stated, spelled: str, loss: str, out: Path | None) -> None:
+    """Print a verdict with its numbers; the proof is checked again for it."""
+    console, names = screen(), secret_names(verdict.ptype.space)
+    shown = {
+        "verdict": _sentence(verdict),
+        "secrets": f"{verdict.ptype.space.size}: {spelled}",
+        "level": str(verdict.ptype.level),
+        "loss": loss,
+        **({} if verdict.regret in (None, 0) else {"least regret": f"{verdict.regret} for the worst prior"}),
+        "checked": "yes, exactly, without a solver" if verdict.verify() else "NO",
+        "proof": _proof(verdict),
+        **({"written": str(out)} if out is not None else {}),
+    }
+    console.print(facts(shown))
+    if verdict.conflict is not None:
+        console.print(Text("\nPriors that no mechanism serves at once", style="bold"))
+        rows = [
+            [*map(str, prior), str(exact_expected_loss(best.matrix, verdict.loss, prior)), str(weight)]
+            for prior, best, weight in zip(
+                verdict.conflict.priors, verdict.conflict.mechanisms, verdict.conflict.weights, strict=True
+            )
+        ]
+        console.print(grid([*names, "least loss", "weight"], rows, left=0))
+    if verdict.better is not None:
+        prior, better = verdict.better
+        console.print(Text("\nA prior for which another mechanism is better", style="bold"))
+        losses = [str(exact_expected_loss(c.matrix, verdict.loss, prior)) for c in (verdict.channel, better)]
+        console.print(grid([*names, "this one loses", "the other"], [[*map(str, prior), *losses]], left=0))
+        return _show_matrix(console, "The other mechanism", better.matrix, names)
+    title = "The mechanism" if verdict.holds else "A mechanism with that regret"
+    _show_matrix(console, title, verdict.channel.matrix, names)
+
+
+def _show_check(verdict: Stated, answer: options.Answer) -> None:
+    """Print what a verdict that was read and checked says."""
+    regret = None if verdict.regret is None else str(verdict.regret)
+    report = {"verified": True, "asked": verdict.asked, "verdict": verdict.holds, "regret": regret}
+    shown = {"checked": "yes, exactly, without a solver", "verdict": _sentence(verdict), "proof": _proof(verdict)}
+    answer.give(report, lambda: screen().print(facts(shown)))
+
+
+def _sentence(verdict: Stated) -> str:
+    if verdict.asked == ANY:
+        return (
+            "one mechanism is the best for every prior" if verdict.holds else "no mechanism is the best for every prior"
+        )
+    return (
+        "this mechanism is the best for every prior"
+        if verdict.holds
+        else "this mechanism is not the best for some prior"
+    )
+
+
+def _proof(verdict: Stated) -> str:
+    if verdict.better is not None:
+        return "a prior and a mechanism that loses less there"
+    assert verdict.dominance is not None, "a verdict without a better mechanism has a bound"
+    cells = verdict.dominance.cells
+    bound = f"multipliers at {len(cells.priors)} priors, the corners of {len(cells.cells)} cells"
+    return bound if verdict.conflict is None else f"{bound}; {len(verdict.conflict.priors)} priors that conflict"
+
+
+def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> None:
+    if matrix.shape[1] > _WIDEST:
+        return
+    console.print(Text(title, style="bold"))
+    console.print(matrix_grid(names, matrix))
+
+
+Judged = Annotated[
+    str | None, option("NAME", "Judge this one: geometric, randomized-response, or a .csv or .json file of a channel.")
+]
+Out = Annotated[Path | None, option("FILE", "Write the verdict and its proof as JSON.")]
+
+
+def universal(
+    *,
+    secrets: secret_options.Secrets,
+    loss: options.Loss = "absolute",
+    level: options.AskedLevel,
+    mechanism: Judged = None,
+    out: Out = None,
+    check: file_options.Check = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Decide whether some mechanism is the best for a loss and every prior, with proof either way.
+
+    If there is none: the least regret that any mechanism has, exactly, and the priors that conflict. With --mechanism:
+    whether that one is the best for every prior, or a prior and a better one. Irrational powers of alpha, as on grids
+    and for an epsilon, are exact in the file and rounded on the screen, and take about 100 times as long.
+    """
+    answer = options.Answer(out, as_json)
+    if check is not None:
+        return _show_check(verdicts.read(check), answer)
+    spelled, ptype = secrets.at(level)
+    verdict = _verdict(spelled, ptype, loss, mechanism)
+    document = verdicts.document(verdict)
+    report = {**document, "loss_name": loss, "verified": verdict.verify()}
+    answer.give(report, lambda: show_verdict(verdict, spelled, loss, answer.file), document)
+
+
+def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> Stated:
+    rule = loss_of(loss, ptype.space)
+    with long_work(f"Deciding {loss} loss on {spelled}"):
+        if mechanism is None:
+            return Stated.of_existence(universal_mechanism(ptype, rule), ptype)
+        channel = _mechanism(mechanism, ptype)
+        verdict = universality(ptype, rule, channel)
+        return Stated.of_channel(verdict, ptype, channel, exact_loss(rule, ptype.space.size))
+
+
+def _mechanism(text: str, ptype: PrivacyType) -> Channel:
+    named = {
+        "geometric": lambda: geometric_channel(ptype.space.size, ptype.level),
+        "randomized-response": lambda: randomized_response(ptype.space.size, ptype.level),
+    }
+    if text in named:
+        return named[text]()
+    if Path(text).suffix.lower() not in channel_files.ENDINGS:
+        raise OutOfRange(f"a mechanism must be {', '.join(named)} or a file", came=text, where="--mechanism")
+    return channel_files.read(Path(text))

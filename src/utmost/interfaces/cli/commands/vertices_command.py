@@ -1,0 +1,181 @@
+"""`utmost vertices`: the extreme posteriors of a type, and their orbits."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import click
+
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.written_levels import level_facts
+from utmost.design.geometry.symmetries import vertex_orbits
+from utmost.design.geometry.vertex_search import count_vertices, vertex_blocks
+from utmost.design.geometry.vertex_search import vertices as listed
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.kernel_files import height_rows, posterior_rows
+from utmost.interfaces.cli.options import file_options, secret_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.screen import entry_text, facts, grid, others, screen, tallied
+from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.documents.space_names import secret_names
+from utmost.publish.statements.codec import header, write_list
+from utmost.tables.files.atomic import write_together
+
+SHOWN = 24
+
+# Wider rows than this are cut off on the screen; files and JSON have them whole.
+_WIDEST = 8
+
+
+def show_vertices(
+    spelled: str,
+    ptype: PrivacyType,
+    total: str,
+    rows: Sequence[tuple[list[str], list[str]]],
+    more: bool,
+    plot: Path | None,
+) -> None:
+    """Print the first vertices: heights h, and the posteriors alpha^h / sum.
+
+    Args:
+        spelled: the space as text.
+        ptype: the type.
+        total: how many vertices there are.
+        rows: heights and posterior of each vertex to show.
+        more: whether there are others.
+        plot: the file that was drawn.
+    """
+    shown = {
+        "secrets": f"{ptype.space.size}: {spelled}",
+        "level": f"{ptype.level}",
+        "vertices": total,
+        **({"drawn": str(plot)} if plot is not None else {}),
+    }
+    console = screen()
+    console.print(facts(shown))
+    console.print(Text("\nPosteriors v(x) = alpha^h(x) / sum", style="bold"))
+    names = secret_names(ptype.space)
+    if len(names) <= _WIDEST:
+        titles = ["h", *names]
+        console.print(grid(titles, [[heights_text(h), *map(entry_text, v)] for h, v in rows]))
+    else:
+        console.print(grid(["h"], [[heights_text(h)] for h, _ in rows]))
+    if more:
+        console.print(Text("and others: --out FILE writes all of them", style="dim"))
+
+
+def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> None:
+    """Print how many vertices each orbit has, and one of them."""
+    console = screen()
+    console.print(facts({"secrets": spelled, "vertices": str(count), "orbits": str(len(rows))}))
+    shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:SHOWN]]
+    console.print(grid(["one of them, as h", "vertices"], shown), *others(len(rows) - SHOWN, "more orbits"))
+
+
+def heights_text(heights: Sequence[str]) -> str:
+    """The heights of one vertex in a line.
+
+    >>> heights_text(["0", "1"]), heights_text(["0", "1 + sqrt(2)"])
+    ('0 1', '0, 1 + sqrt(2)')
+    """
+    return (", " if any("sqrt" in h for h in heights) else " ").join(heights)
+
+
+# So many are listed to be shown; a type with more is counted only when it is asked to be.
+_MOST_SHOWN = 5_000
+
+Count = Annotated[bool, flag("Only how many there are, without a list where that is possible.")]
+Orbits = Annotated[bool, flag("Up to the automorphisms of the space.")]
+Heights = Annotated[bool, flag("Write h with v(x) ~ alpha^h(x) instead of probabilities.")]
+Out = Annotated[Path | None, option("FILE", "Write all of them, row by row, as .csv or .json; - for the pipe.")]
+
+
+def vertices(
+    *,
+    secrets: secret_options.Secrets,
+    level: options.AskedLevel,
+    count: Count = False,
+    orbits: Orbits = False,
+    heights: Heights = False,
+    out: Out = None,
+    plot: options.Plot = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List or count the vertices of a privacy type: the most extreme posteriors that its promise allows.
+
+    Every mechanism of the type leaves mixtures of them behind. How many there are depends on the distances only, not on
+    the level, which may be left out with --count, --orbits and --heights.
+    """
+    spelled, ptype = secrets.at(level, needed=plot is not None or not (count or orbits or heights))
+    if count and orbits:
+        raise OutOfRange("only one of --count and --orbits can be asked for", came="both")
+    answer = options.Answer(out if count or orbits else None, as_json)
+    if plot is not None:
+        draw_type(spelled, ptype, plot)
+    if count:
+        return _count(spelled, ptype, answer)
+    if orbits:
+        return _orbits(spelled, ptype, answer)
+    if out is not None and not (as_json and file_options.file_of(out) is None):
+        rows = tallied(_rows(ptype, heights=heights), "vertices written")
+        document = partial(_stream, spelled, ptype, heights=heights)
+        return table_options.give_rows(secret_names(ptype.space), rows, out, document)
+    if as_json:
+        return _stream(spelled, ptype, sys.stdout, heights=heights)
+    _show(spelled, ptype, plot)
+
+
+def _count(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
+    with long_work(f"Counting the vertices of {spelled}"):
+        count = count_vertices(ptype)
+    answer.give({"space": spelled, "vertices": count}, lambda: click.echo(count))
+
+
+def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
+    with long_work(f"Sorting the vertices of {spelled} into orbits"):
+        orbits = listed(ptype)
+        parts = vertex_orbits(orbits)
+    representatives = list(height_rows([orbits.chosen(parts.representatives)]))
+    rows = [
+        {"size": int(size), "heights": row} for size, row in zip(parts.sizes.tolist(), representatives, strict=True)
+    ]
+    report = {"space": spelled, "vertices": len(orbits), "orbits": rows}
+    answer.give(report, lambda: show_orbits(spelled, len(orbits), rows))
+
+
+def _stream(spelled: str, ptype: PrivacyType, file: TextIO, *, heights: bool) -> None:
+    head = {
+        **header("utmost vertices", 1),
+        "space": spelled,
+        **level_facts(ptype.level),
+        "secrets": secret_names(ptype.space),
+        "as": "heights" if heights else "posteriors",
+    }
+    write_list(head, "vertices", _rows(ptype, heights=heights), file)
+
+
+def _rows(ptype: PrivacyType, *, heights: bool) -> Iterator[list[str]]:
+    blocks = vertex_blocks(ptype, rows=1 << 12)
+    return height_rows(blocks) if heights else posterior_rows(blocks)
+
+
+def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
+    with long_work(f"Listing the vertices of {spelled}"):
+        first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
+        posteriors = list(islice(_rows(ptype, heights=False), SHOWN))
+        count = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
+    total = f"{count}" if count <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
+    show_vertices(spelled, ptype, total, list(zip(first, posteriors, strict=False)), len(first) > SHOWN, plot)
+
+
+def draw_type(spelled: str, ptype: PrivacyType, plot: Path) -> None:
+    """Draw a type on three or four secrets into a file of its own."""
+    from utmost.interfaces.figures.simplex_pictures import check_drawable, type_figure
+
+    check_drawable(ptype, plot)
+    write_together({plot: lambda file: type_figure(ptype, file, plot, name=spelled)})

@@ -1,0 +1,124 @@
+"""`utmost withhold`: published cells left out, or marked, by a public rule on their noisy values."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.screen import facts, number, percent, screen
+from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.workload_screens import file_names
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.releases.family_tables import wanted_families
+from utmost.publish.releases.withheld import WithheldTable
+from utmost.publish.releases.withholding import WithholdingRule
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.statements.published_files import read_release
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.statements.statement_files import check_free, sidecar_path, signer_of, table_writers
+from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.tables.files import files
+from utmost.tables.files.atomic import Writer, write_together
+
+Below = Annotated[str | None, option("NUMBER", "A cell is withheld where its noisy value is below this.")]
+RelativeMargin = Annotated[
+    str | None, option("PART", "A cell is withheld where its error bar is more than this part of it: 1/4.")
+]
+Complementary = Annotated[bool, flag("Withhold further cells, so that none follows from the others by adding up.")]
+Mark = Annotated[str, option("WORD", "withheld: leave such cells blank. unreliable: mark them, and leave them.")]
+Families = Annotated[list[str] | None, option("LEVELS", 'Of a release by a plan a table, "department sex"; repeat.')]
+Tables = Annotated[Path | None, option("DIR", "Of several families: a CSV file of each in this folder.")]
+
+
+def withhold(
+    release: file_options.Published,
+    *,
+    below: Below = None,
+    relative_margin: RelativeMargin = None,
+    complementary: Complementary = False,
+    mark: Mark = "withheld",
+    family: Families = None,
+    statement: file_options.StatementFile = None,
+    spelling: table_options.Spelling,
+    out: file_options.TableOut = None,
+    tables: Tables = None,
+    form: table_options.Format = None,
+    as_json: options.AsJson = False,
+    sign: options.Sign = None,
+) -> None:
+    """Leave out cells of a release by a public rule, as offices do with small or unreliable ones. It costs nothing.
+
+    The rule looks at noisy values alone, so the promise stands; it protects nobody further. Publish the table instead
+    of the release: beside it, withholding hides nothing. The statement beside the table says the rule, in words and as
+    facts, and how biased shown cells are; utmost verify checks it.
+    """
+    rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
+    out = table_options.output(out, form)
+    if tables is not None and out is not None:
+        raise OutOfRange("tables go to one file, or each to its own in a folder", came="both", where="--tables")
+    check_free(Path("table.csv"), out, None if tables is not None else sign)
+    whole = read_release(release, statement, separator=spelling.separator, encoding=spelling.encoding)
+    withheld = _withheld(whole, rule, family or [])
+    places = _places(withheld, out, tables)
+    signer = None if sign is None else signer_of(sign)
+    writers: dict[Path, Writer] = {}
+    statements: dict[str, dict[str, Any]] = {name: table.said(None) for name, table in withheld.items()}
+    for name, place in places.items():
+        check_free(Path("table.csv"), place, sign)
+        mine, statements[name] = table_writers(withheld[name].table, withheld[name].said, place, signer=signer)
+        writers |= mine
+    if writers:
+        write_together(writers)
+    if as_json:
+        return print_json(
+            [statements[name] | {"table": files.columns(table.table)} for name, table in withheld.items()]
+        )
+    if not places:
+        for table in withheld.values():
+            table_options.give_table(table.table, form)
+    _show(withheld, places)
+
+
+def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[str, WithheldTable]:
+    """The tables by the names of their families; the only one of a released table by no name."""
+    if isinstance(whole, WorkloadRelease):
+        words = [read_family(whole.domain, name) for name in families]
+        return dict(whole.withheld(rule, words or wanted_families(whole.strategy)))
+    if not isinstance(whole, ReleasedTable):
+        remedy = "Give a released table, or a release by a plan; one in two stages withholds its fine cells itself."
+        raise Unsupported("cells are withheld of a release", came="one of another kind", remedy=remedy)
+    if families:
+        raise OutOfRange("families are of a release by a plan", came="a released table", where="--family")
+    return {"": whole.withheld(rule)}
+
+
+def _places(withheld: dict[str, WithheldTable], out: Path | None, folder: Path | None) -> dict[str, Path]:
+    """Where each table goes; nowhere but to standard output where no file is named."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        return dict(zip(withheld, file_names(folder, withheld), strict=True))
+    if len(withheld) > 1:
+        remedy = "Name a folder: --tables DIR; or one table: --family."
+        raise OutOfRange("a file has one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
+    return {} if out is None else dict.fromkeys(withheld, out)
+
+
+def _show(withheld: dict[str, WithheldTable], places: dict[str, Path]) -> None:
+    first, first_table = next(iter(withheld.items()))
+    rows = {
+        name or (TOTAL if table.family is not None else "table"): f"{table.shown} of {table.cells} cells are shown"
+        for name, table in withheld.items()
+    }
+    for fact in first_table.bias:
+        if fact["bias"] is not None:
+            true = number(Fraction(fact["true"]), 12)
+            rows[f"a true {true}" + (f" of {first or TOTAL}" if len(withheld) > 1 else "")] = (
+                f"is shown in {percent(fact['chance_shown'])} of releases, and {number(fact['bias'], 3)} off on average"
+            )
+    if places:
+        rows["written"] = ", ".join(f"{place} and {sidecar_path(place)}" for place in places.values())
+    headline = Text("Withheld by a public rule; nothing was spent.", style="bold")
+    screen(stderr=not places).print(Group(headline, Text(f"{first_table.rule.words}\n"), facts(rows)))

@@ -1,0 +1,67 @@
+"""`utmost words`: RAPPOR by the level of a word, what it costs, and what a fixed list of words would gain."""
+
+from typing import Annotated, Any
+
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.written_levels import level_facts, level_text
+from utmost.design.local.bits import BitResponse
+from utmost.design.local.subset_selection import best_report
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.screens.screen import facts, number, screen
+
+
+def show_words(report: dict[str, Any]) -> None:
+    """Print what `utmost words` reports."""
+    shown = {
+        "level": f"epsilon = {report['epsilon']} for each word",
+        "parameter a": f"{number(report['a'], 8)}: a bit is replaced by a fair coin with this probability",
+        "a bit that is 1 is sent as 1": f"with probability {number(report['one'], 8)}",
+        "a bit that is 0": f"with probability {number(report['zero'], 8)}",
+        "what a word loses": f"epsilon = {number(report['spent'], 10)}, by {report['hashes']} hashes",
+        "a place of a filter": f"counts n clients to ± {number(report['error'], 4)} sqrt(n)",
+    }
+    if report["fixed_list"] is not None:
+        told = report["fixed_list"]
+        shown[f"a fixed list of {told['categories']:,}"] = (
+            f"would be counted to ± {number(told['error'], 4)} sqrt(n), by reports of {told['size']} words "
+            "(utmost categories)"
+        )
+    screen().print(facts(shown))
+
+
+Hashes = Annotated[int, option("H", "How many bits of its filter a word sets.")]
+Candidates = Annotated[int | None, option("K", "Beside a fixed list of so many words, where there is one.")]
+
+
+def words(
+    *, level: options.AskedLevel, hashes: Hashes = 2, candidates: Candidates = None, answer: options.Answer
+) -> None:
+    """Find the parameter of RAPPOR at which a word loses no more than a level, and how well words are counted then.
+
+    Each bit of a word's filter is replaced by a fair coin with probability a. Two words differ in up to 2 H bits.
+    """
+    at = level.read()
+    response = BitResponse.of_word(hashes, at)
+    spent = response.level_of_value(hashes)
+    if at < spent:
+        raise OutOfRange("a word must lose no more than the level", came=level_text(spent))
+    spread = float(response.one - response.zero)
+    report = {
+        **level_facts(at),
+        "hashes": hashes,
+        "a": float(2 * response.zero),
+        "a_exact": str(2 * response.zero),
+        "one": float(response.one),
+        "zero": float(response.zero),
+        "spent": float(spent.epsilon),
+        "error": float(response.zero * response.one) ** 0.5 / spread,
+        "fixed_list": None if candidates is None else _list(natural(candidates, "candidates", least=2), at),
+    }
+    answer.give(report, lambda: show_words(report))
+
+
+def _list(categories: int, at: Any) -> dict[str, Any]:
+    best = best_report(categories, at)
+    return {"categories": categories, "size": best.size, "error": best.variances[1] ** 0.5}

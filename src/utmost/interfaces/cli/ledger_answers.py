@@ -1,0 +1,305 @@
+"""What the commands that answer from a ledger share: the question, the answer, the report."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import read_confidence
+from utmost.core.exact.written_levels import level_facts, level_of_text, level_text, level_words
+from utmost.errors import OutOfRange, UtmostError
+from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.release_options import ReleaseMemory
+from utmost.interfaces.cli.screens.screen import facts, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.workload_screens import check_document, give_workload, with_confidence
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.events import Event
+from utmost.publish.ledger.kept_mechanisms import KeptMechanism
+from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.process_release import rehearse
+from utmost.publish.ledger.spending import Budget
+from utmost.publish.ledger.state import Published
+from utmost.publish.ledger.verification import Status, Verification
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.releases.gradual_answers import level_of_answer
+from utmost.publish.releases.table import rehearse_table
+from utmost.publish.statements import statement_files
+from utmost.publish.statements.statement_files import Signer
+from utmost.publish.statements.statement_readers import stated_release
+from utmost.tables.engines.engines import is_engine_frame
+from utmost.tables.files import files
+
+
+def status_report(
+    status: Status, releases: tuple[Published, ...], mechanisms: tuple[KeptMechanism, ...]
+) -> dict[str, Any]:
+    """What a ledger holds, release by release, mechanism by mechanism and dataset by dataset."""
+    return {
+        "place": status.place,
+        "identity": status.identity,
+        "events": status.events,
+        "quarantine": status.quarantine,
+        "sealed": status.sealed,
+        "derived": status.derived,
+        "releases": [release_report(release) for release in releases],
+        "mechanisms": [mechanism_report(mechanism) for mechanism in mechanisms],
+        "datasets": [budget_report(budget) for budget in status.datasets],
+    }
+
+
+def mechanism_report(mechanism: KeptMechanism) -> dict[str, Any]:
+    """One version of a mechanism from which persons are answered."""
+    return {
+        "name": mechanism.name,
+        "version": mechanism.version,
+        "dataset": mechanism.dataset,
+        "persons": mechanism.persons,
+        "level": level_text(mechanism.spent),
+        "open": mechanism.open,
+        "mechanism": mechanism.mechanism,
+    }
+
+
+def release_report(release: Published) -> dict[str, Any]:
+    """One version of a release."""
+    return {
+        "name": release.name,
+        "version": release.version,
+        "dataset": release.dataset,
+        "columns": list(release.columns),
+        "rows": release.rows,
+        "levels": [level_text(level) for level in release.levels],
+        "spent": level_text(release.spent),
+        "relaxable": release.relaxable,
+        **release.noise.facts(),
+    }
+
+
+def budget_report(budget: Budget) -> dict[str, Any]:
+    """A budget, in epsilons: exact ones as text, others as floats on the safe side."""
+    limit = None if budget.limit is None else level_text(budget.limit)
+    return {
+        "dataset": budget.dataset,
+        "limit": limit,
+        "spent": _number(budget.spent),
+        "remaining": _number(budget.remaining),
+    }
+
+
+def verification_report(sound: Verification) -> dict[str, Any]:
+    """What was found sound."""
+    spent = {dataset: _number(spending.epsilon) for dataset, spending in sound.spent.items()}
+    counts = {"events": sound.events, "responses": sound.responses, "cells": sound.cells, "answers": sound.answers}
+    return counts | {"spent": spent}
+
+
+def event_report(event: Event) -> dict[str, Any]:
+    """One event."""
+    return {"number": event.number, "time": event.time, "kind": event.kind, "facts": dict(event.facts)}
+
+
+def _number(value: Any) -> Any:
+    """An exact number as text, a float or None as it is."""
+    return value if value is None or isinstance(value, float) else str(value)
+
+
+_IN_LEDGER = "The ledger holds the answer: the same call with another --out gives it again, and spends nothing."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A release and a level, as they were named on the command line, and where the answer goes.
+
+    Raises:
+        NotALevel, NotANumber, OutOfRange: for a level or a confidence that is none; before any ledger is opened.
+    """
+
+    name: options.LedgerName
+    level: options.AskedLevel
+    version: options.DataVersion = None
+    answer: table_options.TableAnswer
+
+    def __post_init__(self) -> None:
+        if self.level.is_given:
+            self.level.read()
+        read_confidence(self.answer.confidence)
+
+    @property
+    def at(self) -> Level:
+        """The level."""
+        return self.level.read()
+
+    def level_in(self, ledger: Ledger) -> Level:
+        """The level that is named, else that of the only answer there is."""
+        levels = partial(ledger.levels, self.name, self.version)
+        return self.at if self.level.is_given else level_of_answer(None, None, levels, repr(self.name))
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """Level and version, as the ledger takes them beside the name."""
+        return {"epsilon": self.at, "version": self.version}
+
+    def checked(self, source: Path | None, *, again: bool = False) -> Signer | None:
+        """What signs the statement, if anything, once it is clear that table and statement can be written.
+
+        Args:
+            source: what the table is released from.
+            again: whether the table may be there, as the answer of a request that is made again.
+        """
+        answer, out = self.answer, self.answer.file
+        # The answer of a request that is made again may be there: it is compared with what would be written.
+        if again and self.is_written:
+            pass
+        elif out is not None and out.suffix.lower() == ".json":
+            check_document(out, answer.sign)
+        elif source is None or (source.suffix.lower() == ".json" and out is not None):
+            answer.check_free(Path("columns.csv"))
+        else:
+            answer.check_free(source)
+        return answer.signer
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the file that would be written is there."""
+        return self.answer.file is not None and self.answer.file.is_file()
+
+    def check_kind(self, *, planned: bool) -> None:
+        """Check that the file has the ending of the release: .json of one by a plan, else that of a table."""
+        out = self.answer.file
+        if out is not None and planned != (out.suffix.lower() == ".json"):
+            wanted = "one by a plan is written as .json" if planned else "one of columns is written as a table"
+            raise OutOfRange(f"a release is written as its kind: {wanted}", came=out.name, where="--out")
+
+    def planned(self, ledger: Ledger) -> bool:
+        """Whether the release that is named in a ledger was made by a plan; False where there is none."""
+        return any(release.noise.needs_counted for release in ledger.releases if release.name == self.name)
+
+    def give(self, ledger: Ledger, table: Any, signer: Signer | None, at: Level, *, again: bool = False) -> None:
+        """Write the table and its statement, then print: JSON for programs, a screen for people.
+
+        Where a request is made ``again``, and the table is there as it was written, nothing is written. Where it cannot
+        be written, the error says that the answer is not lost.
+        """
+        try:
+            self._give(ledger, table, signer, at, again=again)
+        except (OSError, UtmostError) as error:
+            error.add_note(_IN_LEDGER)
+            raise
+
+    def _give(self, ledger: Ledger, table: Any, signer: Signer | None, at: Level, *, again: bool) -> None:
+        out, as_json, sure = self.answer.file, self.answer.as_json, read_confidence(self.answer.confidence)
+        versions = [release for release in ledger.releases if release.name == self.name]
+        release = next(other for other in reversed(versions) if self.version in (None, other.version))
+        if release.noise.needs_counted:
+            sums = with_confidence(table, sure)
+            return give_workload(sums, out, signer, as_json=as_json, again=again, headline="Answered.")
+        publication = ledger.publication(table, self.name, at, sure, version=release.version)
+        table, report = publication.table, publication.said
+        if out is None:
+            statement = report(cells_digest(table))
+        elif again and out.is_file():
+            statement = report(statement_files.check_repeated(table, report, out))
+        else:
+            statement = statement_files.publish(table, report, out, watched, signer)
+        if as_json:
+            whole = {"statement": statement, "table": files.columns(table)}
+            return print_json(statement if out is not None else whole)
+        if out is None:
+            table_options.give_table(table, self.answer.form)
+        screen(stderr=out is None).print(shown_facts("Answered.", stated_release(statement), out))
+
+
+def publish_in_ledger(
+    table: Path,
+    promise: Promise,
+    memory: ReleaseMemory,
+    question: Question,
+    *,
+    dry_run: bool,
+    brought: CountedTable | None = None,
+) -> None:
+    """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
+
+    Args:
+        table: the file.
+        promise: what is promised of it.
+        memory: the ledger.
+        question: name, level and where the answer goes.
+        dry_run: whether it is rehearsed.
+        brought: the table, where it is not the one in the file.
+    """
+    planned, answer = promise.noise.needs_counted, question.answer
+    again = memory.request is not None
+    question.check_kind(planned=planned)
+    signer = question.checked(table, again=again)
+    with long_work(f"Checking {table.name}"):
+        # Parquet in and out, with noise by item: then an engine streams it; else the table is read whole.
+        is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
+        by_item = is_parquet and promise.by_item
+        source = files.brought(table, by_item=by_item) if brought is None else brought
+    if is_engine_frame(source) and file_options.file_of(answer.out) is None and not dry_run:
+        raise OutOfRange("a table this large is released into a file", came="none", where="--out")
+    if not is_engine_frame(source) and not planned:
+        table_options.check_fits(answer, source, promise.columns, promise.public)
+    if dry_run:
+        return _rehearse(source, promise, memory, question)
+    if again and question.is_written and not memory.place.is_there:
+        question.checked(table)  # a file that no ledger answered: it is refused before one is made
+    with memory.place.opened(create=memory.create) as opened:
+        if again and question.is_written and not opened.has_request(str(memory.request)):
+            question.checked(table)
+        call: dict[str, Any] = {**question.call, "dataset": memory.dataset, "independent": memory.independent}
+        with long_work("Publishing") as progress:
+            call |= {"request": memory.request, "progress": progress}
+            release = opened.publish(question.name, source, promise, **call).at(question.at)
+        question.give(opened, release, signer, question.at, again=again)
+
+
+def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:
+    if is_engine_frame(table):
+        rehearse_table(table, promise, epsilon=question.at)
+    else:
+        rehearse(table, promise, epsilon=question.at)
+    if memory.create and not memory.place.is_there:
+        after = {"dataset": memory.dataset or question.name, "limit": None, "remaining": None}
+        return _show_spending(question, after | {"spent": level_text(question.at)}, new=True)
+    of_dataset = {"dataset": memory.dataset, "independent": memory.independent}
+    with memory.place.opened() as opened:
+        show_spending(question, opened.rehearse(question.name, **question.call, **of_dataset))
+
+
+def show_spending(question: Question, after: Budget) -> None:
+    """Say what a call would spend; nothing was drawn or written."""
+    _show_spending(question, budget_report(after), new=False)
+
+
+def _show_spending(question: Question, after: dict[str, Any], *, new: bool) -> None:
+    if question.answer.as_json:
+        report = {"dry_run": True, "name": question.name, **level_facts(question.at)}
+        return print_json(report | {"after": after, "new_ledger": new})
+    rows = {"release": question.name, "level": f"epsilon = {level_words(question.at)}", **budget_rows(after)}
+    if new:
+        rows["ledger"] = "would be made"
+    screen().print(Group(Text("Nothing was drawn. After this call it would be:", style="bold"), facts(rows)))
+
+
+def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
+    """A `budget_report` as people read it."""
+    return {
+        "dataset": report["dataset"] or "",
+        "limit": "none" if report["limit"] is None else _spent_words(report["limit"]),
+        "spent": _spent_words(report["spent"]),
+        "remaining": "no limit is set" if report["remaining"] is None else _spent_words(report["remaining"]),
+    }
+
+
+def _spent_words(spent: str | float) -> str:
+    """A level, or nothing, as a report has it: a float where it has been rounded."""
+    return f"epsilon = {spent if spent == '0' or not isinstance(spent, str) else level_words(level_of_text(spent))}"

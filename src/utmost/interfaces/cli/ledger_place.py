@@ -1,0 +1,135 @@
+"""Opening the ledger that a command names: it must be there, and nothing secret may stand on the command line."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+from urllib.parse import parse_qsl, urlsplit
+
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+
+_SERVERS = ("postgresql", "postgres")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a ledger is, and where its key and its witness are.
+
+    It may stand on a command line, which other users of the machine and the shell's history see.
+
+    Attributes:
+        ledger: a path, sqlite:///PATH, or postgresql://HOST/DATABASE.
+        key_file, witness: paths; None leaves the choice to the library.
+
+    Raises:
+        OutOfRange: for an address that holds a password; it is not repeated in the message.
+    """
+
+    ledger: options.LedgerPlace
+    key_file: options.KeyFile = None
+    witness: options.WitnessFile = None
+
+    def __post_init__(self) -> None:
+        check_no_password(self.ledger)
+
+    @property
+    def path(self) -> Path | None:
+        """The file of an SQLite ledger; None for a server."""
+        if is_server(self.ledger):
+            return None
+        return Path(self.ledger.removeprefix("sqlite:///"))
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a ledger already, as far as can be known without opening it: a server may hold one."""
+        return self.path is None or self.path.exists()
+
+    @contextmanager
+    def opened(self, *, create: bool = False) -> Iterator[Any]:
+        """The ledger, closed again afterwards.
+
+        Args:
+            create: make a ledger where there is none.
+        """
+        from utmost.publish.ledger.ledger import Ledger
+
+        with Ledger.open(self.ledger, create=create, **self.options) as ledger:
+            yield ledger
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `Ledger.open` and `Ledger.restore` take beside the place."""
+        named = {"key": self.key_file, "witness": self.witness}
+        return {name: os.fspath(path) for name, path in named.items() if path is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOfMany:
+    """A ledger that may be named, and whose budget is charged there."""
+
+    title: ClassVar[str] = "In a ledger"
+
+    ledger: Annotated[
+        str | None, option("PLACE", "Keep what is drawn in a ledger: an SQLite file, or postgresql://HOST/DATABASE.")
+    ] = None
+    create: Annotated[bool, flag("With --ledger: make the ledger where there is none, with its key and witness.")] = (
+        False
+    )
+    dataset: Annotated[str | None, option("NAME", "With --ledger: the dataset whose budget is charged.")] = None
+    independent: Annotated[
+        bool, flag("With --ledger: these are other people's data than any other dataset's in it.")
+    ] = False
+    key_file: options.KeyFile = None
+    witness: options.WitnessFile = None
+
+    @property
+    def place(self) -> Place:
+        """Where the ledger is; only where one is named."""
+        return Place(str(self.ledger), self.key_file, self.witness)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory(MemoryOfMany):
+    """A ledger that may be named, and under which name it keeps what is drawn."""
+
+    name: Annotated[str | None, option("NAME", "With --ledger: under which name it is kept.")] = None
+    version: Annotated[
+        int | None,
+        option(
+            "N", "With --ledger: 2, 3, ... for data that have changed, or asked anew; it adds up.", "--data-version"
+        ),
+    ] = None
+
+
+def is_server(text: str) -> bool:
+    """Whether a place is the address of a server."""
+    return text.partition("://")[0].lower() in _SERVERS and "://" in text
+
+
+def check_no_password(text: str) -> None:
+    """Check that a place holds no password.
+
+    >>> check_no_password("postgresql://keeper@db.example/ledger?sslmode=require")
+    >>> check_no_password("postgresql://keeper:secret@db.example/ledger")
+    Traceback (most recent call last):
+    utmost.errors.OutOfRange: --ledger: the address must hold no password: others can read a command line. ...
+    """
+    try:
+        address = urlsplit(text)
+        secret = address.password is not None or any("password" in name.lower() for name, _ in _query(address))
+    except ValueError:
+        secret = is_server(text)
+    if secret or "password=" in text.lower():
+        raise OutOfRange(
+            "the address must hold no password: others can read a command line",
+            where="--ledger",
+            remedy="Give it in the environment as PGPASSWORD, in ~/.pgpass, or by a connection service (PGSERVICE).",
+        )
+
+
+def _query(address: Any) -> list[tuple[str, str]]:
+    return parse_qsl(address.query, keep_blank_values=True)

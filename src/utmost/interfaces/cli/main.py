@@ -1,0 +1,480 @@
+"""The command line: one small file for each command, and one way to say that something is wrong.
+
+Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
+"""
+
+import errno
+import gc
+import inspect
+import io
+import os
+import re
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from utmost.errors import (
+    AlreadyPublished,
+    BadTable,
+    NotALevel,
+    NotANumber,
+    OutOfRange,
+    PrivacyWarning,
+    Unsupported,
+    UtmostError,
+    WrongKind,
+)
+from utmost.interfaces.cli.options.option_kinds import GROUP
+from utmost.interfaces.cli.options.shared_options import NEEDED, with_families
+from utmost.interfaces.cli.screens.control_characters import harmless
+from utmost.interfaces.cli.screens.help_page import HelpContext
+from utmost.version import __version__
+
+GROUPS = {
+    "Publish": {
+        "demo": "Show the whole story on a public table, in a few seconds.",
+        "count": "Count people into a table, and prove what one of them changes.",
+        "bounds": "Say what a bound on a person's part costs, and what it cuts.",
+        "plan": "Choose which sums to noise, for the tables you want.",
+        "share": "Share one level among several measures, by weights.",
+        "promise": "Write down what is promised of a table, before anybody looks at it.",
+        "release": "Publish a table, each cell with the least noise at its share.",
+        "clean": "Round a release to whole numbers whose sums all agree.",
+        "withhold": "Leave out small or unreliable cells of a release by a public rule.",
+        "statement": "Write a release up for a registry, and as a page to print.",
+    },
+    "Read": {
+        "verify": "Check a published table against its statement.",
+        "total": "Compute a sum, a ratio or a mean from a release, with its error.",
+        "read": "Turn a released count into the best answer for you.",
+    },
+    "Keep": {
+        "relax": "Publish a table again with less noise; pay the new level only.",
+        "view": "Make a noisier copy of a release for one recipient, at no cost.",
+        "ledger": "Look after a ledger: check it, set its budget, copy it.",
+        "serve": "Serve a ledger over HTTP, to people with tokens.",
+        "trust": "Plan who in a network sees how much, and show each its view.",
+        "lossless": "Decide whether noise can be relaxed to another level at no loss.",
+    },
+    "Design": {
+        "noise": "Describe the least noise for one cell, and its error bars.",
+        "compare": "Draw how much more Laplace noise costs, by epsilon.",
+        "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
+        "design": "Find the best private mechanism for your prior and loss.",
+        "policy": "Find the best mechanism where only some secrets are hidden from others.",
+        "minimax": "Find the best private mechanism for the worst secret, without a prior.",
+        "respond": "Draw a private answer from a saved mechanism.",
+        "export": "Write a saved mechanism for phones and pages, which draw for themselves.",
+        "categories": "Collect one of k categories from clients who trust nobody.",
+        "words": "Choose RAPPOR's parameter by the level of a word.",
+    },
+    "Measure": {
+        "leakage": "Say what a channel leaks, by any measure.",
+        "refine": "Decide whether one channel is better than another for everyone.",
+        "capacity": "Find the most that any mechanism of a type leaks.",
+        "vertices": "List or count the extreme posteriors of a type.",
+        "kernels": "List or count the basic mechanisms of which all are mixtures.",
+        "universal": "Decide whether one mechanism is best for a loss and all priors.",
+        "databases": "Decide whether seeing the database beats seeing the count.",
+    },
+    "Check": {
+        "doctor": "Say whether this installation is well; check it.",
+        "reproduce": "Recompute the figures and numbers of the four papers.",
+    },
+}
+"""The commands by what people are about, and what each does; its file is read when it is called."""
+
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
+"""Every command and what it does, in the order in which people meet them."""
+
+# Python looks for circular garbage after 700 new objects; loading a command makes half a million, and next to none.
+_NEW_OBJECTS = 100_000
+
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+
+_MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind)
+_MANNER: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
+
+_RENAMED = {"--per-atom": "--per-cell", "--radius": "--margin", "--relative-radius": "--relative-margin"}
+"""Options of earlier versions (docs/decisions/0034-names.csv), and what they are called now."""
+
+
+class _Parts(click.Group):
+    """The parts of a command in the order in which people meet them, each with the whole sentence that says it."""
+
+    context_class = HelpContext
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            firsts = ((name, (part.help or "").partition("\n\n")[0]) for name, part in self.commands.items())
+            formatter.write_dl([(name, " ".join(first.split())) for name, first in firsts])
+
+
+@contextmanager
+def _harmless_refusals() -> Iterator[None]:
+    """What click says of a word that it does not take quotes the word, which may be the name of somebody's file."""
+    try:
+        yield
+    except click.ClickException as error:
+        object.__setattr__(error, "message", harmless(error.message))
+        raise
+
+
+class _Commands(_Parts):
+    """The commands by their names, each imported only when it is called: help is quick, and so is every command."""
+
+    def __init__(self, **manner: Any) -> None:
+        super().__init__(**manner)
+        self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)  # the names, for suggestions
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        with _harmless_refusals():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _harmless_refusals():
+            return super().invoke(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return self.commands.get(cmd_name) or (command_named(cmd_name) if cmd_name in COMMANDS else None)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        from click.shell_completion import CompletionItem
+
+        named = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
+
+
+class _Command(click.Command):
+    """A command whose help shows its options in groups: what is needed first, then its families, then the others."""
+
+    context_class = HelpContext
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        there = {name for parameter in self.params for name in parameter.opts}
+        for word in args:
+            name, _, _ = word.partition("=")
+            if name in _RENAMED.keys() - there:
+                remedy = f"Write {_RENAMED[name]}."
+                raise OutOfRange("an option must be called as it is in this version", came=name, remedy=remedy)
+        return super().parse_args(ctx, args)
+
+    def format_arguments(self, ctx: Any, formatter: Any) -> None:
+        """They are a group of the help as well."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], NEEDED: []}
+        others: list[tuple[str, str]] = []
+        for parameter in self.get_params(ctx):
+            title = "Arguments" if isinstance(parameter, click.Argument) else getattr(parameter, GROUP, None)
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                (others if title is None else groups.setdefault(title, [])).append(record)
+        whole = len(groups) == 2 and not groups[NEEDED]
+        for title, records in (groups | {"Options" if whole else "Other options": others}).items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+@cache
+def command_named(name: str) -> click.Command:
+    """The command from the file of its name: one function, or ``PARTS`` with one for each part."""
+    word = name.replace("-", "_")
+    module = import_module(f"utmost.interfaces.cli.commands.{word}_command")
+    first, parts = getattr(module, "FIRST", ()), getattr(module, "PARTS", None)
+    if parts is None:
+        return _command(name, getattr(module, word), first)
+    group = _Parts(name, no_args_is_help=True, help=COMMANDS[name], **_MANNER)
+    for part in parts:
+        group.add_command(_command(part.__name__, part, first))
+    return group
+
+
+def _command(name: str, function: Callable[..., None], first: Collection[str]) -> click.Command:
+    call, parameters = with_families(function, first)
+    return _Command(name, callback=call, params=parameters, help=inspect.cleandoc(function.__doc__ or ""), **_MANNER)
+
+
+def _told(ctx: Any, option: Any, value: Any) -> None:
+    """What an option of the whole command line prints, which then ends."""
+    if not value or ctx.resilient_parsing:
+        return
+    if option.name == "version":
+        click.echo(f"utmost {__version__}")
+    else:
+        from utmost.interfaces.cli.completion import complete_from_now_on, completion_script
+
+        shown = completion_script if option.name == "show_completion" else complete_from_now_on
+        click.echo(shown(app, value))
+    ctx.exit()
+
+
+def _first(name: str, help: str, **more: Any) -> click.Option:
+    return click.Option([name], is_eager=True, expose_value=False, callback=_told, help=help, **more)
+
+
+_SHELL: dict[str, Any] = {"is_flag": False, "flag_value": "this", "metavar": "[SHELL]"}
+app = _Commands(
+    no_args_is_help=True,
+    callback=lambda: None,
+    params=[
+        _first("--version", "Print the version.", is_flag=True),
+        _first("--install-completion", "Install completion for this shell, or another.", **_SHELL),
+        _first("--show-completion", "Show what that would add, to copy it or to change it.", **_SHELL),
+    ],
+    help="Publish tables, counts and places with differential privacy: exact noise, a margin of error for each figure.",
+    **_MANNER,
+)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line, and leave the process with its exit code."""
+    gc.set_threshold(_NEW_OBJECTS)
+    _check_streams()
+    if any("\0" in word for word in sys.argv[1:] if arguments is None) or "\0" in "".join(arguments or ()):
+        _fail("an argument must not hold a NUL character", 2)
+    with _ended_in_order(), warnings.catch_warnings():
+        warnings.simplefilter("always", PrivacyWarning)
+        warnings.showwarning = _tell
+        try:
+            _run(arguments)
+        except UtmostError as error:
+            _fail(_with_notes(in_words(error), error), 2 if isinstance(error, _MISUSE) else 1)
+        except BrokenPipeError:
+            _silence()
+            _fail("standard output was closed before all was written", 1)
+        except OSError as error:
+            _silence()
+            _fail(_with_notes(_of_the_system(error), error), 1)
+        except MemoryError:
+            _fail("what is asked for must fit the memory", 1)
+
+
+def _run(arguments: list[str] | None) -> None:
+    """Run a command and bring out all that it printed: what is still held back when it ends may find the disk full."""
+    try:
+        app(args=arguments, prog_name="utmost")
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+
+
+_MENDS = {
+    errno.ENOENT: "Correct the name.",
+    errno.EACCES: "Name a place where you may read and write.",
+    errno.EROFS: "Name a place where you may write.",
+    errno.ENOSPC: "Make room, or name another disk.",
+}
+
+
+def _with_notes(told: str, error: Exception) -> str:
+    """What is told of an error, the notes that were added to it on its way, and what the key's holder may know."""
+    known_as = error.known_as if isinstance(error, AlreadyPublished) else None
+    notes = (*getattr(error, "__notes__", ()), *([] if known_as is None else [f"For your eyes: {known_as}."]))
+    return " ".join((told if not notes or told.endswith(".") else f"{told}.", *notes))
+
+
+def _of_the_system(error: OSError) -> str:
+    """What the operating system refused, of which file where it names one, and what helps."""
+    told = f"{error.filename or 'what was to be written'}: {error.strerror or error}"
+    mend = _MENDS.get(error.errno or 0)
+    return told if mend is None else f"{told}. {mend}"
+
+
+_OPTIONS = {
+    **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
+    **{name: f"--{name}" for name in ("column", "delta", "gap", "noise", "numbers", "over", "sums", "where")},
+    **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
+    **{name: f"--{name}" for name in ("prior", "public", "margin", "relaxable", "response", "sensitivity", "size")},
+    **{name: f"--{name}" for name in ("by", "nested", "part", "person", "measures", "share", "step", "values", "want")},
+    **{name: f"--{name}" for name in ("below", "complementary", "mark", "rows")},
+    "at_most": "--at-most",
+    "each": "--each",
+    "each_row": "--each-row",
+    "decimal": "--decimal",
+    "thousands": "--thousands",
+    "missing_marks": "--missing-marks",
+    "most_events": "--most-events",
+    "in_all": "--in-all",
+    "half_step": "--half-step",
+    "id_column": "--id",
+    "per": "--per",
+    "relative_margin": "--relative-margin",
+    "per_cell": "--per-cell",
+    "together": "--together",
+    "up_to": "--up-to",
+    "version": "--data-version",
+    **{name: f"--{name}" for name in ("exactly", "family", "nonnegative", "persons", "shares", "witness")},
+    "key": "--key-file",
+}
+"""The options by the names that arguments of the library have."""
+
+_ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
+_SELECTED = re.compile(r"where=\{'([^']*)': (?:slice\(([^,()]*), ([^,()]*)\)|\[([^\]]*)\])\}")
+_NUMBERED = re.compile(r"values=\{((?:'[^']*': [\w/.-]+(?:, )?)+)\}")
+_QUOTED, _NUMBER = re.compile(r"'([^']*)'"), re.compile(r"'([^']*)': ([\w/.-]+)")
+_BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
+_LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
+_LEVEL_SHOWN = re.compile(r"\bLevel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
+_FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
+_NAMED = re.compile(rf"^((?:no )?)({'|'.join(_OPTIONS)})=$")
+_CALLS = {
+    "estimate_kernels (--estimate)": "--estimate",
+    "estimate_kernels": "--estimate",
+    "create=True (utmost release --create)": "utmost release --create",
+    "call resume (utmost ledger resume)": "call utmost ledger resume",
+    "and call resume": "and call utmost ledger resume",
+    ", or pass part={column: list of labels}": "",
+    "up to epsilon=": "up to epsilon = ",
+    "call relax with": "call utmost relax with",
+    ": with ut.release_workload, in a ledger with strategy=, on the command line with": ", with",
+    "ut.workloads.hierarchy": '"tree"',
+    "ut.workloads.bins": '"bins"',
+    "ut.workloads.periods": '"periods"',
+    "tents=False": "--no-tents",
+    'pattern="': 'on its axis in the domain file "pattern": "',
+    "another key=": "another --count-key",
+    'outside="leave out"': "--leave-out",
+    "give the axis other=": 'give the axis an "other"',
+    "print(counted.account) says": "the account of the counting, on a terminal, says",
+    "count_contributions (utmost bounds)": "utmost bounds",
+    "missing={dataset: epsilon}, or missing={}": "--missing DATASET=EPSILON, or --nothing-missing",
+    "unit=ut.Unit(s, k, nonnegative=True)": "--nonnegative",
+    "Unit(s, k, nonnegative=True)": "--nonnegative",
+    "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name": "Name the columns, "
+    "as in --places towns.csv:name,lat,lon",
+}
+"""What sentences of the library name otherwise, as the command line and the file of a domain have it."""
+
+
+def in_words(error: UtmostError) -> str:
+    """What an error says, in the words of the command line; what came is repeated as it was written.
+
+    >>> in_words(OutOfRange("grid must be a power of two", came="0.3", remedy='Pass grid="1/1024", say.'))
+    '--grid must be a power of two; got 0.3. Pass --grid 1/1024, say.'
+    """
+    required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required)))
+    # A table or document is at fault in a place of its own, which is no option, whatever its name.
+    where = error.where if isinstance(error, BadTable) else _OPTIONS.get(error.where or "", error.where)
+    remedy = None if error.remedy is None else _spoken(error.remedy)
+    came = error.came
+    if isinstance(came, str):
+        came = _NAMED.sub(lambda match: match[1] + _OPTIONS[match[2]], came)
+    told = _LEVEL_SHOWN.sub(r"\1 = \2", str(UtmostError(required, came=came, where=where, remedy=remedy)))
+    return _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", told)
+
+
+def _spoken(text: str) -> str:
+    """A sentence of the library with options for arguments: ``--numbers reals`` for ``numbers="reals"``."""
+    for call, option in _CALLS.items():
+        text = text.replace(call, option)
+    return _ASSIGNED.sub(_option, _NUMBERED.sub(_numbered, _SELECTED.sub(_selected, text)))
+
+
+def _selected(match: re.Match[str]) -> str:
+    """A selection of one level as an option: ``--where "age=16..85"``."""
+    name, low, high, labels = match.groups()
+    if labels is not None:
+        listed = ",".join(_QUOTED.findall(labels))
+        return f'--where "{name}={listed}"'
+    low, high = ("" if end == "None" else end for end in (low, high))
+    return f'--where "{name}={low}..{high}"'
+
+
+def _numbered(match: re.Match[str]) -> str:
+    """Numbers by label as an option: ``--values "85+=90"``."""
+    listed = ",".join(f"{label}={number}" for label, number in _NUMBER.findall(match[1]))
+    return f'--values "{listed}"'
+
+
+def _option(match: re.Match[str]) -> str:
+    value = match[2].strip("[]\"'") if match.re is _ASSIGNED else ""
+    return _OPTIONS[match[1]] + (f" {value}" if value not in ("", "True") else "")
+
+
+def _check_streams() -> None:
+    """Nothing is drawn where the answer could not be written; what a stream cannot spell is written in escapes."""
+    if sys.stdout is None or sys.stdout.closed:
+        _fail("standard output must be open", 2)
+    _keep_for_answers()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _keep_for_answers() -> None:
+    """Give the answers of a command standard output for themselves: what libraries print goes to standard error.
+
+    They print to file descriptor 1, some of them when the process ends, out of a buffer of C's: this is never undone. A
+    stream that somebody has put in the place of `sys.stdout` is theirs, and left alone.
+    """
+    stream = sys.stdout
+    with suppress(OSError, ValueError):
+        if not isinstance(stream, io.TextIOWrapper) or stream is not sys.__stdout__ or stream.fileno() != _STDOUT:
+            return
+        for number in (_STDIN, _STDERR):
+            try:
+                os.fstat(number)
+            except OSError:  # it is closed, and the next file that is opened would take its number
+                os.open(os.devnull, os.O_RDWR)
+        stream.flush()
+        own = os.dup(_STDOUT)
+        os.dup2(_STDERR, _STDOUT)
+        sys.stdout = sys.__stdout__ = io.TextIOWrapper(  # type: ignore[misc]
+            os.fdopen(own, "wb", -1 if isinstance(stream.buffer, io.BufferedWriter) else 0),  # 0 is of `python -u`
+            encoding=stream.encoding,
+            errors=stream.errors,
+            line_buffering=stream.line_buffering,
+            write_through=stream.write_through,
+        )
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a request to end the process (SIGTERM) run what removes half-written files, as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _silence() -> None:
+    """Let what a closed pipe or a full disk does not take go nowhere, so that Python does not fail on it at its end."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
+    """One warning on standard error, without the line of code that it comes from."""
+    sys.stderr.write(f"utmost: warning: {harmless(_spoken(str(message)))}\n")
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    """One message on standard error, where there is one, and the exit code."""
+    with suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(f"utmost: {harmless(message)}\n")
+    sys.exit(code)

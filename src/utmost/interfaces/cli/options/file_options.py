@@ -1,0 +1,129 @@
+"""Options that name files: tables, domains, statements, and the pipe, which stands wherever a file does."""
+
+import atexit
+import sys
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import click
+
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options.option_kinds import argument, option
+from utmost.tables.files.text_files import HeldFile, unzipped
+
+if TYPE_CHECKING:
+    File = Path
+else:
+
+    class File:
+        """A file to read, as `readable` gives it."""
+
+
+PIPE = "-"
+"""The name of the pipe: standard input where something is read, standard output where something is written."""
+
+
+class StandardInput(HeldFile):
+    """Standard input as a file that can be read again: its bytes stay in memory, and are written nowhere."""
+
+    @property
+    def content(self) -> bytes:  # type: ignore[override]  # read when it is first asked for
+        """What came through the pipe."""
+        return _read(sys.stdin)
+
+
+@cache
+def _read(stream: TextIO | None) -> bytes:
+    if stream is None:
+        raise OutOfRange("standard input must be open to be read", came="none", where=PIPE)
+    return unzipped(stream.buffer.read(), PIPE)
+
+
+def readable(text: str) -> Path:
+    """The file of this name, which must be there; ``-`` is standard input."""
+    if text == PIPE:
+        return StandardInput("standard input")
+    if not Path(text).exists() or Path(text).is_dir():
+        raise click.BadParameter(f"{text!r} is a folder" if Path(text).is_dir() else f"{text!r} does not exist")
+    return Path(text)
+
+
+def file_option(metavar: str, help: str, *names: str) -> Any:
+    """An option that names a file to read; see `option`."""
+    return option(metavar, help, *names, parser=readable)
+
+
+def file_argument(metavar: str, help: str) -> Any:
+    """A file to read, by its place."""
+    return argument(metavar, help, parser=readable)
+
+
+def published(text: str) -> Path:
+    """The published file of this name, or at this address: then it is fetched, with the statement beside it."""
+    if text.lower().startswith(("http://", "https://")):
+        from utmost.publish.statements.published_files import fetched
+
+        return fetched(text, _folder())
+    return readable(text)
+
+
+@cache
+def _folder() -> Path:
+    """A folder for what is fetched, until this process ends."""
+    folder = TemporaryDirectory(prefix="utmost-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+def lake(text: str) -> Path:
+    """The file of this name, or the directory; ``-`` is standard input."""
+    return Path(text) if text != PIPE and Path(text).is_dir() else readable(text)
+
+
+DomainFile = Annotated[
+    File | None,
+    file_option(
+        "FILE", 'The declared domain as JSON: {"sex": ["men", "women"], "age": {"bins": [0, 100], "width": 10}}.'
+    ),
+]
+
+
+def beside(path: Path, name: str) -> Path:
+    """The file of one of several: counted-visits.json of counted.json."""
+    if not path.name:
+        raise OutOfRange("a file of several has a name", came=str(path), where="--out")
+    return path.with_name(f"{path.stem}-{name}{path.suffix}")
+
+
+def file_of(out: Path | None) -> Path | None:
+    """The file to write; None where ``--out`` was left out, or is the pipe."""
+    return None if out is None or str(out) == PIPE else out
+
+
+Published = Annotated[
+    File,
+    argument(
+        "RELEASE",
+        "A released table, a release by a plan, or a table of it; or its https:// address; - for the pipe.",
+        parser=published,
+    ),
+]
+TableFile = Annotated[
+    File, file_argument("TABLE", "A .csv, .tsv, .jsonl, .feather, .parquet or .xlsx file; - for the pipe.")
+]
+TableOrLake = Annotated[
+    File,
+    argument(
+        "TABLE",
+        "A .csv, .tsv, .jsonl, .feather, .parquet or .xlsx file, or a folder of .parquet files; - for the pipe.",
+        parser=lake,
+    ),
+]
+TableOut = Annotated[
+    Path | None,
+    option("FILE", "Write the table here, and its statement to FILE.json; - or left out: to standard output."),
+]
+Check = Annotated[File | None, file_option("FILE", "Check the proof that --out wrote, nothing else.")]
+StatementFile = Annotated[File | None, file_option("FILE", "The statement; by default the one beside it.")]

@@ -1,0 +1,278 @@
+"""Options that say how events of people are counted, and how tables that were counted elsewhere are read."""
+
+import re
+import sys
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+
+if TYPE_CHECKING:
+    from utmost.publish.counting.counted import CountedTable
+    from utmost.tables.axes.domain import Domain
+    from utmost.tables.cells.spelling import Spelling
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """How events are counted: whose they are, over which domain, and how much one person may change."""
+
+    title: ClassVar[str] = "Events of people, counted first"
+
+    person: Annotated[str | None, option("COLUMN", "Count events: the column that says whose each is.")] = None
+    each_row: Annotated[bool, flag("Count rows: each is another person, and nobody has two.")] = False
+    domain: file_options.DomainFile = None
+    by: Annotated[
+        list[str] | None, option("NAMES", "The axes of the domain to count by, in this order; all if left out.")
+    ] = None
+    at_most: Annotated[int | None, option("K", "How many cells one person may change.")] = None
+    per_cell: Annotated[
+        str | None, option("S", "The most by which one may change a cell; or LOW,HIGH for sums. 1 for counts.")
+    ] = None
+    values: Annotated[
+        str | None, option("COLUMN", "Amounts to be summed, integers without --step; else events are counted.")
+    ] = None
+    step: Annotated[str | None, option("STEP", "Round amounts to its multiples, such as 0.01, half to even.")] = None
+    each: Annotated[str | None, option("HIGH", "Move the amount of each event into 0,HIGH; or LOW,HIGH.")] = None
+    most_events: Annotated[
+        int | None,
+        option("M", "Count events beside their amounts, at most M of one in a cell; in place of --per-cell."),
+    ] = None
+    in_all: Annotated[
+        str | None,
+        option("S", "The most by which one person may change all cells together; then --at-most may be left out."),
+    ] = None
+    leave_out: Annotated[
+        bool, flag("Events outside the domain, or without a value there, are meant to go: say nothing of them.")
+    ] = False
+    measures: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Instead of the last six: several things to count in one pass, by name, as JSON.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None
+    count_key: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "A file of bytes; with the same one the same cells of each person are kept.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None
+
+    counts: Annotated[
+        str | None, option("COLUMN", "Instead of --person: a row for each cell, counted here.", "--count-column")
+    ] = None
+    nested: Annotated[
+        str | None,
+        option("AXIS=NAMES", "Or columns that count an axis, each with all before it: outcome=admitted,applicants."),
+    ] = None
+
+    @property
+    def are_given(self) -> bool:
+        """Whether events are to be counted, or a table of cells is to be read."""
+        return self.are_events or not (self.counts is None and self.nested is None)
+
+    @property
+    def are_events(self) -> bool:
+        """Whether events are to be counted."""
+        return self.each_row or self.person is not None
+
+    def counted(
+        self,
+        events: Path,
+        domain: "Domain",
+        neighbours: str,
+        spelling: "Spelling",
+        part: str | None = None,
+        together: str | None = None,
+    ) -> Any:
+        """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
+
+        Args:
+            spelling: the marks that are declared for the cells.
+            together: an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
+        """
+        from utmost.core.exact.long_work import long_work
+        from utmost.publish.counting.counted_events import count_table
+
+        if self.counts is not None or self.nested is not None:
+            return replace(self._read(events, domain, neighbours, spelling), together=together)
+        for name, value in (("--person", self.person), ("--at-most", self.at_most)):
+            is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
+            if value is None and not self.each_row and not is_bounded:
+                remedy = "Name the column of persons, and how many cells one of them may change."
+                raise OutOfRange(
+                    "people are counted by --person, --at-most and --domain, or --each-row",
+                    came=f"no {name}",
+                    remedy=remedy,
+                )
+        split: Any = part
+        with long_work(f"Counting {events.name}") as progress:
+            count: Any = count_table
+            tables = count(
+                events,
+                person=self.person,
+                each_row=self.each_row,
+                domain=domain,
+                by=None if self.by is None else split_names(self.by),
+                together=together,
+                at_most=self.at_most,
+                per_cell=_ends(self.per_cell),
+                values=self.values,
+                step=self.step,
+                each=_ends(self.each),
+                most_events=self.most_events,
+                in_all=self.in_all,
+                measures=None if self.measures is None else _measures(self.measures),
+                part=split,
+                **_words(spelling),
+                key=self.key,
+                neighbours=neighbours,
+                outside=self.outside,
+                progress=progress,
+            )
+        first: Any = tables
+        while isinstance(first, dict):
+            first = next(iter(first.values()))
+        show_account(first)
+        return tables
+
+    def contributions(
+        self, events: Path, domain: "Domain", neighbours: str, spelling: "Spelling", bounds: str
+    ) -> "CountedTable":
+        """How many persons of a file each bound leaves whole, with a bar on a terminal, see `count_contributions`.
+
+        Args:
+            bounds: "at-most=1,2,5", "per-cell=10,100", or "in-all=10,100".
+        """
+        from utmost.core.exact.long_work import long_work
+        from utmost.publish.counting.contributions import count_contributions
+
+        name, _, listed = bounds.partition("=")
+        if name not in ("at-most", "per-cell", "in-all"):
+            remedy = "Write at-most=1,2,5,10, per-cell=10,100 or in-all=10,100."
+            raise OutOfRange(
+                "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
+            )
+        taken = People(self.person, domain=self.domain, by=self.by, values=self.values, step=self.step, each=self.each)
+        taken = replace(taken, leave_out=self.leave_out)
+        if self.person is None or self != taken:
+            remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
+            raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
+        numbers: Any = split_names([listed])
+        with long_work(f"Counting {events.name}") as progress:
+            table = count_contributions(
+                events,
+                person=self.person,
+                domain=domain,
+                by=None if self.by is None else split_names(self.by),
+                at_most=numbers if name == "at-most" else None,
+                per_cell=numbers if name == "per-cell" else None,
+                in_all=numbers if name == "in-all" else None,
+                values=self.values,
+                step=self.step,
+                each=_ends(self.each),
+                **_words(spelling),
+                neighbours=neighbours,
+                outside=self.outside,
+                progress=progress,
+            )
+        show_account(table)
+        return table
+
+    @property
+    def outside(self) -> str | None:
+        """What is to become of events outside the domain, where it is said."""
+        return "leave out" if self.leave_out else None
+
+    @property
+    def key(self) -> bytes | None:
+        """The bytes of the key of the count."""
+        return None if self.count_key is None else self.count_key.read_bytes()
+
+    def _read(self, table: Path, domain: "Domain", neighbours: str, spelling: "Spelling") -> "CountedTable":
+        """A table that was counted elsewhere, with the unit that is said."""
+        from utmost.core.privacy.unit import Unit
+        from utmost.publish.counting.cell_tables import cells_table
+        from utmost.tables.files import files
+
+        if self.counts is not None and self.nested is not None:
+            raise OutOfRange("one of --count-column and --nested says which columns count", came="both")
+        if self.at_most is None:
+            remedy = "Say how many cells one person changes: of a table that is counted already it cannot be proved."
+            raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
+        known = People(domain=self.domain, at_most=self.at_most, per_cell=self.per_cell)
+        if self != replace(known, counts=self.counts, nested=self.nested):
+            raise OutOfRange(
+                "--person, --each-row, --by, --values, --step, --each, --most-events, --in-all, --measures, "
+                "--leave-out and --count-key are for events",
+                came="--count-column or --nested",
+            )
+        nested = None
+        if self.nested is not None:
+            axis, equals, columns = self.nested.partition("=")
+            if not equals:
+                remedy = "Say outcome=admitted,applicants."
+                raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
+            nested = {axis.strip(): split_names([columns])}
+        unit = Unit(self.per_cell or 1, min(self.at_most, domain.size), neighbours)
+        read = files.read(table, as_events=True)
+        return cells_table(read, domain, unit=unit, counts=self.counts, nested=nested, **_words(spelling))
+
+
+def _words(spelling: "Spelling") -> dict[str, Any]:
+    """The marks of cells as the words of `count_table`."""
+    marks = list(spelling.missing_marks)
+    return {"decimal": spelling.decimal, "thousands": spelling.thousands, "missing_marks": marks}
+
+
+def _ends(text: str | None) -> Any:
+    """The most that is allowed, or both ends."""
+    return text if text is None or "," not in text else text.split(",")
+
+
+def _measures(path: Path) -> dict[str, Any]:
+    """The measures in a JSON file: by name the words of each."""
+    from utmost.core.exact.kinds import wrong_kind
+    from utmost.publish.counting.counted_measures import MeasureWords
+    from utmost.publish.statements.codec import read_json
+
+    facts = read_json(path, "measures must")
+    known = {field.name for field in fields(MeasureWords)}
+    if not isinstance(facts, dict) or not all(
+        isinstance(words, dict) and set(words) <= known for words in facts.values()
+    ):
+        raise wrong_kind("measures", 'by name the words of each: {"spent": {"values": "paid", "per_cell": 100}}', facts)
+    return {name: MeasureWords(**words) for name, words in facts.items()}
+
+
+def show_account(counted: "CountedTable") -> None:
+    """Show the account of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
+    from utmost.interfaces.cli.screens.screen import facts, screen
+    from utmost.interfaces.cli.screens.terminal import Text
+
+    terminal = screen(stderr=True)
+    if counted.account is not None and terminal.is_terminal and sys.stderr.isatty():
+        terminal.print(Text(counted.account.notice, style="bold"), facts(counted.account.rows))
+
+
+def split_names(texts: list[str]) -> list[str]:
+    """Names that were given one by one, or several with commas between them; one in quotes stays as it is.
+
+    >>> split_names(["region, age", "sex"]), split_names(['"a,b", "n "', '5" disks'])
+    (['region', 'age', 'sex'], ['a,b', 'n ', '5" disks'])
+    """
+    parts = [part for text in texts for part in _NAME.finditer(text)]
+    names = [part["plain"].strip() if part["quoted"] is None else part["quoted"].replace('""', '"') for part in parts]
+    return list(filter(None, names))
+
+
+_NAME = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"\s*(?=,|$)|(?P<plain>[^,]*))(?:,|$)')

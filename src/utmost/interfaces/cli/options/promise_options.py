@@ -1,0 +1,238 @@
+"""Options that say what is promised of a table: family by family, or by a file that says all of it."""
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.options.people_options import split_names
+
+if TYPE_CHECKING:
+    from utmost.publish.counting.counted import CountedTable
+    from utmost.publish.promises.promise import Promise, TableWords, Words
+    from utmost.publish.workloads.planning.strategy import Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What becomes of each column, and of which rows the table is."""
+
+    title: ClassVar[str] = "Columns and rows"
+
+    columns: Annotated[list[str] | None, option("NAMES", "The columns to release, separated by commas.")] = None
+    public: Annotated[
+        list[str] | None, option("NAMES", "The columns to publish as they are; no cell of them may depend on anybody.")
+    ] = None
+    drop: Annotated[list[str] | None, option("NAMES", "The columns to leave out.")] = None
+    rows: Annotated[
+        str | None,
+        option("ORIGIN", "declared: the rows were listed beforehand, the default. observed: found in the data."),
+    ] = None
+    id_column: Annotated[
+        str | None, option("COLUMN", "A column whose cells must all be there and distinct.", "--id")
+    ] = None
+
+    @property
+    def released(self) -> list[str] | None:
+        """The names of the columns to release, where any are named."""
+        return None if self.columns is None else split_names(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """Whom the promise protects: by how much one individual changes the released cells."""
+
+    title: ClassVar[str] = "Whom it protects"
+
+    sensitivity: Annotated[
+        str | None, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")
+    ] = None
+    cells: Annotated[
+        int | None, option("N", "How many of the released cells one individual changes, over all released columns.")
+    ] = None
+    neighbours: Annotated[
+        str | None,
+        option(
+            "NAME",
+            "add-remove: one individual more or less, the default. change-one: one record replaced, charged twice.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromisedNoise:
+    """Which noise is promised: on integers, on a grid of reals, or on the sums of a plan."""
+
+    title: ClassVar[str] = "Noise"
+
+    numbers: Annotated[str | None, option("NAME", "Where the numbers live: integers, the default, or reals.")] = None
+    grid: Annotated[
+        str | None,
+        option("NUMBER", "For reals: the width of the grid, a power of two such as 1/1024; with --planar any width."),
+    ] = None
+    plan: Annotated[
+        file_options.File | None,
+        file_options.file_option("FILE", "Measure what this plan says; utmost plan writes one."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class LastingNoise:
+    """What is promised of noise that a ledger repeats: it has no meaning for noise that is drawn once."""
+
+    title: ClassVar[str] = "Noise in a ledger"
+
+    largest: Annotated[
+        str | None, option("NUMBER", "With --ledger: a public bound on the size of any true value; smaller files.")
+    ] = None
+    half_step: Annotated[bool, flag("With --ledger: half-step staircase noise, for odd sensitivities above 1.")] = False
+    noise: Annotated[
+        str | None,
+        option(
+            "BY",
+            "With --ledger: rows, the default, or items: a function of the ledger's key and of each --id, "
+            "whatever their order.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promised:
+    """All that is promised of a table: the options of the families, or a file instead of all of them.
+
+    Attributes:
+        stated: the promise in the file, where one is named.
+
+    Raises:
+        OutOfRange: for an option beside the file.
+        BadTable, Unsupported: for a file that is no promise.
+    """
+
+    title: ClassVar[str] = "Columns and rows"
+
+    columns: Columns
+    protected: Protected
+    promise: Annotated[
+        file_options.File | None,
+        file_options.file_option(
+            "FILE", "All that is promised, in a file that utmost promise wrote, instead of these options."
+        ),
+    ] = None
+    noise: PromisedNoise
+    plane: options.Plane
+    lasting: LastingNoise
+
+    stated: "Promise | None" = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.promise is None:
+            return
+        from utmost.publish.statements.promise_files import PROMISE_FORM
+
+        families = (self.columns, self.protected, self.noise, self.plane, self.lasting)
+        options.refuse("cannot be chosen with --promise, which says all that is promised", *families)
+        object.__setattr__(self, "stated", PROMISE_FORM.read(self.promise))
+
+    def check(self) -> None:
+        """Check that the options go together, and say what the released columns are.
+
+        Raises:
+            OutOfRange: naming an option that does not go with the others, or one that is missing.
+        """
+        half_step = LastingNoise(half_step=self.lasting.half_step)
+        if self.stated is not None:
+            return
+        if self.plane != options.Plane():
+            options.refuse("does not go with --planar", self.protected, replace(self.noise, grid=None), half_step)
+            if not self.plane.planar:
+                raise OutOfRange("--per needs --planar")
+            if not self.columns.columns:
+                remedy = "--columns x,y, say."
+                raise OutOfRange("a point needs the columns of its coordinates", came="no --columns", remedy=remedy)
+        elif self.noise.plan is not None:
+            protected, noise = replace(self.protected, neighbours=None), replace(self.noise, plan=None)
+            options.refuse("cannot be chosen with --plan", self.columns, protected, noise, half_step)
+
+    def check_columns(self, *names: str) -> None:
+        """Check that options are there which columns cannot do without.
+
+        Raises:
+            OutOfRange: for columns without a promise in a file, naming the options that are missing.
+        """
+        missing = [f"--{name}" for name in names if self.of_table().get(name) is None]
+        if missing and self.stated is None:
+            raise OutOfRange(
+                "a release must say which columns it releases, and what one individual changes",
+                came=f"no {' and no '.join(missing)}",
+                remedy="Or count people first: --person, --at-most and --domain FILE.",
+            )
+
+    @property
+    def is_of_points(self) -> bool:
+        """Whether the columns are coordinates of points."""
+        return self.plane != options.Plane() if self.stated is None else self.stated.noise.words()["per"] is not None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no more can be said than what is promised: of points, and of a noise that no options say."""
+        return self.is_of_points or (self.stated is not None and not self.stated.noise.is_worded)
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the sums of a plan are measured."""
+        return self.noise.plan is not None if self.stated is None else self.stated.noise.needs_counted
+
+    @property
+    def neighbours(self) -> str:
+        """The relation between neighbours."""
+        return self.protected.neighbours or "add-remove" if self.stated is None else self.stated.unit.neighbours
+
+    @property
+    def strategy(self) -> "Strategy | None":
+        """What a plan measures; None where columns are released."""
+        from utmost.publish.statements.plan_files import PLAN_FORM
+
+        if self.stated is not None:
+            from utmost.publish.promises.sum_noise import read_strategy
+
+            written = self.stated.noise.words()["strategy"]
+            return None if written is None else read_strategy(written)
+        return None if self.noise.plan is None else PLAN_FORM.read(self.noise.plan)
+
+    def of_table(self) -> "TableWords":
+        """The words of a promise that `release_table` takes, as options say them."""
+        return {
+            "columns": self.columns.released,
+            "public": split_names(self.columns.public or []),
+            "drop": split_names(self.columns.drop or []),
+            "rows": self.columns.rows or "declared",
+            "id_column": self.columns.id_column,
+            "sensitivity": self.protected.sensitivity,
+            "cells": self.protected.cells,
+            "neighbours": self.neighbours,
+            "numbers": self.noise.numbers or "integers",
+            "grid": self.noise.grid,
+        }
+
+    def of(self, counted: "CountedTable | None" = None) -> "Promise":
+        """The promise; to options a counted table adds what it proved, a file must say it all."""
+        from utmost.publish.promises.promise import promise_of
+
+        return promise_of(counted, self.stated, {} if self.stated is not None else self._words())
+
+    def _words(self) -> "Words":
+        """The words of a promise that options say, each kind without those of the others."""
+        lasting: Words = {
+            "largest": self.lasting.largest,
+            "half_step": self.lasting.half_step,
+            "noise": self.lasting.noise or "rows",
+        }
+        strategy, words = self.strategy, self.of_table()
+        if strategy is not None:
+            return {"strategy": strategy, **lasting}
+        if not self.is_of_points:
+            return {**words, **lasting}
+        del words["sensitivity"], words["cells"], words["neighbours"], words["numbers"]
+        return {**words, **lasting, "per": self.plane.per or "1"}

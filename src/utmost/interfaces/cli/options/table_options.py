@@ -1,0 +1,251 @@
+"""Options that say how tables are written in files: what is read, and what is given."""
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, TextIO
+
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import file_options
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.options.option_kinds import option
+
+if TYPE_CHECKING:
+    from utmost.publish.statements.statement_files import Signer
+    from utmost.tables.cells.spelling import Spelling as CellSpelling
+
+Format = Annotated[
+    str | None,
+    option(
+        "NAME",
+        "Write csv, tsv, jsonl, feather, parquet or xlsx; else what the ending of --out says, and CSV into a pipe.",
+        "--format",
+    ),
+]
+
+
+def check_output(out: Path | None, source: Path | None = None) -> None:
+    """Check that a table can be written to this file, before it is made."""
+    from utmost.tables.files import files
+    from utmost.tables.files.atomic import check_absent
+
+    if out is not None:
+        files.check_same_kind(source or Path("table.csv"), out)
+        check_absent(out)
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a text file is spelled, where its name and its header do not say it."""
+
+    title: ClassVar[str] = "How the file is spelled"
+
+    separator: Annotated[
+        str | None, option("CHAR", "What separates the cells of a text file; else found in its header.")
+    ] = None
+    encoding: Annotated[str | None, option("NAME", "The encoding of a text file, such as cp1252; else UTF-8.")] = None
+
+    @property
+    def cells(self) -> "CellSpelling":
+        """The marks in its cells: a point before decimals and no other, in what is published."""
+        from utmost.tables.cells.spelling import PLAIN
+
+        return PLAIN
+
+    def of(self, table: Path, *, is_counted: bool = False) -> Path:
+        """The file, read as it is said.
+
+        Args:
+            table: the file, or a folder.
+            is_counted: whether its rows are counted as events, of which text is read alike in every format.
+        """
+        from utmost.tables.cells.spelling import PLAIN
+        from utmost.tables.files import files
+        from utmost.tables.files.text_files import TextFile
+
+        if self.separator is None and self.encoding is None and self.cells == PLAIN:
+            return table
+        is_lines = not table.is_dir() and files.ending_of(table) in files.JSON_LINES
+        is_text = not table.is_dir() and (is_lines or files.ending_of(table) in files.TEXT)
+        if not is_text and not (self.separator is None and self.encoding is None):
+            raise OutOfRange("--separator and --encoding are for text files", came=table.name)
+        if (is_lines or not is_text) and self.cells != PLAIN and not is_counted:
+            required = (
+                "--decimal, --thousands and --missing-marks are for .csv and .tsv, and for events that are counted"
+            )
+            raise OutOfRange(required, came=table.name, remedy="This format has numbers of its own.")
+        return TextFile.of(table, self.separator, self.encoding, self.cells) if is_text else table
+
+
+@dataclass(frozen=True, slots=True)
+class DecimalSpelling(Spelling):
+    """How a text file with numbers that are public is spelled."""
+
+    decimal: Annotated[
+        str | None, option("MARK", "What stands before decimals in text: a comma, say; else a point.")
+    ] = None
+
+    @property
+    def cells(self) -> "CellSpelling":
+        """The marks in its cells."""
+        from utmost.tables.cells.spelling import Spelling
+
+        return Spelling.of(self.decimal)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSpelling(DecimalSpelling):
+    """How a text file with numbers that nobody has released yet is spelled."""
+
+    thousands: Annotated[
+        str | None,
+        option("MARK", "What stands between groups of three digits in text: , or . or ' or space; else nothing does."),
+    ] = None
+    missing_marks: Annotated[
+        list[str] | None,
+        option("MARKS", "What stands for a missing cell, such as NA,. beside the empty cell, nan and NaN."),
+    ] = None
+
+    @property
+    def cells(self) -> "CellSpelling":
+        """The marks in its cells."""
+        from utmost.interfaces.cli.options.people_options import split_names
+        from utmost.tables.cells.spelling import Spelling
+
+        return Spelling.of(self.decimal, self.thousands, split_names(self.missing_marks or []))
+
+
+@dataclass(frozen=True, slots=True)
+class TableAnswer:
+    """Where a released table goes, with which error bars, and who signs for it."""
+
+    title: ClassVar[str] = "What comes out"
+
+    out: file_options.TableOut = None
+    form: Format = None
+    sign: options.Sign = None
+    confidence: options.Confidence = "0.95"
+    as_json: options.AsJson = False
+
+    @property
+    def file(self) -> Path | None:
+        """The file to write, in its format; None for the pipe. Raises as `output`."""
+        return output(self.out, self.form)
+
+    @property
+    def signer(self) -> "Signer | None":
+        """What signs the statement, if anything."""
+        from utmost.publish.statements.statement_files import signer_of
+
+        return None if self.sign is None else signer_of(self.sign)
+
+    def check_free(self, source: Path) -> None:
+        """Check, before anything is drawn, that what is released from a file can be written."""
+        from utmost.publish.statements.statement_files import check_free
+
+        check_free(source, self.file, self.sign)
+
+
+def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public: Iterable[str]) -> None:
+    """Check, before anything is drawn, that its file can hold a table, with a margin beside each released column.
+
+    Args:
+        answer: where it goes.
+        source: the table as it was read, its file, or a counted one.
+        released, public: its columns.
+    """
+    from utmost.publish.counting.proved_table import ProvedTable
+    from utmost.tables.files import files
+
+    file = answer.file or Path("table.csv")
+    released, public = list(released), list(public)
+    files.check_names(file, [*released, *public])
+    # JSON alone has halves of characters, which no other file can hold: in its lines, and in labels of a domain.
+    is_lines = files.ending_of(source) in files.JSON_LINES if isinstance(source, Path) else isinstance(source, dict)
+    if files.ending_of(file) not in files.EXCEL and not is_lines and not isinstance(source, ProvedTable):
+        return
+    cells: dict[str, Any]
+    source = files.read(source) if isinstance(source, Path) else source
+    if isinstance(source, ProvedTable):
+        counted: Any = source
+        cells = {axis.levels[0]: axis.labels[0] for axis in counted.domain.axes}
+    else:
+        columns, names = files.columns(source), set(public)
+        cells = {name: column for name, column in columns.items() if name in names}
+    values = dict.fromkeys(released, ())
+    files.check_fits(file, cells | values, len(values))
+
+
+def output(out: Path | None, form: str | None) -> Path | None:
+    """The file to write, in a format; None for the pipe, which is found to take the format before anything is drawn.
+
+    Raises:
+        OutOfRange: for a format that nobody knows, and one that is no text on a terminal.
+        Unsupported: for a format whose package is missing.
+    """
+    file = file_options.file_of(out)
+    ending = _ending(form)
+    if file is None:
+        _piped(form)
+        return None
+    if ending is None:
+        return file
+    from utmost.tables.files.text_files import FormattedFile
+
+    return FormattedFile.of(file, ending)
+
+
+def give_table(table: Any, form: str | None) -> None:
+    """Write a table to standard output."""
+    from utmost.tables.files import files
+
+    files.write(table, sys.stdout.buffer, _piped(form))
+    sys.stdout.flush()
+
+
+def check_list(out: Path | None, endings: tuple[str, ...] = (".csv", ".tsv", ".txt", ".json")) -> None:
+    """Check that a list is written as its file's ending says."""
+    file = file_options.file_of(out)
+    if file is not None and file.suffix.lower() not in endings:
+        raise OutOfRange(f"the list is written as one of {', '.join(endings)}", came=file.name, where="--out")
+
+
+def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: Callable[[TextIO], None]) -> None:
+    """Write rows of text one by one: to standard output or a file of CSV, or the document to a file of JSON."""
+    from utmost.tables.files import files
+    from utmost.tables.files.atomic import write_together
+
+    check_list(out)
+    if file_options.file_of(out) is None:
+        return files.write_rows(names, rows, sys.stdout.buffer, Path("table.csv"))
+    if out.suffix.lower() == ".json":
+        return write_together({out: lambda file: _write_text(file, document)})
+    write_together({out: lambda file: files.write_rows(names, rows, file, out)})
+
+
+def _write_text(file: BinaryIO, document: Callable[[TextIO], None]) -> None:
+    text = TextIOWrapper(file, encoding="utf-8", newline="\n")
+    document(text)
+    text.detach()
+
+
+def _piped(form: str | None) -> Path:
+    """The name of a file that would be what goes to standard output."""
+    named = Path(f"table{_ending(form) or '.csv'}")
+    if form is not None:
+        from utmost.tables.files import files
+
+        files.check_same_kind(Path("table.csv"), named)
+        if named.suffix in (*files.PARQUET, *files.FEATHER, *files.EXCEL) and sys.stdout.isatty():
+            raise OutOfRange("a terminal shows text", came=form, where="--format", remedy="Name a file: --out.")
+    return named
+
+
+def _ending(form: str | None) -> str | None:
+    from utmost.tables.files import files
+
+    if form is not None and form not in files.FORMATS:
+        raise OutOfRange(f"the format must be one of {', '.join(files.FORMATS)}", came=repr(form), where="--format")
+    return None if form is None else files.FORMATS[form]

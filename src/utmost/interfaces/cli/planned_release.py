@@ -1,0 +1,59 @@
+"""`utmost release --plan`: the table that a plan is carried out on, and where its release goes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from utmost.core.privacy.unit import Unit
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options.people_options import People
+from utmost.interfaces.cli.options.shared_options import refuse
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
+from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.tables.axes.axes import Axis
+from utmost.tables.axes.domain import Domain
+from utmost.tables.cells.spelling import Spelling
+
+
+def _axes(domain: Domain) -> dict[str, Axis]:
+    return dict(zip(domain.columns, domain.axes, strict=True))
+
+
+def _in_all(unit: Unit) -> str | None:
+    """What bounds all cells together, as `count_table` takes it: of sums and counts together in events."""
+    if unit.in_all is None or unit.amount is None or unit.amount.between is None:
+        return None if unit.in_all is None else unit.text(unit.in_all)
+    low, high = unit.amount.ends
+    return str(unit.in_all // (high - low))
+
+
+def planned_table(table: Path, people: People, neighbours: str, spelling: Spelling, strategy: Strategy) -> CountedTable:
+    """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said."""
+    if people.measures is not None:
+        raise OutOfRange("a plan is for one table", came="several measures", where="--measures")
+    if people.are_given and strategy.unit.is_distinct and people.values is None:
+        remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
+        raise OutOfRange("a plan for distinct values is carried out on a counted table", came="events", remedy=remedy)
+    if people.are_given:
+        declared = strategy.domain if people.domain is None else read_domain(people.domain)
+        if people.at_most is None and not people.each_row:
+            unit = strategy.unit
+            if unit.amount is None or unit.amount.between is None:
+                people = replace(people, per_cell=people.per_cell or unit.text(unit.sensitivity))
+            else:
+                declared = Domain({name: axis for name, axis in _axes(declared).items() if name != unit.amount.name})
+                low, high = unit.amount.ends
+                ends, most = f"{unit.text(low)},{unit.text(high)}", unit.sensitivity / (high - low)
+                people = replace(people, each=people.each or ends, most_events=people.most_events or int(most))
+            people = replace(people, at_most=unit.cells, in_all=people.in_all or _in_all(unit))
+            if unit.amount is not None and people.values is None:
+                people = replace(people, values=unit.amount.name, step=unit.text(1))
+            neighbours = unit.neighbours
+        counted: CountedTable = people.counted(table, declared, neighbours, spelling, together=strategy.together)
+        return counted
+    refuse("is for events: a counted table has its domain", People(domain=people.domain))
+    if table.suffix.lower() != ".json":
+        remedy = "Give the .json that utmost count wrote; or count here: --person COLUMN for events, "
+        remedy += "--count-column or --nested for a table with a row for each cell."
+        raise OutOfRange("a plan is carried out on a counted table", came=table.name, remedy=remedy)
+    return COUNTED_FORM.read(table)

@@ -1,0 +1,438 @@
+"""What `utmost read` says of a release by itself: cells, sums, differences, ratios and means, and what a level buys."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any
+
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import exact, read_confidence
+from utmost.core.exact.written_levels import level_text
+from utmost.core.noise.ratio_bars import RatioBar
+from utmost.errors import OutOfRange
+from utmost.interfaces.cli.options import table_options
+from utmost.interfaces.cli.options.option_kinds import flag, option
+from utmost.interfaces.cli.screens.published_screen import show_published
+from utmost.interfaces.cli.screens.screen import facts, grid, percent, screen
+from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.documents.reports import print_json
+from utmost.interfaces.figures import canvas
+from utmost.publish.releases.sums_and_counts import SumsAndCounts
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.statements.published_files import read_release
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.workloads.sums_in_words import read_selection, selected
+from utmost.tables.files import files
+from utmost.tables.files.atomic import write_together
+
+_SHOWN, _FEWEST, _DIGITS = 24, 6, 9  # rows of all columns, of a column of many, and digits of a number
+_BOUGHT = (2, 4)  # the levels that are shown where none is asked for, as multiples of the release's own
+# The levels of the curves, as parts of the release's own.
+_CURVE = [Fraction(k, 16) for k in (*range(4, 16), *range(16, 65, 3))]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What is asked of the cells of a release."""
+
+    where: Annotated[
+        list[str] | None,
+        option("COLUMN=LABELS", "The sum of these cells: sex=men, or department=A,B; repeat to narrow."),
+    ] = None
+    minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Less the sum of these, written as --where.")] = None
+    over: Annotated[
+        list[str] | None, option("COLUMN=LABELS", "Divided by the sum of these, written as --where; or all.")
+    ] = None
+    over_column: Annotated[
+        str | None, option("NAME", "Divided by the same cells of this released column, or by --over.")
+    ] = None
+    total: Annotated[bool, flag("The sum of all cells, where --where names none.")] = False
+    mean: Annotated[bool, flag("The mean of the cells that --where names, or of all.")] = False
+    at: Annotated[
+        list[str] | None, option("EPSILON", "What this level would buy: its error bars, before it is bought. Repeat.")
+    ] = None
+
+    @property
+    def ask_a_sum(self) -> bool:
+        """Whether something is to be computed of cells."""
+        return (
+            self.total
+            or self.mean
+            or any(option is not None for option in (self.where, self.minus, self.over, self.over_column))
+        )
+
+    def check_unused(self) -> None:
+        """Check that nothing was asked of cells where counts are read for a prior."""
+        if self.ask_a_sum or self.at:
+            remedy = "Leave out --response, --prior and --n."
+            raise OutOfRange("sums of cells and levels are asked of a FILE alone", came="a prior or n", remedy=remedy)
+
+    def check_one_question(self) -> None:
+        """Check that one sum, ratio or mean is asked for."""
+        divided = self.over is not None or self.over_column is not None
+        questions = {"--minus": self.minus is not None, "--over": divided, "--mean": self.mean}
+        names = [name for name, wanted in questions.items() if wanted]
+        if divided and len(names) > 1:
+            raise OutOfRange("one question is asked at a time", came=" and ".join(names))
+
+
+@dataclass(frozen=True, slots=True)
+class CellsAsked:
+    """What is asked of the cells of a release, and how the answer is given.
+
+    Attributes:
+        cells: the question.
+        column: which column of several is read.
+        confidence: of the error bars.
+        plot: the file of a picture.
+        out: the file of a table with its error bars.
+        spelling: how the text of the released table is spelled.
+        form: the format in which a table goes to standard output.
+    """
+
+    cells: Cells
+    column: str | None
+    confidence: str
+    plot: Path | None
+    out: Path | None
+    spelling: table_options.Spelling
+    form: str | None = None
+
+
+def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_pipe: bool, as_json: bool) -> None:
+    """Read a release by itself, and print or write what it says.
+
+    Args:
+        to_pipe: whether what is written goes to standard output, where no file is named.
+    """
+    question, column, plot, path, spelling = (
+        all_asked.cells,
+        all_asked.column,
+        all_asked.plot,
+        all_asked.out,
+        all_asked.spelling,
+    )
+    question.check_one_question()
+    if plot is not None:
+        canvas.check_format(plot)
+    sure = read_confidence(all_asked.confidence)
+    release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
+    if not isinstance(release, ReleasedTable | WorkloadRelease):
+        _check_whole(plot is None and path is None and not (question.ask_a_sum or question.at))
+        return show_published(release, as_json=as_json)
+    reader: _Table | _Sums = (
+        _Sums(release, sure) if isinstance(release, WorkloadRelease) else _Table(release, sure, column)
+    )
+    report = reader.sum(question) if question.ask_a_sum else reader.whole(question)
+    report["levels"] = (
+        [reader.bought(at) for at in _levels(question, reader.level)] if not question.ask_a_sum or question.at else []
+    )
+    if plot is not None:
+        curves = [reader.bought(reader.level.scaled(share)) for share in _CURVE]
+        write_together({plot: lambda target: _plot(curves, target, plot)})
+    if path is not None:
+        if not isinstance(release, ReleasedTable) or question.ask_a_sum:
+            raise OutOfRange(
+                "a table with its bars is written of a released table alone", came=path.name, where="--out"
+            )
+        table_options.check_output(path, file)
+        with_bars = release.with_bars(sure)
+        write_together({path: lambda target: files.write(with_bars, target, path)})
+    if to_pipe and path is None and all_asked.form is not None and isinstance(release, ReleasedTable):
+        return table_options.give_table(release.with_bars(sure), all_asked.form)
+    if as_json or (to_pipe and path is None):
+        return print_json(report)
+    _show(report, path)
+
+
+def _check_whole(is_whole: bool) -> None:
+    """Check that no more is asked than what a table shows."""
+    if not is_whole:
+        remedy = "Ask the whole release, or leave out all but FILE: the table is shown, with what is said of it."
+        required = "sums, levels and pictures are of a released table, or of a release by a plan"
+        raise OutOfRange(required, came="another kind", where="FILE", remedy=remedy)
+
+
+def _levels(cells: Cells, own: Level) -> list[Level]:
+    return [level(text) for text in cells.at] if cells.at else [own.scaled(times) for times in _BOUGHT]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A released table as it is asked."""
+
+    release: ReleasedTable
+    sure: Fraction
+    column: str | None
+
+    @property
+    def level(self) -> Level:
+        return self.release.plan.level
+
+    def whole(self, cells: Cells) -> dict[str, Any]:
+        """Every cell, by itself and all at once."""
+        release, bars = self.release, self.release.bars
+        names = list(release.cells) if self.column is None else [release.column(self.column)]
+        count = release.rows * len(release.cells)
+        together = bars.together(count, self.sure)
+        return {
+            **_head(self.sure),
+            "kind": "cells",
+            "margin": bars.alone(self.sure),
+            "cells": count,
+            "margin_together": together,
+            "relaxable": bool(release.said["relaxable"]) or "name" in release.said,
+            "columns": names,
+            "labels": release.labels,
+            "values": {name: [_plain(cell) for cell in release.cells[name]] for name in names},
+        }
+
+    def sum(self, cells: Cells) -> dict[str, Any]:
+        """One sum, difference, ratio or mean of cells."""
+        release = self.release
+        rows, sure = release.chosen(cells.where or ()), self.sure
+        question = _question(cells, release.column(self.column))
+        if cells.over is not None or cells.over_column is not None:
+            over = rows if cells.over is None else release.chosen([text for text in cells.over if text != "all"])
+            return _ratio(release.ratio(rows, over, self.column, cells.over_column, sure), question)
+        minus = frozenset() if cells.minus is None else release.chosen(cells.minus)
+        bar = release.total(rows, self.column, minus=minus, mean=cells.mean, confidence=sure)
+        kind = "mean" if cells.mean else "sum" if cells.minus is None else "difference"
+        return _sum(bar.value, bar.margin, sure, question, kind, bar.cells)
+
+    def bought(self, at: Level) -> dict[str, Any]:
+        """What a level would buy."""
+        plan = self.release.at(at)
+        bars = type(self.release.bars)(plan)
+        together = bars.together(self.release.rows * len(self.release.cells), self.sure)
+        mean = float(plan.drawn.moment(1)) * float(plan.grid or 1)
+        return _bought(at, bars.alone(self.sure), together, mean)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """A release by a plan as it is asked."""
+
+    release: WorkloadRelease
+    sure: Fraction
+
+    @property
+    def level(self) -> Level:
+        return self.release.level
+
+    def whole(self, cells: Cells) -> dict[str, Any]:
+        """The bars of the wanted tables, each sum by itself and all of a table at once."""
+        bars = {"": self.release.bars}
+        if self.release.unit.is_shared:
+            both = SumsAndCounts(self.release)
+            bars = {f": {both.amount.name}": self.release.bars, ": count": both.bars}
+        tables = [
+            {
+                "table": (name or "total") + column,
+                "margin": margin,
+                "margin_together": bars_of(name, confidence=self.sure, together=True)[name],
+            }
+            for column, bars_of in bars.items()
+            for name, margin in bars_of(confidence=self.sure).items()
+        ]
+        return {**_head(self.sure), "kind": "tables", "tables": tables, "relaxable": True}
+
+    def sum(self, cells: Cells) -> dict[str, Any]:
+        """One sum, difference or ratio."""
+        if cells.mean or cells.over_column is not None:
+            raise OutOfRange("a release by a plan has means by utmost total --mean", came="--mean or --over-column")
+        release, sure = self.release, self.sure
+        where = read_selection(release.domain, cells.where or ())
+        question = _question(cells, "all")
+        if cells.over is not None:
+            over = read_selection(release.domain, [text for text in cells.over if text != "all"])
+            return _ratio(release.ratio(where, over, confidence=sure), question)
+        if cells.minus is None:
+            answer = release.total(where, confidence=sure)
+        else:
+            answer = release.difference(where, read_selection(release.domain, cells.minus), confidence=sure)
+        kind = "sum" if cells.minus is None else "difference"
+        return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
+
+    def bought(self, at: Level) -> dict[str, Any]:
+        """What a level would buy: the largest bar of the wanted tables."""
+        release = self.release
+        other = WorkloadRelease(release.strategy, at, self.sure, release.measured, release.kind, release.part)
+        alone = max(other.bars().values())
+        return _bought(at, alone, None, None)
+
+
+def _head(sure: Fraction) -> dict[str, Any]:
+    return {"prior": "flat", "confidence": float(sure)}
+
+
+def _bought(at: Level, alone: Any, together: Any, mean: float | None) -> dict[str, Any]:
+    return {
+        "epsilon": level_text(at),
+        "epsilon_float": at.epsilon_float,
+        "margin": alone,
+        "margin_together": together,
+        "mean_error": mean,
+    }
+
+
+def _sum(value: Fraction, margin: Any, sure: Fraction, question: str, kind: str, cells: int | None) -> dict[str, Any]:
+    ends = [_plain(value - exact(margin)), _plain(value + exact(margin))]
+    return {
+        **_head(sure),
+        "kind": kind,
+        "question": question,
+        "value": _plain(value),
+        "margin": margin,
+        "interval": ends,
+        "cells": cells,
+    }
+
+
+def _ratio(bar: RatioBar, question: str) -> dict[str, Any]:
+    ends = [end if isfinite(end) else None for end in (bar.lower, bar.upper)]
+    return {
+        **_head(bar.confidence),
+        "kind": "ratio",
+        "question": question,
+        "value": bar.estimate,
+        "interval": ends,
+        "determined": bar.determined,
+        "words": str(bar),
+    }
+
+
+def _question(cells: Cells, column: str) -> str:
+    """What was asked, in words."""
+    words = f"{column}, {_of(cells.where)}"
+    if cells.mean:
+        words = f"mean of {words}"
+    if cells.minus is not None:
+        words += f", less {_of(cells.minus)}"
+    if cells.over is not None or cells.over_column is not None:
+        below = "" if cells.over_column is None else f"{cells.over_column}, "
+        words += f", over {below}{_of(cells.where if cells.over is None else cells.over)}"
+    return words
+
+
+def _of(where: Iterable[str] | None) -> str:
+    return selected(where or ["all"])
+
+
+def _plain(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _show(report: dict[str, Any], written: Path | None) -> None:
+    """Print a report for people."""
+    console, sure = screen(), percent(report["confidence"])
+    if report["kind"] == "cells":
+        console.print(_cells(report), _whole_facts(report, sure))
+    elif report["kind"] == "tables":
+        rows = [[family["table"], _up(family["margin"]), _up(family["margin_together"])] for family in report["tables"]]
+        console.print(grid(["table", f"each sum, {sure}", f"all at once, {sure}"], rows))
+        console.print(
+            facts({"more": "utmost total gives any sum with its error bar; --where, --minus and --over here"})
+        )
+    else:
+        console.print(_answer(report, sure))
+    if report["levels"]:
+        console.print(_prices(report))
+    if written is not None:
+        console.print(Text(f"Written: {written}"))
+
+
+def _cells(report: dict[str, Any]) -> Group:
+    """A table for each released column: beside each other they would be too wide for a terminal."""
+    names = report["columns"]
+    return Group(*(_column(report, name, max(_FEWEST, _SHOWN // len(names))) for name in names))
+
+
+def _column(report: dict[str, Any], name: str, most: int) -> Any:
+    labels, values = report["labels"], report["values"][name]
+    margins = [exact(report[margin]) for margin in ("margin", "margin_together")]
+    rows = [
+        [
+            *(column[row] for column in labels.values()),
+            _shown(value),
+            *(_span(_plain(exact(value) - margin), _plain(exact(value) + margin)) for margin in margins),
+        ]
+        for row, value in enumerate(values[:most])
+    ]
+    picture = grid([*labels, f"{name},\nbest answer", "within", "all at once\nwithin"], rows, left=len(labels))
+    if len(values) > most:
+        picture.caption = f"and {len(values) - most} more rows; --out FILE writes all"
+    return picture
+
+
+def _whole_facts(report: dict[str, Any], sure: str) -> Any:
+    rows = {
+        "each cell": f"{_up(report['margin'])}, at {sure} confidence",
+        f"all {report['cells']} at once": f"{_up(report['margin_together'])}, at {sure} confidence",
+        "prior": "flat: nothing is believed beforehand, so the best answer is the released value",
+    }
+    return facts(rows)
+
+
+def _answer(report: dict[str, Any], sure: str) -> Group:
+    if report["kind"] == "ratio":
+        shown = report["words"]
+        rows = {"estimate": _shown(report["value"]), "interval": f"holds the true ratio, at {sure} confidence"}
+        if not report["determined"]:
+            rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+    else:
+        low, high = report["interval"]
+        shown = f"{_shown(report['value'])} {_up(report['margin'])}"
+        rows = {"error bar": f"the true {report['kind']} is from {_span(low, high)}, at {sure} confidence"}
+    return Group(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))
+
+
+def _prices(report: dict[str, Any]) -> Group:
+    """What other levels would buy, and what they would cost."""
+    rows = [
+        [
+            price["epsilon"],
+            _up(price["margin"]),
+            "" if price["margin_together"] is None else _up(price["margin_together"]),
+        ]
+        for price in report["levels"]
+    ]
+    can = report.get("relaxable")
+    cost = (
+        "a release in a ledger is relaxed to them at the price of the new level alone"
+        if can
+        else "this noise was not drawn to be relaxed: a second release adds its level to the first"
+    )
+    title = Text("\nWhat other levels would buy, before they are bought", style="bold")
+    return Group(title, grid(["epsilon", "each", "all at once"], rows), facts({"price": cost}))
+
+
+def _shown(value: Any, way: str = ROUND_HALF_EVEN) -> str:
+    """A number to nine digits, rounded this way; whole ones whole."""
+    if value is None or isinstance(value, int) or float(value).is_integer():
+        return "none" if value is None else str(int(value))
+    whole = exact(value)
+    near = Context(prec=_DIGITS, rounding=way).divide(Decimal(whole.numerator), Decimal(whole.denominator))
+    return f"{near.normalize():f}" if -7 < near.adjusted() < 16 else f"{near.normalize():e}"
+
+
+def _up(margin: Any) -> str:
+    return f"± {_shown(margin, ROUND_CEILING)}"
+
+
+def _span(low: Any, high: Any) -> str:
+    """From a lower end to an upper one, neither rounded inward."""
+    return f"{_shown(low, ROUND_FLOOR)} to {_shown(high, ROUND_CEILING)}"
+
+
+def _plot(levels: Sequence[dict[str, Any]], file: Any, path: Path) -> None:
+    """Error against level, on a page."""
+    xs = [price["epsilon_float"] for price in levels]
+    curves = {"error bar": [float(price["margin"]) for price in levels]}
+    if levels[0]["margin_together"] is not None:
+        curves["all at once"] = [float(price["margin_together"]) for price in levels]
+        curves["mean error"] = [price["mean_error"] for price in levels]
+    canvas.figure(xs, curves, file, kind=path.suffix[1:].lower(), x="epsilon", y="error of a cell")

@@ -1,0 +1,88 @@
+"""`utmost design --curve`: the least loss at many levels, on the screen, as JSON and as a picture."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import natural
+from utmost.core.exact.written_levels import level_facts
+from utmost.design.optima.loss_curves import LossCurve, even_levels_between, loss_curve
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.space import Space
+from utmost.errors import NotALevel, OutOfRange
+from utmost.interfaces.cli.options import shared_options as options
+from utmost.interfaces.cli.screens.screen import facts, grid, narrowed, number, screen
+from utmost.tables.files.atomic import write_together
+
+
+def asked_levels(text: str, unit: str | None) -> tuple[Level, ...]:
+    """The levels of FROM:TO:STEPS, for one unit of distance, or with " per 200 m" behind for another.
+
+    >>> [str(level) for level in asked_levels("1/2:1:2 per 2 km", "km")]
+    ['epsilon=1/4', 'epsilon=1/2']
+    """
+    span, _, per = text.partition(" per ")
+    parts = [part.strip() for part in span.split(":")]
+    if len(parts) != 3:
+        raise OutOfRange("a curve is asked for as FROM:TO:STEPS, such as 1/4:4:16", came=text, where="--curve")
+    return even_levels_between(parts[0], parts[1], natural(parts[2], "steps"), per=per.strip() or None, unit=unit)
+
+
+def show_loss_curve(
+    space: Space,
+    consumer: Consumer,
+    levels: Sequence[Level],
+    named: dict[str, str],
+    answer: options.Answer,
+    plot: Path | None,
+) -> None:
+    """Compute the curve, draw it, write it and show it.
+
+    Args:
+        space, consumer, levels: as for `loss_curve`.
+        named: how space, prior and loss were asked for.
+        answer: where it goes. plot: the picture, if one is wanted.
+    """
+    from utmost.interfaces.figures.canvas import check_format
+
+    if plot is not None:
+        check_format(plot)
+    with narrowed("Designing") as told:
+        curve = loss_curve(space, consumer, levels, progress=lambda _, rounds, gap: told(rounds, gap))
+    if plot is not None:
+        from utmost.interfaces.figures.loss_pictures import loss_figure
+
+        write_together({plot: lambda file: loss_figure(curve, file, plot, unit=space.unit, loss=named["loss"])})
+    answer.give(_report(curve, named, space.unit, len(levels)), lambda: _show(curve, named, space.unit))
+
+
+def check_no_level(level: options.AskedLevel, epsilon_at: str | None) -> None:
+    """A curve has its own levels."""
+    if level.is_given or epsilon_at is not None:
+        raise NotALevel("one of --curve and a level must be given", came="both")
+
+
+def _report(curve: LossCurve, named: dict[str, str], unit: str | None, steps: int) -> dict[str, Any]:
+    points = [
+        {
+            **level_facts(design.certificate.ptype.level),
+            "expected_loss": float(design.loss),
+            "lower_bound": float(design.lower),
+            "method": design.method,
+            "verified": design.certificate.verify(),
+        }
+        for design in curve.designs
+    ]
+    return {**named, "unit": unit, "complete": len(points) == steps, "levels": points}
+
+
+def _show(curve: LossCurve, named: dict[str, str], unit: str | None) -> None:
+    console = screen()
+    console.print(facts({"secrets": named["space"], "consumer": f"prior {named['prior']}, loss {named['loss']}"}))
+    rows = [
+        [number(level.epsilon_float), number(loss), number(lower)]
+        for level, loss, lower in zip(curve.levels, curve.losses, curve.lower, strict=True)
+    ]
+    title = "epsilon" + (f" per {unit}" if unit else "")
+    console.print(grid([title, "expected loss", "no private mechanism loses less than"], rows))

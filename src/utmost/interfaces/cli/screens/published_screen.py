@@ -1,0 +1,56 @@
+"""What `utmost read` shows of what has no sums with error bars: points, keys, readings, clean and withheld tables."""
+
+from typing import Any
+
+from utmost.interfaces.cli.screens.screen import facts, grid, screen
+from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.releases.detailed_release import DetailedSums
+from utmost.publish.releases.withheld import WithheldTable
+from utmost.publish.statements.published_files import PublishedTable
+from utmost.publish.statements.statement_readers import stated_release
+from utmost.tables.files import files
+
+_SHOWN = 24
+
+
+def show_detailed(release: DetailedSums, *, as_json: bool, written: str = "") -> None:
+    """Print both tables of a release in two stages, and what its statement says."""
+    if as_json:
+        return print_json(release.facts())
+    tables = [_picture(files.columns(table)) for table in release.tables if table is not None]
+    details = (f"{name} from {bound} on" for name, bound in release.rule.facts()["details"].items())
+    rule = f"of each {release.rule.group}, by its released sum: {', '.join(details)}"
+    rows = {"level": f"{release.level}, of which {release.share} for the first table", "detail": rule}
+    rows |= {"written": written} if written else {}
+    screen().print(*tables, Text(release.statement["guarantee"]), facts(rows))
+
+
+def _picture(columns: dict[str, list[Any]]) -> Any:
+    rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
+    picture = grid(list(columns), rows[:_SHOWN], left=len(columns))
+    if len(rows) > _SHOWN:
+        picture.caption = f"and {len(rows) - _SHOWN} more rows"
+    return picture
+
+
+def show_published(published: DetailedSums | WithheldTable | PublishedTable, *, as_json: bool) -> None:
+    """Print a table and what its statement says."""
+    if isinstance(published, DetailedSums):
+        return show_detailed(published, as_json=as_json)
+    statement = published.said(None) if isinstance(published, WithheldTable) else dict(published.statement)
+    is_document = isinstance(published.table, dict) and not all(
+        isinstance(column, list) for column in published.table.values()
+    )
+    columns = {} if is_document else files.columns(published.table)
+    if as_json:
+        return print_json(statement | {"values": columns or published.table})
+    console = screen()
+    if columns:
+        console.print(_picture(columns))
+    words = statement.get("words")
+    shown: list[Any] = [Text(f"{words}\n")] if words else []
+    stated = stated_release(statement) if isinstance(published, WithheldTable) else published.stated
+    if stated is None:
+        return console.print(Group(*shown, Text(str(statement.get("guarantee") or ""))))
+    console.print(Group(*shown, Text(stated.guarantee), facts({fact.label: fact.value for fact in stated.first})))

@@ -1,0 +1,102 @@
+"""What `utmost release` shows and writes of a table: the promise in words, and cells with their error bars."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
+from utmost.interfaces.cli.screens.screen import DRY, number, screen, shown_facts, watched
+from utmost.interfaces.cli.screens.terminal import Column, Table, Text
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.promises.statement_kinds import TABLE_KIND
+from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.table import ReleasedOnce
+from utmost.publish.statements.stated_words import table_in_words
+from utmost.publish.statements.statement_files import Signer, publish
+from utmost.tables.files import files
+
+_SHOWN = 12
+_BAR = 24
+
+
+def _picture(table: Any, facts: Facts) -> Table:
+    """The first rows, each released number with its error bar, drawn where the terminal is wide enough."""
+    names, rows = files.head(table, _SHOWN)
+    drawn, console = _rows(names, rows, facts, _BAR // len(facts.statement["released"])), screen()
+    return drawn if drawn.least_width <= console.width else _rows(names, rows, facts, 0)
+
+
+def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: Facts, width: int) -> Table:
+    """The rows, with pictures of this width; numbers to the right, margins with their numbers."""
+    columns: list[Column] = []
+    cells: list[list[Any]] = []
+    released, public = facts.statement["released"], facts.statement["public"]
+    margin = {name: names.index(f"{name}_margin") for name in released if f"{name}_margin" in names}
+    for at, name in enumerate(names):
+        column = [row[at] for row in rows]
+        if name in margin:
+            bars = [float(row[margin[name]]) for row in rows]
+            columns.append(Column(name, right=True, wraps=False))
+            cells.append([f"{cell} ± {number(bar)}" for cell, bar in zip(column, bars, strict=True)])
+            if width:
+                columns.append(Column(wraps=False, least=width + 1))
+                cells.append(_bars(column, max(bars, default=0.0), width))
+        elif name in released or name in public:
+            columns.append(Column(name, right=all(map(_is_number, column))))
+            cells.append(list(column))
+    more = facts.statement["rows"] - len(rows)
+    return Table(columns, list(zip(*cells, strict=True)), True, f"and {more} more rows" if more > 0 else "")
+
+
+def _bars(column: Sequence[str], margin: int | float, width: int) -> list[Text]:
+    """Each number as a bar from zero, its end between the two ends of its error bar."""
+    values = [float(cell) for cell in column]
+    top = max((abs(value) for value in values), default=0.0) + float(margin)
+    scale = width / top if top else 0.0
+    return [_bar(abs(value) * scale, float(margin) * scale, width) for value in values]
+
+
+def _bar(end: float, margin: float, width: int) -> Text:
+    low, at, high = (min(width, max(0, round(x))) for x in (end - margin, end, end + margin))
+    line = Text("━" * low, style="cyan")
+    line.append("─" * (at - low), style="dim")
+    line.append("●", style="bold cyan")
+    return line.append("─" * (high - at), style="dim")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def give(release: ReleasedOnce, answer: TableAnswer, signer: Signer | None) -> None:
+    """Write the files, then print: JSON for programs; for people what is said of it, and the table as it was asked for.
+
+    Args:
+        release: what was released; without a table what would be.
+        answer, signer: where it goes, and who signs.
+    """
+    table, out, written = release.table, answer.file, None
+    if table is not None and out is not None:
+        written = publish(table, release.said, out, watched, signer)
+    if answer.as_json:
+        whole = written or release.sidecar
+        return print_json(whole if table is None or out else {"statement": whole, "table": files.columns(table)})
+    facts = _in_words(release.said(None))
+    if table is None:
+        return screen().print(shown_facts(DRY, facts, is_whole=True))
+    if out is not None:
+        return screen().print(_picture(table, facts), shown_facts("Released.", facts, out))
+    give_table(table, answer.form)
+    return screen(stderr=True).print(Text(), shown_facts("Released.", facts))
+
+
+def _in_words(statement: Mapping[str, Any]) -> Facts:
+    """What a statement says; for that of a plain table no other kind is loaded, which is half of a start."""
+    if statement["kind"] == TABLE_KIND:
+        return table_in_words(statement)
+    from utmost.publish.statements.statement_readers import stated_release
+
+    return stated_release(statement)

@@ -1,0 +1,164 @@
+"""What the screens are made of: facts in aligned rows, tables, numbers as people read them, long work."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from fractions import Fraction
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from utmost.core.exact.compilation import compilation_told
+from utmost.core.exact.long_work import Told, is_watched, long_work
+from utmost.interfaces.cli.screens.terminal import Column, Group, Screen, Table, Text
+
+if TYPE_CHECKING:
+    from utmost.publish.releases.release_facts import Facts
+
+DRY = "Nothing was drawn. This is what a release would promise."
+_LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
+
+
+def screen(*, stderr: bool = False) -> Screen:
+    """The terminal, or the pipe, as it is now."""
+    return Screen(stderr=stderr)
+
+
+def promised(headline: str, promise: str, rows: Mapping[str, str]) -> Group:
+    """A headline, a promise in words, and what belongs to it."""
+    return Group(Text(headline, style="bold"), Text(f"{promise}\n"), facts(rows))
+
+
+def shown_facts(
+    headline: str,
+    release: "Facts",
+    out: Path | None = None,
+    *,
+    is_whole: bool = False,
+    more: Mapping[str, str] | None = None,
+    written: str = "",
+) -> Group:
+    """What is said of a release: a headline, the promise, and the facts that a screen has room for.
+
+    Args:
+        out: the file that was written, its statement beside it. written: the files, where they are others.
+        is_whole: whether the whole promise is shown rather than one line of it.
+        more: facts of this screen alone.
+    """
+    files = written if out is None else f"{out} and {out}.json"
+    rows = {fact.label: fact.value for fact in release.first} | dict(more or {}) | ({"written": files} if files else {})
+    return promised(headline, release.guarantee if is_whole else release.line, rows)
+
+
+def facts(rows: Mapping[str, str]) -> Table:
+    """Names and what is said of them, one a row."""
+    return Table([Column(style="dim", wraps=False), Column()], list(rows.items()))
+
+
+def grid(titles: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left: int = 1) -> Table:
+    """A table of texts: the first ``left`` columns to the left, wrapped where they are wide, numbers to the right."""
+    columns = [Column(title, right=at >= left, wraps=at < left) for at, title in enumerate(titles)]
+    return Table(columns, list(rows), has_titles=True)
+
+
+def others(count: int, what: str) -> list[Text]:
+    """A line that says how many rows are not shown; none where all are.
+
+    >>> [line.characters for line in others(1200, "more rows")], others(-3, "more rows")
+    (['and 1,200 more rows'], [])
+    """
+    return [Text(f"and {count:,} {what}", style="dim")] if count > 0 else []
+
+
+def number(value: Any, digits: int = 6) -> str:
+    """A number as people read it: whole ones whole, others to a few digits.
+
+    >>> number(3), number(Fraction(1, 2)), number(0.36787944117)
+    ('3', '0.5', '0.367879')
+    """
+    if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
+        return str(value)
+    return f"{float(value):.{digits}g}"
+
+
+def with_exact(value: Any, exactly: str | None, digits: int = 12, longest: int = 1000) -> str:
+    """A number as people read it, and exactly where that says more in so many characters.
+
+    >>> with_exact(0.5, "1/2"), with_exact(3.0, "3"), with_exact(0.25, None)
+    ('0.5 = 1/2', '3', '0.25')
+    """
+    short = number(value, digits)
+    return short if exactly is None or exactly == short or len(exactly) > longest else f"{short} = {exactly}"
+
+
+def matrix_grid(names: Sequence[str], matrix: Any) -> Table:
+    """A channel: a row for each secret, a column for each outcome."""
+    rows = [[name, *map(entry_text, row)] for name, row in zip(names, matrix.tolist(), strict=True)]
+    return grid(["", *(f"y{y}" for y in range(matrix.shape[1]))], rows)
+
+
+def entry_text(value: Any) -> str:
+    """An entry of a matrix as people read it: a short number or fraction as it is, a longer one to six digits.
+
+    >>> entry_text(Fraction(1, 3)), entry_text("0.25"), entry_text(Fraction(10**20, 10**20 + 1))
+    ('1/3', '0.25', '1')
+    """
+    text = str(value)
+    return text if len(text) < (_LONG_FRACTION if "/" in text else _LONG_NUMBER) else f"{float(Fraction(text)):.6g}"
+
+
+def percent(value: Any) -> str:
+    """A probability in per cent.
+
+    >>> percent(0.95), percent(Fraction(999, 1000))
+    ('95 %', '99.9 %')
+    """
+    return f"{number(100 * Fraction(value))} %"
+
+
+Item = TypeVar("Item")
+
+_SILENT = 10.0  # seconds between two lines in a pipe or a log
+
+
+@contextmanager
+def told_in_logs(what: str) -> Iterator[Told]:
+    """Long work; a log is told if something is compiled: it is kept, and not waited for again."""
+    with long_work(what) as told, nullcontext() if is_watched() else _compiling_told(screen(stderr=True)):
+        yield told
+
+
+def _compiling_told(console: Screen) -> AbstractContextManager[None]:
+    line = "Compiling this search, once on this machine: some ten seconds"
+    return compilation_told(lambda: console.print(Text(line, style="dim")))
+
+
+def watched(pieces: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[int, bytes]]:
+    """The pieces of a file as they are, while it is told how many rows are written."""
+    done = 0
+    with long_work("Writing") as told:
+        for rows, text in pieces:
+            yield rows, text
+            done += rows
+            told(done, count)
+
+
+@contextmanager
+def narrowed(what: str) -> Iterator[Callable[[int, float], None]]:
+    """A function to call as ``progress(rounds, gap)``, for a log: a line each ten seconds, and none on a terminal."""
+    last, console, is_seen = [monotonic()], screen(stderr=True), is_watched()
+
+    def say(rounds: int, gap: float) -> None:
+        if not is_seen and monotonic() - last[0] >= _SILENT:
+            last[0] = monotonic()
+            console.print(Text(f"{what}: round {rounds}, relative gap {gap:.1e}"))
+
+    with told_in_logs(what):
+        yield say
+
+
+def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:
+    """The items as they are, while it is told how many came: nobody knows how many will."""
+    with told_in_logs(what) as told:
+        for count, item in enumerate(items, start=1):
+            told(note=f"{count:,}")
+            yield item

@@ -1,0 +1,312 @@
+"""Text on a terminal, in a pipe or a log: sentences, tables and charts, as wide as there is room, and no control signs.
+
+Of what libraries for terminals can do, the screens need four things: words that wrap, columns that share a width,
+a few styles, and that no text which is printed acts as a control sequence. These are here, and load nothing.
+"""
+
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby, zip_longest
+from typing import Any, TextIO
+
+from utmost.interfaces.cli.screens.control_characters import harmless
+
+_WIDTH = 80  # characters, where nobody says how many
+_FACES = {"bold": "1", "dim": "2"}
+_COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "magenta": "35", "cyan": "36"}
+_PART = 8  # characters of a word that stand on one line of a column; where they cannot, rows are shown as facts
+_BETWEEN = 3  # characters between two columns of a table with a line below its titles; others have two
+
+
+class Text:
+    """Words with a style, which wrap where the line ends; each part that is appended has a style of its own."""
+
+    __slots__ = ("characters", "styles")
+
+    def __init__(self, text: str = "", style: str = "") -> None:
+        self.characters = ""
+        self.styles: list[str] = []
+        self.append(text, style)
+
+    def append(self, text: str, style: str = "") -> "Text":
+        """Add a part, and give the whole back."""
+        shown = harmless(text).replace("\t", "    ")
+        self.characters += shown
+        self.styles += [style] * len(shown)
+        return self
+
+    def part(self, start: int, end: int) -> "Text":
+        """The characters from one place to another."""
+        part = Text()
+        part.characters, part.styles = self.characters[start:end], self.styles[start:end]
+        return part
+
+    def lines(self, width: int, *, wraps: bool = True) -> Iterator["Text"]:
+        """The text in lines of at most so many characters; without wrapping what is too long ends in an ellipsis."""
+        start = 0
+        for line in self.characters.split("\n"):
+            end = start + len(line)
+            if cells(line) <= width:
+                yield self.part(start, end)
+            elif wraps:
+                for low, high in _wrapped(line, width):
+                    yield self.part(start + low, start + high)
+            else:
+                yield self.part(start, start + _fitting(line, width - 1)).append("…")
+            start = end + 1
+
+    @property
+    def width(self) -> int:
+        """The longest line."""
+        return max(map(cells, self.characters.split("\n")))
+
+    @property
+    def word(self) -> int:
+        """The longest word."""
+        return max(map(cells, self.characters.split()), default=0)
+
+
+@cache
+def _sign_width(sign: str) -> int:
+    if unicodedata.combining(sign):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+def cells(text: str) -> int:
+    """How many characters of a terminal a text takes: those of East Asia two, accents by themselves none.
+
+    >>> cells("abc"), cells("東京"), cells("e\N{COMBINING ACUTE ACCENT}")
+    (3, 4, 1)
+    """
+    return len(text) if text.isascii() else sum(map(_sign_width, text))
+
+
+def _fitting(text: str, width: int) -> int:
+    """How many signs of a text go into a width; at least one, so that every loop over lines ends."""
+    used = 0
+    for at, sign in enumerate(text):
+        used += _sign_width(sign)
+        if used > width:
+            return max(at, 1)
+    return len(text)
+
+
+def _wrapped(line: str, width: int) -> Iterator[tuple[int, int]]:
+    """Where lines begin and end: between words, and within those that are longer than a line."""
+    start = 0
+    # Of what is left only as much is looked at as a line may hold: the time goes with the length, not with its square.
+    while (end := start + _fitting(line[start : start + 4 * width], width)) < len(line):
+        # A line may end before a space, which is then lost; a word is cut only where no space is before it.
+        space = line.rfind(" ", start, end + 1)
+        if space > start and line[start:space].strip():
+            end = space
+        yield start, start + len(line[start:end].rstrip())
+        start = end
+        while line[start : start + 1] == " ":
+            start += 1
+    if line[start:] or not start:
+        yield start, len(line)
+
+
+def _narrowed(widths: list[int], room: int, may_give: list[bool]) -> list[int]:
+    """The widths, none of those that may give above a level at which all have room; the first get what is left."""
+
+    def at(level: int) -> list[int]:
+        return [min(width, level) if may else width for width, may in zip(widths, may_give, strict=True)]
+
+    level = max(widths, default=0) if sum(widths) <= room else max(room, 1)
+    while level > 1 and sum(at(level)) > room:
+        level -= 1
+    narrow = at(level)
+    for place, width in enumerate(widths):
+        narrow[place] += narrow[place] < width and sum(narrow) < room
+    return narrow
+
+
+@dataclass(slots=True)
+class Column:
+    """A column of a table: its title, on which side it stands, whether it wraps, its style, its least width."""
+
+    title: str = ""
+    right: bool = False
+    wraps: bool = True
+    style: str = ""
+    least: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """Rows of texts in columns that share the width of the screen.
+
+    Attributes:
+        has_titles: whether titles stand above a line; else the rows stand alone, closer together. Where numbers would
+            be cut, or words torn to pieces, each cell has a line of its own, its title before it.
+        caption: a sentence below.
+    """
+
+    columns: list[Column]
+    rows: Sequence[Sequence[str | Text]]
+    has_titles: bool = False
+    caption: str = ""
+
+    @property
+    def _between(self) -> int:
+        return _BETWEEN if self.has_titles else 2
+
+    def _texts(self) -> list[list[Text]]:
+        titles = [[Text(column.title, "bold") for column in self.columns]] if self.has_titles else []
+        rows = [
+            [
+                cell if isinstance(cell, Text) else Text(cell, column.style)
+                for cell, column in zip(row, self.columns, strict=True)
+            ]
+            for row in self.rows
+        ]
+        return titles + rows
+
+    def _around(self) -> int:
+        """The characters of a line that are no column's."""
+        return self._between * (len(self.columns) - 1) + 2 * self.has_titles
+
+    @property
+    def least_width(self) -> int:
+        """As narrow as it can be without cutting a word, or a number."""
+        needed = self._needed(self._texts())
+        return sum(map(max, needed, (column.least for column in self.columns))) + self._around()
+
+    def _needed(self, texts: list[list[Text]]) -> list[int]:
+        """The width of each column that cuts no word, or, where it does not wrap, nothing."""
+        return [
+            max((text.word if column.wraps else text.width for text in column_texts), default=0)
+            for column, column_texts in zip(self.columns, zip(*texts, strict=True), strict=True)
+        ]
+
+    def _is_cut(self, texts: list[list[Text]], widths: list[int]) -> bool:
+        """Whether a number is cut, or words are in pieces that nobody reads."""
+        return any(
+            width < (min(need, _PART) if column.wraps else need)
+            for width, need, column in zip(widths, self._needed(texts), self.columns, strict=True)
+        )
+
+    def _as_facts(self, rows: list[list[Text]]) -> "Table":
+        """A fact for each cell, its title before it, for screens on which the columns have no room side by side."""
+        facts: list[Sequence[str | Text]] = []
+        for row in rows:
+            facts += [(" ".join(column.title.split()), text) for column, text in zip(self.columns, row, strict=True)]
+            facts.append(("", ""))
+        return Table([Column(style="dim"), Column()], facts[:-1])
+
+    def _widths(self, texts: list[list[Text]], width: int) -> list[int]:
+        """The widths of the columns: their own, or, where these are too many, what the widest that wrap give up."""
+        own = [max((text.width for text in column), default=0) for column in zip(*texts, strict=True)]
+        widths = [max(each, column.least) for each, column in zip(own, self.columns, strict=True)]
+        room = width - self._around()
+        widths = _narrowed(widths, room, [column.wraps for column in self.columns])
+        return _narrowed(widths, room, [True] * len(widths))
+
+    def lines(self, width: int) -> Iterator[Text]:
+        """The lines of the table, as wide as it is, and at most as wide as said."""
+        texts = self._texts()
+        widths = self._widths(texts, width)
+        if self.has_titles:
+            yield Text()
+        if self.has_titles and len(widths) > 1 and self._is_cut(texts, widths):
+            yield from Group(self._as_facts(texts[1:]), Text(self.caption, "dim")).lines(width)
+            return
+        for number, row in enumerate(texts):
+            shown = [
+                list(text.lines(each, wraps=column.wraps))
+                for text, each, column in zip(row, widths, self.columns, strict=True)
+            ]
+            if self.has_titles and number == 0:  # titles stand on their line
+                shown = [[Text()] * (max(map(len, shown)) - len(lines)) + lines for lines in shown]
+            for parts in zip_longest(*shown, fillvalue=Text()):
+                yield self._line(parts, widths)
+            if self.has_titles and number == 0:
+                yield Text(" " + "─" * (sum(widths) + self._around() - 2))
+        if self.caption:
+            yield Text(" " * self.has_titles + self.caption, "dim")
+        elif self.has_titles:
+            yield Text()
+
+    def _line(self, parts: Sequence[Text], widths: list[int]) -> Text:
+        line = Text(" " * self.has_titles)
+        for at, (part, each, column) in enumerate(zip(parts, widths, self.columns, strict=True)):
+            space = " " * max(each - cells(part.characters), 0)
+            line.append(" " * self._between if at else "").append(space if column.right else "")
+            line.characters, line.styles = line.characters + part.characters, line.styles + part.styles
+            line.append("" if column.right else space)
+        return line.part(0, len(line.characters.rstrip()))
+
+
+class Group:
+    """Texts and tables, one below the other."""
+
+    def __init__(self, *members: Any) -> None:
+        self.members = members
+
+    def lines(self, width: int) -> Iterator[Text]:
+        """Their lines."""
+        for member in self.members:
+            yield from member.lines(width)
+
+
+class Screen:
+    """The terminal, or the pipe, as it is now."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        self.file: TextIO = sys.stderr if stderr else sys.stdout
+
+    def print(self, *shown: Text | Table | Group) -> None:
+        """Show texts and tables, one below the other."""
+        text = "".join(f"{self._styled(line)}\n" for line in Group(*shown).lines(self.width))
+        if "─" in text and not _can_spell(self.file):
+            text = text.replace("─", "-").replace("━", "=")
+        self.file.write(text)
+        self.file.flush()
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether somebody looks on, or it is said so."""
+        return bool(os.environ.get("FORCE_COLOR")) or self.file.isatty()
+
+    @property
+    def width(self) -> int:
+        """How many characters fit a line: as many as COLUMNS or the terminal says, or 80."""
+        columns = os.environ.get("COLUMNS", "")
+        if columns.isdecimal() and int(columns):
+            return int(columns)
+        for stream in filter(None, (sys.__stdin__, sys.__stderr__, sys.__stdout__)):
+            try:
+                return os.get_terminal_size(stream.fileno()).columns or _WIDTH
+            except (ValueError, OSError):
+                continue
+        return _WIDTH
+
+    def _styled(self, line: Text) -> str:
+        if not self.is_terminal or os.environ.get("TERM", "").lower() in ("dumb", "unknown") or not _obeys_codes():
+            return line.characters
+        pieces, known = [], _FACES if os.environ.get("NO_COLOR") else _FACES | _COLOURS
+        for style, signs in groupby(zip(line.styles, line.characters, strict=True), key=lambda pair: pair[0]):
+            text = "".join(sign for _, sign in signs)
+            codes = ";".join(known[name] for name in style.split() if name in known)
+            pieces.append(f"\033[{codes}m{text}\033[0m" if codes else text)
+        return "".join(pieces)
+
+
+def _obeys_codes() -> bool:
+    """Whether the terminal knows styles: on Windows the newer ones, which say so."""
+    return os.name != "nt" or any(name in os.environ for name in ("WT_SESSION", "ANSICON", "TERM", "FORCE_COLOR"))
+
+
+def _can_spell(file: TextIO) -> bool:
+    try:
+        "─━".encode(getattr(file, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,268 @@
+"""Releases by a plan as the commands give them: the document and its signature, tables beside it, what people see."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import islice
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.written_levels import level_text
+from utmost.errors import OutOfRange, UtmostError
+from utmost.interfaces.cli.screens.screen import DRY, grid, number, percent, screen, shown_facts
+from utmost.interfaces.cli.screens.terminal import Group, Table, Text
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases.noised_workloads import counted_for, release_workload
+from utmost.publish.releases.sums_and_counts import SumsAndCounts
+from utmost.publish.releases.table import rehearse_table
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.workload_statements import workload_table_statement
+from utmost.publish.statements import codec
+from utmost.publish.statements.stated_words import sums_in_words
+from utmost.publish.statements.statement_files import Signer, check_repeated_document, signature_path, table_writers
+from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.publish.workloads.workload import narrowed
+from utmost.tables.axes.domain import Domain
+from utmost.tables.files import files
+from utmost.tables.files.atomic import Writer, check_absent, write_together
+
+_SHOWN = 40
+"""How many rows of tables a screen shows."""
+
+_MOST_BARS = 48
+"""Of so many tables the error bars are worked out before a release: each takes a tenth of a second or two."""
+
+
+def promised_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
+    """For each wanted table, the margin of its error bars, of the first 48; nothing is drawn, since they depend on the
+    noise's law alone.
+
+    Ranges, prefixes and single sums are no table, and have none.
+    """
+    return _wanted_bars(_blank(strategy, strategy.level or level_of(1), confidence))
+
+
+def promised_count_bars(strategy: Strategy, confidence: Fraction) -> dict[str, int | float]:
+    """`promised_bars` of the numbers of events beside the sums, where they are noised together; else nothing."""
+    return _count_bars(_blank(strategy, strategy.level or level_of(1), confidence))
+
+
+def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> WorkloadRelease:
+    """What a release would promise, with zeros in place of sums."""
+    nothing = np.zeros((), dtype=np.int64)
+    zeros = {family: np.broadcast_to(nothing, strategy.measured_shape(family)) for family in strategy.shares}
+    return WorkloadRelease(strategy, at, confidence, zeros)
+
+
+def _wanted_bars(release: WorkloadRelease | SumsAndCounts) -> dict[str, int | float]:
+    bars = {}
+    strategy = release.strategy if isinstance(release, WorkloadRelease) else release.release.strategy
+    for name, words in islice(wanted_tables(strategy).items(), _MOST_BARS):
+        whole = [word if isinstance(word, str) else word[0] for word in words]
+        bars[name] = next(iter(release.bars(whole).values()))
+    return bars
+
+
+def _count_bars(release: WorkloadRelease) -> dict[str, int | float]:
+    return _wanted_bars(SumsAndCounts(release)) if release.unit.is_shared else {}
+
+
+def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
+    """The wanted parts that are tables, each with the words that name it; the measured families where none is known."""
+    if strategy.workload is None and strategy.rows is not None:
+        return {}
+    if strategy.workload is None:
+        amounts = strategy.amount_pair
+        families = [family if amounts is None else amounts.seen(family) for family in strategy.shares]
+        names = [strategy.domain.level_names(family) for family in families if min(family, default=0) >= 0]
+        return {" ".join(words): words for words in names}
+    tables = {}
+    for part in strategy.workload.parts:
+        try:
+            tables[part.name] = read_family(strategy.domain, part.name)
+        except UtmostError:  # ranges, prefixes and single sums have bars of their own, by `utmost total`
+            continue
+    return tables
+
+
+def check_document(out: Path | None, sign: Path | None) -> None:
+    """Check, before anything is drawn, that a release by a plan can be written.
+
+    Raises:
+        OutOfRange: for another ending than .json, and for a signature without a file.
+        Unsupported: where one of the files exists.
+    """
+    if out is None and sign is not None:
+        raise OutOfRange("a release is signed in a file", came="no --out", where="--sign")
+    if out is not None:
+        if out.suffix.lower() != ".json":
+            remedy = "Give a name that ends in .json; --tables writes CSV files beside it."
+            raise OutOfRange("a release by a plan is written as .json", came=out.name, where="--out", remedy=remedy)
+        for path in (out, signature_path(out)):
+            check_absent(path)
+
+
+def table_files(strategy: Strategy, folder: Path | None) -> dict[Path, tuple[Any, ...]]:
+    """A CSV file for each wanted table in a folder, with the words that name it; a statement goes beside each."""
+    if folder is None:
+        return {}
+    if folder.exists() and not folder.is_dir():
+        raise OutOfRange("tables are written into a folder", came=folder.name, where="--tables")
+    wanted = wanted_tables(strategy)
+    return dict(zip(file_names(folder, wanted), wanted.values(), strict=True))
+
+
+def file_names(folder: Path, names: Iterable[str]) -> list[Path]:
+    """A CSV file in a folder for each table of some names, no two alike."""
+    paths: list[Path] = []
+    for name in names:
+        stem = re.sub(r"[^\w=.]+", "-", name).strip("-.") or TOTAL
+        path = folder / f"{stem}.csv"
+        while path in paths:
+            path = path.with_name(f"{path.stem}-{len(paths)}.csv")
+        paths.append(path)
+    return paths
+
+
+def release_by_plan(
+    counted: CountedTable,
+    strategy: Strategy,
+    at: Level,
+    confidence: Fraction,
+    out: Path | None,
+    signer: Signer | None,
+    tables: Path | None,
+    *,
+    as_json: bool,
+    dry_run: bool,
+) -> None:
+    """Release a counted table by a plan once and for all; or show what that would promise."""
+    beside = table_files(strategy, tables)
+    if dry_run:
+        rehearse_table(counted, counted_for(counted, strategy)[1], epsilon=at)
+        return _show_promise(_blank(strategy, at, confidence), as_json=as_json)
+    with long_work("Noising"):
+        release = release_workload(counted, strategy, epsilon=at, confidence=confidence)
+    give_workload(release, out, signer, beside, as_json=as_json)
+
+
+def give_workload(
+    release: WorkloadRelease,
+    out: Path | None,
+    signer: Signer | None,
+    tables: Mapping[Path, tuple[Any, ...]] | None = None,
+    *,
+    as_json: bool,
+    again: bool = False,
+    headline: str = "Released.",
+) -> None:
+    """Write document, signature and tables, all or none; then print.
+
+    Args:
+        tables: files, each with the words that name its table.
+        again: whether the document may be there, as the answer of a request that is made again; it is compared then.
+    """
+    writers = document_writers(release, out, signer, again=again)
+    for path, words in (tables or {}).items():
+        writers |= _table_writers(release, words, path, signer)
+    for folder in {path.parent for path in tables or {}}:
+        folder.mkdir(parents=True, exist_ok=True)
+    if writers:
+        write_together(writers)
+    if as_json or out is None:
+        print_json(release.facts())
+    if not as_json:
+        shown = _said(release, headline, ", ".join(map(str, writers)) or str(out or ""))
+        screen(stderr=out is None).print(Group(*(_tables(release) if out is not None else ()), shown))
+
+
+def document_writers(
+    release: WorkloadRelease, out: Path | None, signer: Signer | None, *, again: bool = False
+) -> dict[Path, Writer]:
+    """What writes the document of a release, and its signature, into files; nothing where it may be and is there."""
+    if out is None:
+        return {}
+    if again and out.is_file():
+        check_repeated_document(release.facts(), out)
+        return {}
+    text = codec.encoded(release.facts())
+    writers: dict[Path, Writer] = {out: lambda file: file.write(text)}
+    return writers if signer is None else writers | {signature_path(out): lambda file: file.write(signer(text))}
+
+
+def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadRelease:
+    """The same release with error bars of another confidence."""
+    return replace(release, confidence=confidence)
+
+
+def _show_promise(release: WorkloadRelease, *, as_json: bool) -> None:
+    if not as_json:
+        return screen().print(_said(release, DRY))
+    strategy, confidence = release.strategy, float(release.confidence)
+    shares = {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()}
+    report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
+    counts = {"count_error_bars": _count_bars(release)} if release.unit.is_shared else {}
+    print_json(report | {"error_bars": _wanted_bars(release)} | counts)
+
+
+def _said(release: WorkloadRelease, headline: str, written: str = "") -> Group:
+    """What is said of a release by a plan, with the error bars of the tables that were wanted."""
+    counts = {name: f" and ± {number(bar)} events" for name, bar in _count_bars(release).items()}
+    bars = _wanted_bars(release).items()
+    wanted = ", ".join(f"{_named(name)} ± {number(bar)}{counts.get(name, '')}" for name, bar in bars)
+    rows = {"error bars": f"{wanted}; each {percent(release.confidence)} sure"}
+    facts = sums_in_words(release.statement, release)
+    is_whole = not written and release.ledger_facts is None
+    return shown_facts(headline, facts, more=rows, written=written, is_whole=is_whole)
+
+
+def _tables(release: WorkloadRelease) -> Iterable[Text | Table]:
+    """The wanted tables, the smaller first, as many as a screen has rows for."""
+    domain, tables = release.domain, wanted_tables(release.strategy)
+    sizes = {name: _rows_of(domain, words) for name, words in tables.items()}
+    left, hidden = _SHOWN, 0
+    for name, words in sorted(tables.items(), key=lambda table: sizes[table[0]]):
+        left -= sizes[name]
+        if left < 0:
+            hidden += 1
+            if hidden <= _MOST_BARS:
+                yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
+            continue
+        columns, values = files.columns(release[words]), release.value_columns
+        labels = list(columns)[: -2 * len(values)]
+        rows = [[*map(str, row)] for row in zip(*(columns[label] for label in labels), strict=True)] or [[]]
+        for value, margin in values:
+            for row, estimate, bar in zip(rows, columns[value], columns[margin], strict=True):
+                row.append(f"{number(estimate)} ± {number(bar)}")
+        titles = [value for value, _ in values] if labels or len(values) > 1 else [TOTAL]
+        yield grid([*labels, *titles], rows, left=len(labels))
+
+
+def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
+    """How many rows a table has, before it is made."""
+    family, narrow = narrowed(domain, words)
+    shape = domain.group_shape(family)
+    return prod(size for axis, size in enumerate(shape) if axis not in narrow)
+
+
+def _table_writers(
+    release: WorkloadRelease, words: tuple[Any, ...], path: Path, signer: Signer | None
+) -> dict[Path, Writer]:
+    """What writes one table, and beside it the release, by which every sum of it is answered."""
+    columns = {name: np.array(column, dtype=object) for name, column in files.columns(release[words]).items()}
+    statement = partial(workload_table_statement, release, words)
+    return table_writers(columns, statement, path, signer=signer)[0]
+
+
+def _named(name: str) -> str:
+    return name or TOTAL

@@ -1,0 +1,196 @@
+"""A self-check of half a minute at most: laws, draws, a proof, a statement and a ledger, each by a second route."""
+
+import dataclasses
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+import numpy as np
+
+from utmost.core.exact.levels import level
+from utmost.core.noise.combination import Combination
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.repeated_sums import RepeatedSum
+from utmost.core.sampling.draw import sample
+from utmost.design.channels.on_counts import geometric_channel
+from utmost.design.optima.optimum import optimal_mechanism
+from utmost.design.spaces import losses, priors
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.families import counts
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.errors import BadTable, PromiseBroken, UtmostError
+from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.releases.table import release_table
+from utmost.publish.statements.statement_check import check_statement
+from utmost.tables.admissions import ADMISSIONS
+
+_DRAWS = 200_000
+_LIBRARIES = ("numpy", "cryptography", "flint", "highspy", "numba", "pyarrow", "duckdb", "matplotlib")
+_ALARM = 1e-9
+"""A sound machine fails the check of draws less than once in a thousand million times."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Checked:
+    """One check, and what came of it.
+
+    Attributes:
+        name: what was checked, and against what.
+        problem: what is wrong; empty where nothing is.
+        seconds: how long it took.
+    """
+
+    name: str
+    problem: str
+    seconds: float
+
+
+def self_check() -> list[Checked]:
+    """Every check in turn; one that fails does not stop the others."""
+    checks = []
+    for name, check in CHECKS.items():
+        begun = monotonic()
+        try:
+            check()
+            problem = ""
+        except (UtmostError, AssertionError, OSError) as error:
+            problem = str(error) or type(error).__name__
+        checks.append(Checked(name, problem, monotonic() - begun))
+    return checks
+
+
+def _require(*, holds: bool, what: str) -> None:
+    if not holds:
+        raise PromiseBroken(what, came="something else", remedy="Report it, with utmost doctor --json.")
+
+
+def check_laws() -> None:
+    """All probabilities are 1 together, and no neighbouring counts differ by more than the level; in rationals."""
+    for law in (
+        Geometric(alpha="1/2"),
+        DiscreteStaircase(alpha="1/3", sensitivity=5),
+        DiscreteStaircase(alpha="1/2", sensitivity=2),
+    ):
+        reach, wide = 60, law.sensitivity
+        masses = {k: law.pmf(k) for k in range(-reach - wide, reach + wide + 1)}
+        tails = 2 * law.ccdf(reach)
+        total = sum(masses[k] for k in range(-reach, reach + 1)) + tails
+        _require(holds=total == 1, what="the probabilities of a law must be 1 together")
+        worst = max(masses[k] / masses[k + s] for k in range(-reach, reach + 1) for s in range(-wide, wide + 1))
+        _require(holds=worst == 1 / law.alpha, what="neighbours must differ by exactly the level")
+    matrix = geometric_channel(6, alpha="1/2").matrix
+    ratios = [a / b for row, other in pairwise(matrix) for a, b in zip(row, other, strict=True)]
+    _require(holds=all(Fraction(1, 2) <= r <= 2 for r in ratios), what="a channel must keep its level in each entry")
+
+
+def check_draws() -> None:
+    """Draws from the operating system's randomness have the law that is stated: chi-square."""
+    for law in (Geometric(1), DiscreteStaircase("1/2", 5)):
+        _require(holds=chi_square_chance(law, sample(law, _DRAWS)) > _ALARM, what="draws must have the law stated")
+
+
+def chi_square_chance(law: IntegerLaw, draws: np.ndarray) -> float:
+    """At least the chance that a sample of this law is as far from it as this one, by Chernoff's bound.
+
+    Bins are single integers where 50 draws or more are expected, and the two tails.
+    """
+    reach = int(np.flatnonzero(np.asarray(law.pmf(np.arange(10_000.0))) * draws.size >= 50).max(initial=1))
+    wanted = np.asarray(law.pmf(np.arange(-reach, reach + 1.0)))
+    wanted = np.concatenate([[float(law.ccdf(float(reach)))], wanted, [float(law.ccdf(float(reach)))]]) * draws.size
+    clipped = np.clip(draws, -reach - 1, reach + 1).astype(np.int64) + reach + 1
+    seen = np.bincount(clipped, minlength=wanted.size)
+    statistic = float(((seen - wanted) ** 2 / wanted).sum())
+    free = wanted.size - 1
+    share = statistic / free
+    # Chernoff: P(X >= share * free) <= (share exp(1 - share))^(free/2) above the mean.
+    return 1.0 if share <= 1 else math.exp(free / 2 * (math.log(share) + 1 - share))
+
+
+def check_sums() -> None:
+    """The error bar of a sum of 24 noises, by a Fourier series and by a product of polynomials."""
+    combined, other = Combination([1], 1, counts=[24]).margin(), RepeatedSum(Geometric(1), 24).margin()
+    _require(holds=combined == other == 13, what="two routes to an error bar must agree")
+
+
+def check_proof() -> None:
+    """A best mechanism's certificate proves its loss again, without the solver."""
+    best = optimal_mechanism(PrivacyType(counts(5), alpha="1/2"), Consumer(priors.uniform(6), losses.absolute))
+    _require(holds=best.loss == Fraction(43, 48), what="the least loss must be 43/48")
+    _require(holds=best.certificate.verify(), what="a certificate must prove its loss")
+
+
+def check_statements() -> None:
+    """A released table is what its statement says, and a table with one other cell is not."""
+    table = {"sex": ADMISSIONS["sex"][:2], "admitted": ADMISSIONS["admitted"][:2]}
+    release = release_table(table, columns="admitted", public="sex", sensitivity=1, cells=1, epsilon=1)
+    check_statement(release.sidecar, release.table)
+    changed = {**release.table, "admitted": [int(cell) + 1 for cell in release.table["admitted"]]}
+    try:
+        check_statement(release.sidecar, changed)
+    except BadTable:
+        return
+    _require(holds=False, what="a changed table must be found")
+
+
+def check_ledger() -> None:
+    """A ledger is made, relaxed, viewed and verified; it repeats what it said, and costs the largest level."""
+    table = {"sex": ADMISSIONS["sex"], "admitted": ADMISSIONS["admitted"]}
+    with TemporaryDirectory(prefix="utmost-check-") as folder:
+        place = Path(folder) / "releases.db"
+        with Ledger.open(place, create=True) as ledger:
+            ledger.publish("check", table, columns="admitted", drop="sex", sensitivity=1, cells=1, epsilon="1/4")
+            sharper = ledger.relax("check", table, epsilon=1)
+            ledger.view("check", epsilon="1/2")
+        with Ledger.open(place) as ledger:
+            again = ledger.view("check", epsilon=1)
+            same = list(again["admitted"]) == list(sharper["admitted"])
+            _require(holds=same, what="a ledger must repeat what it said")
+            _require(holds=ledger.spent("check") == level(1), what="answers together must cost the largest level")
+            verification = ledger.verify()
+            _require(holds=verification.responses == 3, what="a ledger must hold its three answers")
+
+
+_SOLVING = f"""
+from contextlib import suppress
+from importlib import import_module
+for name in {_LIBRARIES}:
+    with suppress(ImportError):
+        import_module(name)
+from utmost.laws.programs import LinearProgram, solve
+from utmost.laws.programs.highs import solve_whole
+program = LinearProgram.of_triplets([2, 2.5], [0, 0], [0, 1], [2, 3], lower=[7], upper=[float("inf")])
+solve(program), solve_whole(program)
+"""
+
+
+def check_silence() -> None:
+    """Libraries that are loaded, a solver that is made and one that solves print nothing among a program's answers."""
+    done = subprocess.run([sys.executable, "-P", "-c", _SOLVING], stdin=subprocess.DEVNULL, capture_output=True)
+    _require(holds=done.returncode == 0, what="a process of its own must solve a program")
+    if done.stdout:
+        raise PromiseBroken(
+            "libraries must print nothing on standard output while they are loaded, make a solver and solve",
+            came=repr(done.stdout.splitlines()[0].decode("utf-8", "replace")[:70]),
+            remedy="What commands and the service answer is kept apart from it; what your own programs print is not. "
+            "Take another version of the library that says so.",
+        )
+
+
+CHECKS: dict[str, Callable[[], None]] = {
+    "laws, by enumeration in rationals": check_laws,
+    f"{_DRAWS:,} draws of each of two laws, by chi-square": check_draws,
+    "an error bar, by two routes": check_sums,
+    "a best mechanism, by its certificate": check_proof,
+    "a statement and a changed table": check_statements,
+    "a ledger: published, relaxed, viewed, reopened, verified": check_ledger,
+    "a silent solver: nothing on standard output but answers": check_silence,
+}
+"""What is checked, in the order of the stream."""

@@ -1,0 +1,125 @@
+"""What is promised of answers drawn from a mechanism, in words, and the check of a statement that says so."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.design.spaces.space import Space
+from utmost.errors import BadTable
+from utmost.interfaces.documents.space_names import distances_words, space_facts, stated_space
+from utmost.publish.promises.statement_kinds import ANSWERS_FORMAT, ANSWERS_KIND
+from utmost.publish.statements import codec
+from utmost.publish.statements.statement_check import (
+    does_not_follow,
+    names_of,
+    promise_that_holds,
+    stated_field,
+    stated_rows,
+)
+
+EACH_ROW = "each row, as one person"
+"""Whose the answers of a table are."""
+
+BY_DESIGN = "primal and dual prove the design"
+BY_ROWS = "computed from all rows: the least level that it keeps"
+ROUNDED = "; rounded, and its privacy checked again"
+HOW_CHECKED = (BY_DESIGN, BY_DESIGN + ROUNDED, BY_ROWS)
+"""How the level of a mechanism can have been checked: no statement says anything else of it."""
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+_OF_A_TABLE = ("public", "rows", "column", "of")
+_FIELDS = {
+    *("kind", "format", "utmost", "guarantee", "epsilon", "epsilon_rounded_up", "alpha", "space", "mechanism"),
+    *(*_OF_A_TABLE, "repeated", "table", "name", "dataset", "data_version", "together"),
+}
+
+AGAIN = (
+    "Each further answer about the same person adds up: k answers cost k times epsilon. So answer once, keep the "
+    "answer, and repeat it."
+)
+
+KEPT = (
+    "The ledger keeps the answer: whoever asks about the same person under this name and version gets it again, at no "
+    "further cost. Answers under other names and versions add up."
+)
+
+
+def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str:
+    """The promise of one answer, and what more of them cost; or that a ledger repeats it.
+
+    Args:
+        epsilon: the level for one unit of distance, as its text.
+        unit: in which distances are.
+        by_ledger: whether a ledger keeps the answer.
+    """
+    measured = "" if unit is None else f" in {unit}"
+    return (
+        f"Whatever anyone concludes from one answer, the chance of concluding it would have been at most "
+        f"e^(epsilon d) times larger or smaller if the secret had been any other at distance d{measured} "
+        f"(epsilon = {epsilon}). {KEPT if by_ledger else AGAIN}"
+    )
+
+
+def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space, str | None]:
+    """Check that a statement of answers follows from itself: level, sentence and space.
+
+    That the mechanism keeps the level is proved by the design whose digest it names, which is another file.
+
+    Returns:
+        Its level, its space, and how the distances of places are known.
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others.
+        Unsupported: for a format that is not known.
+    """
+    codec.check_header(statement, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
+    for name in statement:
+        if name not in _FIELDS:
+            raise does_not_follow(str(name))
+    at, epsilon = stated_level(statement), stated_field(statement, "epsilon", str)
+    _check_table(statement)
+    with promise_that_holds(), codec.fields("a statement of answers", "space"):
+        space = stated_space(statement["space"])
+        if codec.differing({"space": statement["space"]}, {"space": space_facts(space)}):
+            raise does_not_follow("space")
+    # A level that is exact says so in its fields; one that is not is the least decimal above it, and has no more.
+    if "alpha" in statement or "epsilon_rounded_up" in statement:
+        for name, fact in level_facts(at).items():
+            if codec.differing({name: statement.get(name)}, {name: fact}):
+                raise does_not_follow(name)
+    sentences = [answers_guarantee(epsilon, space.unit, by_ledger=by_ledger) for by_ledger in (False, True)]
+    if statement.get("guarantee") not in sentences:
+        raise does_not_follow("guarantee")
+    stated_mechanism(statement)
+    return at, space, distances_words(space)
+
+
+def stated_mechanism(statement: Mapping[str, Any]) -> dict[str, str]:
+    """What is said of the mechanism that answers were drawn from: the SHA-256 of its file, and how it was checked."""
+    mechanism: dict[str, str] = stated_field(statement, "mechanism", dict)
+    if set(mechanism) != {"sha256", "checked"} or not all(isinstance(fact, str) for fact in mechanism.values()):
+        raise BadTable("answers must name their mechanism", came="none", where="mechanism")
+    if not _DIGEST.fullmatch(mechanism["sha256"]):
+        raise BadTable("a mechanism is named by 64 hexadecimal digits", came="others", where="mechanism")
+    if mechanism["checked"] not in HOW_CHECKED:
+        required = f"how a mechanism was checked must be one of: {' | '.join(HOW_CHECKED)}"
+        raise BadTable(required, came="another sentence", where="mechanism")
+    return mechanism
+
+
+def _check_table(statement: Mapping[str, Any]) -> None:
+    """Check what is said of the answers' table, or of those that a ledger keeps, as far as it can be without them."""
+    stated_field(statement, "utmost", str)
+    if "repeated" in statement and stated_field(statement, "repeated", int) < 0:
+        raise does_not_follow("repeated")
+    for name in ("name", "together"):
+        if name in statement and not stated_field(statement, name, str):
+            raise does_not_follow(name)
+    if any(name in statement for name in _OF_A_TABLE):
+        names_of(statement, "public")
+        if stated_field(statement, "repeated", int) > stated_rows(statement):
+            raise does_not_follow("repeated")
+        if not stated_field(statement, "column", str) or statement.get("of") != EACH_ROW:
+            raise does_not_follow("of")

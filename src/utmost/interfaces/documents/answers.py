@@ -1,0 +1,307 @@
+"""Answers drawn from a saved mechanism, for one secret or a column of them, and the statement of what they tell."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.written_levels import level_facts
+from utmost.core.sampling.random_bits import SystemRandomness
+from utmost.design.channels.channel import Channel
+from utmost.design.channels.channel_draws import drawing_of
+from utmost.design.optima.optimum import Optimum
+from utmost.design.spaces.space import Space
+from utmost.design.types.smallest_level import smallest_epsilon
+from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
+from utmost.interfaces.documents.answer_words import BY_DESIGN, BY_ROWS, EACH_ROW, answers_guarantee
+from utmost.interfaces.documents.saved_designs import read_design
+from utmost.interfaces.documents.space_names import secret_names, space_facts
+from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.promises.statement_kinds import ANSWERS_FORMAT, ANSWERS_KIND
+from utmost.publish.statements import codec
+from utmost.publish.statements.statement_files import sidecar_path
+from utmost.tables.cells.columns import check_distinct
+from utmost.tables.files import files
+from utmost.tables.files.saving import SavedTable
+from utmost.tables.frames.adapters import no_column
+
+Keeper = Callable[[Mapping[str, str | None]], tuple[dict[str, str], int]]
+"""From persons and their secrets to their answers, and how many of them were kept before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedMechanism:
+    """A mechanism from a file whose level has been checked.
+
+    Attributes:
+        mechanism: what is drawn from.
+        space: the secrets and their distances.
+        answers: what each outcome is called.
+        facts: its level, as a statement has it.
+        checked: how the level was checked.
+        digest: the SHA-256 of the file.
+    """
+
+    mechanism: Optimum | Channel
+    space: Space
+    answers: tuple[str, ...]
+    facts: dict[str, Any]
+    checked: str
+    digest: str
+
+    def draw(self, secrets: Sequence[str]) -> list[str]:
+        """An answer for each secret, see `rows`."""
+        numbers = drawing_of(self.mechanism).numbers(np.array(self.rows(secrets), np.intp), SystemRandomness(), None)
+        return [self.answers[y] for y in numbers.tolist()]
+
+    def rows(self, secrets: Sequence[str]) -> list[int]:
+        """The number of each secret, which is given by its name, or by its number where no name is a number.
+
+        Raises:
+            OutOfRange: naming the row of a secret that there is none of, and not what stands in it.
+        """
+        places = _places(secret_names(self.space))
+        rows = []
+        for at, text in enumerate(secrets):
+            row = places.get(text.strip(), places.get(_plain(text)))
+            if row is None:
+                raise OutOfRange(
+                    f"a secret must be one of the {self.space.size} names, or a number in 0..{self.space.size - 1}",
+                    came=f"another, in row {at + 1}" if len(secrets) > 1 else "another",
+                )
+            rows.append(row)
+        return rows
+
+    def keep(self, ledger: Ledger, persons: Mapping[str, str | None], **under: Any) -> tuple[dict[str, str], int]:
+        """One answer for each person, kept in a ledger; and how many of them were there before.
+
+        Args:
+            ledger: where answers are kept.
+            persons: person to secret, see `rows`; None for a person who has an answer.
+            under: name, dataset, version and independent, as `Ledger.respond` takes them.
+        """
+        texts = [text for text in persons.values() if text is not None]
+        names, rows = drawing_of(self.mechanism).names, iter(self.rows(texts))
+        called = range(self.space.size) if names is None else names  # where names are numbers, a number is a name
+        secrets = {person: None if text is None else called[next(rows)] for person, text in persons.items()}
+        space = self.space if isinstance(self.mechanism, Channel) else None
+        before = ledger.answered(under["name"], persons, version=under.get("version"))
+        answers = ledger.respond(mechanism=self.mechanism, secrets=secrets, space=space, **under)
+        return {person: str(answer) for person, answer in answers.items()}, len(before)
+
+    def statement(self, *, by_ledger: bool = False, **about: Any) -> dict[str, Any]:
+        """What the answers promise, as plain data."""
+        return {
+            **codec.header(ANSWERS_KIND, ANSWERS_FORMAT),
+            "guarantee": self.guarantee(by_ledger=by_ledger),
+            **self.facts,
+            "space": space_facts(self.space),
+            "mechanism": {"sha256": self.digest, "checked": self.checked},
+            **about,
+        }
+
+    def guarantee(self, *, by_ledger: bool = False) -> str:
+        """The promise of one answer, and what more of them cost; or that a ledger repeats it.
+
+        Args:
+            by_ledger: whether a ledger keeps the answer.
+        """
+        return answers_guarantee(self.facts["epsilon"], self.space.unit, by_ledger=by_ledger)
+
+
+def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
+    """The mechanism in a file: of a design, whose certificate is checked again, or a channel, whose level is computed.
+
+    Args:
+        path: what `utmost design --out` wrote, or a channel as `channel_files.read` reads it.
+        space: the secrets of a channel, which says nothing of distances; a design names its own.
+
+    Raises:
+        PromiseBroken: for a design that does not prove what it states, and for a channel that keeps no level.
+        OutOfRange: for a channel without a space, or with one of another size.
+        Unsupported: for a channel of floats, which keeps no level exactly.
+    """
+    digest = sha256(path.read_bytes()).hexdigest()
+    mechanism = read_design(path)
+    if isinstance(mechanism, Optimum):
+        if space is not None:
+            raise OutOfRange("a design names its own space", came="another", where="--space")
+        return _of_design(mechanism, digest)
+    if space is None:
+        raise OutOfRange("a channel says nothing of distances: name its space", came="none", where="--space")
+    if mechanism.shape[0] != space.size:
+        raise OutOfRange(f"the space must have {mechanism.shape[0]} secrets", came=space.size, where="--space")
+    return _of_channel(mechanism, space, digest)
+
+
+def _of_design(design: Optimum, digest: str) -> SavedMechanism:
+    certificate = design.certificate
+    space, actions = certificate.ptype.space, certificate.consumer.actions
+    names = secret_names(space) if actions == space.size else list(map(str, range(actions)))
+    facts = level_facts(certificate.ptype.level)
+    return SavedMechanism(design, space, tuple(names), facts, BY_DESIGN, digest)
+
+
+def _of_channel(channel: Channel, space: Space, digest: str) -> SavedMechanism:
+    if not channel.is_exact:
+        raise Unsupported(
+            "a channel that is drawn from must have rows that sum to exactly 1",
+            came="rounded decimals",
+            remedy="Write fractions, or make the channel exactly private with utmost.optima.repair.",
+        )
+    epsilon = smallest_epsilon(channel, space)
+    if epsilon.value == float("inf"):
+        raise PromiseBroken("a mechanism must keep some level", came="an outcome that rules a secret out")
+    facts = {"epsilon": str(epsilon.value)} if epsilon.level is None else level_facts(epsilon.level)
+    names = channel.outcomes if channel.outcomes is not None else range(channel.shape[1])
+    if channel.secrets is not None:
+        space = Space(space.metric, [str(name) for name in channel.secrets])
+    return SavedMechanism(channel, space, tuple(map(str, names)), facts, BY_ROWS, digest)
+
+
+def _places(names: list[str]) -> dict[str, int]:
+    """Each way to write a secret, and its number: its name, and its number where no name is a number."""
+    plain = list(map(_plain, names))
+    places = {text: at for at, text in enumerate(plain) if plain.count(text) == 1}
+    if not any(text.lstrip("+-").isdigit() for text in plain):
+        places |= {str(at): at for at in range(len(names))}
+    return places | {name.strip(): at for at, name in enumerate(names)}
+
+
+def _plain(name: str) -> str:
+    """A point without its brackets and blanks, so that "(2, 3)" and "2,3" are one; any other name as it is."""
+    text = name.strip()
+    return text.strip("()").replace(" ", "") if text.strip("()+-., 0123456789") == "" else text
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the columns of a table are treated: the secrets answered, others public or dropped.
+
+    Attributes:
+        column: the secrets.
+        public: the columns to publish as they are.
+        drop: the columns to leave out.
+        id_column: a public column that tells persons apart, each in one row.
+        kept: earlier answers by the same mechanism, which are repeated for the persons that they are about.
+    """
+
+    column: str
+    public: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    id_column: str | None = None
+    kept: Path | None = None
+
+    @property
+    def answer(self) -> str:
+        """The column of the answers."""
+        return f"{self.column}_answer"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AnsweredTable(SavedTable):
+    """A table with an answer in the place of each secret, and what was promised about it.
+
+    Attributes:
+        table: columns, without the secrets.
+        facts: the statement without the digest of the table.
+    """
+
+    _shown = ("rows",)
+
+    table: dict[str, list[Any]]
+    facts: dict[str, Any]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.facts["rows"])
+
+    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
+        """The statement, with the digest of the table as it is published."""
+        return self.facts | ({} if digest is None else {"table": dict(digest)})
+
+
+def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Keeper | None = None) -> AnsweredTable:
+    """The table of a file with an answer in the place of each secret, and its statement.
+
+    Args:
+        saved: what is drawn from.
+        path: of the table.
+        request: how its columns are treated.
+        keeper: answers for persons, where a ledger keeps the answers; then ``request`` names the column of persons.
+
+    Raises:
+        OutOfRange: where the secrets are declared public, and for a column that is declared twice or not at all.
+        BadTable: for a column that is not there, a name that the answers need, and a person in two rows.
+        PromiseBroken: for kept answers of another mechanism.
+    """
+    table = files.columns(files.read(path))
+    _check_declared(request, list(table))
+    secrets = [str(text) for text in table[request.column]]
+    if request.id_column is None:
+        drawn, repeated = saved.draw(secrets), 0
+    else:
+        ids = table[request.id_column]
+        check_distinct(ids, request.id_column, lambda row: f"row {row + 1}")
+        if keeper is not None:
+            answers, repeated = keeper(dict(zip(map(str, ids), secrets, strict=True)))
+            drawn = list(answers.values())
+        else:
+            drawn, repeated = _drawn(saved, request, ids, secrets)
+    columns = {
+        request.answer if name == request.column else name: drawn if name == request.column else cells
+        for name, cells in table.items()
+        if name not in request.drop
+    }
+    about = {"public": list(request.public), "rows": len(drawn), "repeated": repeated}
+    by_ledger = keeper is not None
+    return AnsweredTable(columns, saved.statement(by_ledger=by_ledger, column=request.answer, **about, of=EACH_ROW))
+
+
+def _drawn(saved: SavedMechanism, request: Asked, ids: list[Any], secrets: list[str]) -> tuple[list[str], int]:
+    """Answers for all rows, those of the kept file first; and how many came from there."""
+    known = {} if request.kept is None else _kept_answers(saved, request.kept, str(request.id_column), request.answer)
+    fresh = iter(saved.draw([text for person, text in zip(ids, secrets, strict=True) if person not in known]))
+    drawn = [known[person] if person in known else next(fresh) for person in ids]
+    return drawn, sum(person in known for person in ids)
+
+
+def _check_declared(request: Asked, names: list[str]) -> None:
+    for name in (request.column, *request.public, *request.drop):
+        if name not in names:
+            raise no_column(name, names)
+    if request.column in request.public:
+        raise OutOfRange(
+            "the secrets are what is protected: they cannot be public", came=request.column, where="--public"
+        )
+    both = sorted(set(request.public) & {*request.drop})
+    left = both or [name for name in names if name not in {request.column, *request.public, *request.drop}]
+    if left:
+        raise OutOfRange("every other column must be public or dropped, and not both", came=", ".join(left))
+    if request.answer in request.public:
+        raise BadTable(f"the answers stand in the column {request.answer!r}", came="a column of that name")
+    if request.id_column is not None and request.id_column not in request.public:
+        raise OutOfRange("what tells persons apart must be public, so that answers can be found again", where="--id")
+    if request.kept is not None and request.id_column is None:
+        raise OutOfRange("kept answers are found by the column that tells persons apart", came="none", where="--id")
+
+
+def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
+    """The answers of a file that `utmost respond --out` wrote, by person; what its statement says of it must hold."""
+    statement = codec.read_json(sidecar_path(path), "a statement must")
+    codec.check_header(statement, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
+    with codec.fields("a statement of answers", str(path)):
+        mechanism, digest = statement["mechanism"]["sha256"], statement["table"]["sha256"]
+    if mechanism != saved.digest:
+        raise PromiseBroken("kept answers must come from the same mechanism", came="another", where=str(path))
+    if digest != sha256(path.read_bytes()).hexdigest():
+        raise BadTable("kept answers must be those that were written", came="others", where=str(path))
+    table = files.columns(files.read(path))
+    for name in (person, answer):
+        if name not in table:
+            raise no_column(name, list(table))
+    return dict(zip(table[person], table[answer], strict=True))

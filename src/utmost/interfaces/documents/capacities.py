@@ -1,0 +1,157 @@
+"""The capacities of a privacy type as a document, which anyone can read back and check again.
+
+How they were found (``method``) is taken from the file: nothing shows it, so that a check does not say it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.arrays import Array, objects
+from utmost.core.exact.numbers import exact, exact_integer
+from utmost.design.capacities.capacity_evidence import (
+    METHODS,
+    CapacityCertificate,
+    PairMultipliers,
+    ProductDual,
+    TypeCapacity,
+    UniformDual,
+)
+from utmost.design.capacities.implicit_mechanisms import (
+    EnvelopeMechanism,
+    ImplicitMechanism,
+    LatticeMechanism,
+    ProductMechanism,
+    SimilarityMechanism,
+    UniformMechanism,
+    factors,
+)
+from utmost.design.channels.channel import Channel
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.errors import BadTable
+from utmost.interfaces.documents.space_names import stated_type, type_facts
+from utmost.publish.statements.codec import Form, plain
+
+KIND = "utmost capacity"
+
+
+def _facts(capacities: Sequence[TypeCapacity]) -> dict[str, Any]:
+    return {
+        **type_facts(capacities[0].certificate.ptype),
+        "capacities": [_capacity(capacity) for capacity in capacities],
+    }
+
+
+def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
+    ptype = stated_type(facts)
+    capacities = [_read_capacity(ptype, capacity_facts) for capacity_facts in facts["capacities"]]
+    if len({capacity.certificate.kind for capacity in capacities}) != len(capacities) or not capacities:
+        raise BadTable("a file must hold each capacity once", came=f"{len(capacities)} of them")
+    return capacities
+
+
+CAPACITIES = Form(KIND, 1, "a file of capacities", _facts, _capacities, frozenset({"value", "lower"}))
+document, read = CAPACITIES.document, CAPACITIES.read
+
+
+def _capacity(capacity: TypeCapacity) -> dict[str, Any]:
+    certificate, multipliers = capacity.certificate, capacity.certificate.multipliers
+    return {
+        "capacity": certificate.kind,
+        "value": plain(certificate.upper),
+        "lower": plain(certificate.lower),
+        "method": capacity.method,
+        "theorem": certificate.theorem,
+        "mechanism": _mechanism(certificate.mechanism),
+        "dual": _dual(certificate.dual),
+        "multipliers": None
+        if multipliers is None
+        else {name: plain(getattr(multipliers, name)) for name in ("x", "y", "j", "values")},
+    }
+
+
+def _read_capacity(ptype: PrivacyType, facts: Mapping[str, Any]) -> TypeCapacity:
+    if facts["method"] not in METHODS:
+        raise BadTable(f"a capacity must be found by one of {', '.join(METHODS)}", came="another", where="method")
+    if facts["capacity"] not in ("multiplicative", "additive"):
+        raise BadTable("a capacity must be multiplicative or additive", came=facts["capacity"])
+    certificate = CapacityCertificate(
+        ptype,
+        facts["capacity"],
+        _read_mechanism(ptype, facts["mechanism"]),
+        _read_dual(facts["dual"]),
+        None if facts["multipliers"] is None else _read_multipliers(ptype, facts["multipliers"]),
+    )
+    return TypeCapacity.of(certificate, facts["method"])
+
+
+def _mechanism(mechanism: Channel | ImplicitMechanism) -> dict[str, Any]:
+    match mechanism:
+        case SimilarityMechanism():
+            similarity = {"sign": mechanism.sign, "has_rest": mechanism.has_rest}
+            return {"form": "similarity", **similarity, "weights": plain(mechanism.weights)}
+        case UniformMechanism():
+            return {"form": "uniform", "sign": mechanism.sign}
+        case ProductMechanism():
+            return {"form": "product", "parts": [_mechanism(part) for part in mechanism.parts]}
+        case LatticeMechanism():
+            return {"form": "lattice"}
+        case EnvelopeMechanism():
+            return {"form": "envelope", "heights": plain(mechanism.heights)}
+    return {"form": "matrix", "rows": plain(mechanism.matrix)}
+
+
+def _read_mechanism(ptype: PrivacyType, facts: dict[str, Any]) -> Any:
+    match facts["form"]:
+        case "similarity" | "uniform" if facts["sign"] not in (1, -1):
+            raise BadTable("the sign of a similarity must be 1 or -1", came=facts["sign"])
+        case "similarity":
+            return SimilarityMechanism(
+                ptype, _fractions(facts["weights"]), exact_integer(facts["sign"]), bool(facts["has_rest"])
+            )
+        case "uniform":
+            return UniformMechanism(ptype, exact_integer(facts["sign"]))
+        case "lattice":
+            return LatticeMechanism(ptype)
+        case "envelope":
+            return EnvelopeMechanism(ptype, np.array(facts["heights"], dtype=np.float64))
+        case "product":
+            parts = zip(factors(ptype) or (), facts["parts"], strict=True)
+            return ProductMechanism(tuple(_read_mechanism(part, written) for part, written in parts))
+        case "matrix":
+            return Channel([list(row) for row in facts["rows"]])
+    raise BadTable("a mechanism must have a form that is known", came=facts["form"])
+
+
+def _dual(dual: Any) -> dict[str, Any]:
+    match dual:
+        case UniformDual():
+            return {"form": "uniform"}
+        case ProductDual(parts):
+            return {"form": "product", "parts": [_dual(part) for part in parts]}
+    return {"form": "vector", "values": plain(dual)}
+
+
+def _read_dual(facts: dict[str, Any]) -> Any:
+    match facts["form"]:
+        case "uniform":
+            return UniformDual()
+        case "product":
+            return ProductDual(tuple(_read_dual(part) for part in facts["parts"]))
+        case "vector":
+            return _fractions(facts["values"])
+    raise BadTable("a dual must have a form that is known", came=facts["form"])
+
+
+def _read_multipliers(ptype: PrivacyType, facts: dict[str, Any]) -> PairMultipliers:
+    places = [np.array(facts[name], dtype=np.int64) for name in ("x", "y", "j")]
+    values = _fractions(facts["values"])
+    if any(place.shape != values.shape or (place < 0).any() or (place >= ptype.space.size).any() for place in places):
+        raise BadTable("multipliers must stand at pairs of secrets and a column")
+    x, y, j = places
+    return PairMultipliers(x, y, j, values)
+
+
+def _fractions(texts: list[Any]) -> Array:
+    return objects(map(exact, texts))

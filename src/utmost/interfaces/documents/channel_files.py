@@ -1,0 +1,264 @@
+"""Channels from files, and two of them compared."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from utmost.design.channels.channel import Channel
+from utmost.design.channels.on_counts import geometric_channel
+from utmost.design.geometry.refining import refines
+from utmost.design.optima.reading import expected_loss
+from utmost.design.spaces.consumer import Consumer
+from utmost.errors import BadTable, NotAChannel, OutOfRange
+from utmost.interfaces.documents import designs
+from utmost.interfaces.documents.reports import exact_text
+from utmost.publish.statements import codec
+from utmost.publish.statements.codec import Form, plain, read_json
+from utmost.tables.files import files
+from utmost.tables.files.small_tables import number_in, small_table
+
+KIND = "utmost channel"
+ENDINGS = (".csv", ".tsv", ".txt", ".json")
+
+# Decimals in a file may have been rounded: a row that misses 1 by no more makes the channel float64.
+_ROUNDED = Fraction(1, 10**9)
+# What stands above a column of row labels.
+_CORNERS = ("", "secret", "secrets")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """A matrix as text: what each row is called in messages, and the names in the file, if any."""
+
+    rows: list[list[Any]]
+    places: list[str]
+    secrets: list[str] | None
+    outcomes: list[str] | None
+
+
+def read(path: Path) -> Channel:
+    """The channel in a file: rows are secrets, columns outcomes, every cell a rational or a decimal ("1/3", "0.25").
+
+    In a CSV file the first row may name the outcomes and the first column the secrets. The first row holds names when
+    its first cell is empty or "secret", or when none of its cells is a number. The first column holds labels when the
+    cell above it is empty or "secret", when the row of names is one cell short, or when some cell of it is no number.
+
+    A JSON file holds a list of rows, or an object with the rows as "matrix" and, if wanted, the names as "secrets" and
+    "outcomes"; or, with a "kind", what `write` wrote, or a design of `utmost design --out`: its mechanism is taken.
+
+    The channel is exact when every row sums to exactly 1. Where a row misses 1 by at most 10^-9, as rounded decimals
+    do, it is the float64 channel of the nearest numbers.
+
+    Raises:
+        OutOfRange: for another ending of the name.
+        BadTable: for a cell that is no number, naming line and column, and for rows of different lengths.
+        NotAChannel: for a negative cell and for a row that sums to something else, naming it.
+    """
+    if path.suffix.lower() not in ENDINGS:
+        raise OutOfRange(f"a channel file must end in {', '.join(ENDINGS)}", came=path.name)
+    return _read_json(path) if path.suffix.lower() == ".json" else _channel(_csv_cells(path), path)
+
+
+def write(channel: Channel, file: BinaryIO, path: Path) -> None:
+    """Write a channel into an open file that will have this name: CSV with both names, or JSON; exact as text."""
+    if path.suffix.lower() == ".json":
+        codec.write(document(channel), file)
+    elif path.suffix.lower() in ENDINGS:
+        written = document(channel)
+        rows = [[name, *map(str, row)] for name, row in zip(written["secrets"], written["matrix"], strict=True)]
+        files.write_rows(["secret", *written["outcomes"]], rows, file, path)
+    else:
+        raise OutOfRange(f"a channel file must end in {', '.join(ENDINGS)}", came=path.name)
+
+
+def document(channel: Channel) -> dict[str, Any]:
+    """A channel as plain data: exact numbers as text, floats as they are.
+
+    >>> document(Channel([["1/3", "2/3"]]))["matrix"]
+    [['1/3', '2/3']]
+    """
+    return CHANNEL.document(channel)
+
+
+def _facts(channel: Channel) -> dict[str, Any]:
+    n, m = channel.shape
+    names = {"secrets": _texts(channel.secrets, n), "outcomes": _texts(channel.outcomes, m)}
+    return {**names, "matrix": plain(channel.matrix)}
+
+
+def channel_of(written: Mapping[str, Any]) -> Channel:
+    """The channel of a `document`."""
+    return Channel(written["matrix"], written["secrets"], written["outcomes"])
+
+
+CHANNEL = Form(KIND, 1, "a channel", _facts, channel_of)
+
+
+def _texts(names: Sequence[object] | None, size: int) -> list[str]:
+    return [str(name) for name in (range(size) if names is None else names)]
+
+
+def _csv_cells(path: Path) -> _Cells:
+    table = small_table(path)
+    records = table.rows
+    if not records:
+        raise BadTable("a channel file must hold numbers", came="none", where=str(path))
+    head = records[0][1]
+    named = head[0].lower() in _CORNERS or not any(map(table.is_number, head))
+    body = records[1:] if named else records
+    if not body:
+        raise BadTable("a channel file must have a row for each secret", came="a row of names only", where=str(path))
+    width = len(body[0][1])
+    labelled = (
+        (named and (head[0].lower() in _CORNERS or len(head) == width - 1))
+        or any(not table.is_number(record[0]) for _, record in body)
+    ) and width > 1
+    for line, record in body:
+        if len(record) != width:
+            came = f"{len(record)} after rows of {width}"
+            raise BadTable("every row must have as many cells", came=came, where=f"{path}, line {line}")
+    outcomes = (head[-(width - labelled) :] if len(head) in (width, width - labelled) else head) if named else None
+    rows = [
+        [table.number(cell, line, k + 1 + labelled) for k, cell in enumerate(record[labelled:])]
+        for line, record in body
+    ]
+    secrets = [record[0] for _, record in body] if labelled else None
+    return _Cells(rows, [f"{path}, line {line}" for line, _ in body], secrets, outcomes)
+
+
+def _read_json(path: Path) -> Channel:
+    document = read_json(path, "a channel must")
+    if isinstance(document, dict) and "kind" in document:
+        return _mechanism(path) if document["kind"] == designs.KIND else CHANNEL.of(document, str(path))
+    document = read_json(path, "a channel must", parse_float=str)
+    rows = document.get("matrix") if isinstance(document, dict) else document
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
+        raise BadTable('a channel must be a list of rows, or an object with one as "matrix"', where=str(path))
+    for x, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            came = f"{len(row)} after rows of {len(rows[0])}"
+            raise BadTable("every row must have as many cells", came=came, where=f"{path}, row {x}")
+    cells = [
+        [number_in(cell, f"{path}, row {x}, column {y}") for y, cell in enumerate(row)] for x, row in enumerate(rows)
+    ]
+    names = [document.get(key) if isinstance(document, dict) else None for key in ("secrets", "outcomes")]
+    return _channel(_Cells(cells, [f"{path}, row {x}" for x in range(len(rows))], *names), path)
+
+
+def _mechanism(path: Path) -> Channel:
+    """The mechanism of a design: the geometric one followed by its remap, or its own matrix."""
+    certificate = designs.read(path)
+    if certificate.matrix is not None:
+        return Channel(certificate.matrix)
+    assert certificate.remap is not None, "a design has a remap or a matrix"
+    ptype = certificate.ptype
+    return geometric_channel(ptype.space.size, ptype.level) @ certificate.remap
+
+
+def _channel(cells: _Cells, path: Path) -> Channel:
+    _check_names(cells, path)
+    rounded = False
+    for place, row in zip(cells.places, cells.rows, strict=True):
+        for p in row:
+            if p < 0:
+                raise NotAChannel("a probability must not be negative", came="one that is", where=place)
+        off = abs(sum(row) - 1)
+        if off > _ROUNDED:
+            remedy = "Rows are secrets and columns outcomes; write thirds as 1/3."
+            raise NotAChannel(
+                "every row must sum to 1", came="more" if sum(row) > 1 else "less", where=place, remedy=remedy
+            )
+        rounded = rounded or off > 0
+    matrix = [[float(p) for p in row] for row in cells.rows] if rounded else cells.rows
+    return Channel(matrix, cells.secrets, cells.outcomes)
+
+
+def _check_names(cells: _Cells, path: Path) -> None:
+    """Names must be there for every row (column), and distinct."""
+    sizes = {"secrets": len(cells.rows), "outcomes": len(cells.rows[0])}
+    for what, names in (("secrets", cells.secrets), ("outcomes", cells.outcomes)):
+        if names is None:
+            continue
+        if not isinstance(names, list) or len(names) != sizes[what]:
+            came = len(names) if isinstance(names, list) else type(names).__name__
+            raise BadTable(f"{sizes[what]} {what} need as many names", came=came, where=str(path))
+        for at, name in enumerate(names):
+            if name in names[:at]:
+                raise BadTable(
+                    f"names of {what} must be distinct", came=f"numbers {names.index(name)} and {at}", where=str(path)
+                )
+
+
+ORDERS = ("refinement", "max-case", "privacy")
+RELATIONS = {
+    (True, True): "equal",
+    (True, False): "the first is above",
+    (False, True): "the second is above",
+    (False, False): "incomparable",
+}
+
+
+def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
+    """Which of two channels is above the other in an order: is the second the first one made safer, and conversely?
+
+    Args:
+        first, second: channels on the same secrets.
+        order: one of `ORDERS`.
+    """
+    if order not in ORDERS:
+        raise OutOfRange(f"the order must be one of {', '.join(ORDERS)}", came=order, where="--order")
+    by_order = {"refinement": _by_refinement, "max-case": _by_worst_case, "privacy": _by_privacy}[order]
+    down, up = by_order(first, second), by_order(second, first)
+    return {
+        **codec.header("utmost comparison", 1),
+        "order": order,
+        "exact": first.is_exact and second.is_exact,
+        "relation": RELATIONS[down["holds"], up["holds"]],
+        "second_below_first": down,
+        "first_below_second": up,
+    }
+
+
+def _by_refinement(B: Channel, A: Channel) -> dict[str, Any]:
+    verdict = refines(better=B, worse=A)
+    if verdict.remap is not None:
+        return {"holds": True, "verified": verdict.verify(), "remap": document(verdict.remap)}
+    assert verdict.consumer is not None, "a verdict has one of the two proofs"
+    return {"holds": False, "verified": verdict.verify(), "consumer": _consumer(verdict.consumer, B, A)}
+
+
+def _consumer(consumer: Consumer, B: Channel, A: Channel) -> dict[str, Any]:
+    """A consumer who prefers A to B, and what it loses with each."""
+    above, below = expected_loss(B, consumer), expected_loss(A, consumer)
+    return {
+        "prior": plain(consumer.prior),
+        "loss": plain(consumer.loss),
+        "expected_loss_above": float(above),
+        "expected_loss_below": float(below),
+        "expected_loss_above_exact": exact_text(above),
+        "expected_loss_below_exact": exact_text(below),
+    }
+
+
+def _by_worst_case(B: Channel, A: Channel) -> dict[str, Any]:
+    verdict = refines(better=B, worse=A, order="max-case")
+    if verdict.weights is not None:
+        return {"holds": True, "verified": verdict.verify(), "weights": plain(verdict.weights)}
+    assert verdict.separator is not None, "a verdict has one of the two proofs"
+    return {
+        "holds": False,
+        "verified": verdict.verify(),
+        "outcome": verdict.outcome,
+        "separator": plain(verdict.separator),
+    }
+
+
+def _by_privacy(B: Channel, A: Channel) -> dict[str, Any]:
+    verdict = refines(better=B, worse=A, order="privacy")
+    if verdict.pair is None:
+        return {"holds": True, "verified": verdict.verify()}
+    x, z = verdict.pair
+    ratios = {"ratio_above": plain(verdict.loose[x, z]), "ratio_below": plain(verdict.strict[x, z])}
+    return {"holds": False, "verified": verdict.verify(), "pair": [x, z], **ratios}

@@ -1,0 +1,220 @@
+"""Consumers from files and options, and a column of released counts read for one."""
+
+from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array, as_array, to_floats
+from utmost.core.exact.levels import Level
+from utmost.design.spaces import losses, priors
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.families import LineMetric
+from utmost.design.spaces.geography import Places
+from utmost.design.spaces.losses import Loss, loss_named
+from utmost.design.spaces.priors import prior_named
+from utmost.design.spaces.space import Space
+from utmost.errors import BadTable, NotALoss, NotAPrior, OutOfRange
+from utmost.interfaces.documents.cost_files import is_file
+from utmost.tables.cells.columns import SMALLER_UNIT, integer_column
+from utmost.tables.files.small_tables import number_in, number_rows, small_table
+from utmost.tables.frames import adapters
+
+if TYPE_CHECKING:
+    from utmost.design.optima.reading import Reading
+
+WEIGHTS = "weights:"
+COLUMN = "column:"
+
+# Decimals in a file may have been rounded: a prior that misses 1 by no more is taken as float64.
+_ROUNDED = Fraction(1, 10**9)
+# Beyond so many secrets the digits of an exact named prior take longer than all the rest.
+_MOST_EXACT = 400
+
+
+def consumer_of(prior: str, loss: str, space: Space, level: Level) -> Consumer:
+    """The consumer of a space with this prior and this loss, each a name or a file.
+
+    Raises:
+        OutOfRange: for a name that is none.
+        NotAPrior, NotALoss, BadTable: for a file that is no prior or no loss of this space.
+    """
+    belief, rule = _prior(prior, space, level), _loss(loss, space)
+    try:
+        return Consumer(belief, rule)
+    except NotALoss as error:
+        where = loss if is_file(loss) else None
+        raise NotALoss(error.required, where=where, remedy=error.remedy) from None
+
+
+def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | None = None) -> Array:
+    """The prior in a file, for so many secrets, or for as many as it names.
+
+    The file has one column of probabilities, or two: the number of the secret, or its label where there are labels, and
+    its probability (or weight); secrets that are not named have probability 0. With "weights:" before its name its
+    numbers are divided by their sum.
+
+    Raises:
+        NotAPrior: for another number of secrets, negative numbers, and a sum other than 1.
+        BadTable: for a file that is no table of numbers.
+    """
+    path = Path(text.removeprefix(WEIGHTS))
+    named = None if labels is None else _by_label(path, labels)
+    rows = number_rows(path) if named is None else named
+    try:
+        weights = as_array(_by_secret(rows, size) if len(rows[0]) == 2 else _in_order(rows, size))
+        return priors.from_counts(weights) if text.startswith(WEIGHTS) else _checked(weights)
+    except NotAPrior as error:
+        raise NotAPrior(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
+
+
+def loss_of(text: str, space: Space) -> Loss | Array:
+    """The loss that a name or a file gives; a name but "distance" regards the secrets' numbers 0, 1, ..."""
+    if is_file(text):
+        return as_array(number_rows(Path(text)), "loss", ndim=2)
+    return losses.distance(space) if text.strip().lower() == "distance" else loss_named(text)
+
+
+def _prior(text: str, space: Space, level: Level) -> Array:
+    if text.startswith(COLUMN):
+        return _column_prior(text.removeprefix(COLUMN), space)
+    if is_file(text):
+        return prior_file(text, space.size, space.names)
+    exactly = level.is_rational and space.size <= _MOST_EXACT
+    if not isinstance(space.metric, LineMetric) and text.strip().lower() != "uniform":
+        raise OutOfRange("a prior by name must be uniform on a space other than counts", came=text)
+    return prior_named(text, space.size, exactly)
+
+
+def _loss(text: str, space: Space) -> Loss | Array:
+    rule = loss_of(text, space)
+    named = not is_file(text) and text.strip().lower() != "distance"
+    if named and not isinstance(space.metric, LineMetric) and rule not in (losses.binary, losses.nib):
+        raise OutOfRange("a loss by name must be binary, nib or distance on a space other than counts", came=text)
+    return rule
+
+
+def _column_prior(name: str, space: Space) -> Array:
+    """The prior in proportion to a column of the file that places came in."""
+    if not isinstance(space, Places):
+        raise OutOfRange("a column of weights needs a file of places", came=name, where="--prior")
+    values = space.column(name)
+    return priors.from_counts(
+        [number_in(v, f"column {name!r}, place {space.labels[k]!r}") for k, v in enumerate(values)]
+    )
+
+
+def _by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction]] | None:
+    """The rows of a file that names secrets by their labels, with the labels' numbers; None for another file."""
+    number = {str(label): k for k, label in enumerate(labels)}
+    table = small_table(path)
+    rows = table.rows
+    if not rows or any(len(row) != 2 for _, row in rows) or rows[-1][1][0] not in number:
+        return None
+    if rows[0][1][0] not in number and not table.is_number(rows[0][1][1]):
+        rows = rows[1:]
+    for line, (label, _) in rows:
+        if label not in number:
+            raise NotAPrior("every row must begin with the label of a secret", came=label, where=f"{path}, line {line}")
+    return [[Fraction(number[label]), table.number(weight, line, 2)] for line, (label, weight) in rows]
+
+
+def _in_order(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:
+    if len(rows[0]) != 1:
+        raise NotAPrior("a prior file must have one column, or two (secret, probability)", came=f"{len(rows[0])}")
+    if size not in (None, len(rows)):
+        raise NotAPrior(f"the prior must have {size} probabilities, one for each secret", came=len(rows))
+    return [row[0] for row in rows]
+
+
+def _by_secret(rows: list[list[Fraction]], size: int | None) -> list[Fraction]:
+    count = int(max(row[0] for row in rows)) + 1 if size is None else size
+    weights: dict[Fraction, Fraction] = {}
+    for at, (secret, weight) in enumerate(rows):
+        if secret.denominator != 1 or not 0 <= secret < count:
+            raise NotAPrior(
+                f"the first column must name secrets in 0..{count - 1}", came="another", where=f"row {at + 1}"
+            )
+        if secret in weights:
+            raise NotAPrior("each secret must be named once", came="one twice", where=f"row {at + 1}")
+        weights[secret] = weight
+    return [weights.get(Fraction(secret), Fraction(0)) for secret in range(count)]
+
+
+def _checked(probabilities: Array) -> Array:
+    total = probabilities.sum()
+    off = abs(total - 1)
+    try:
+        return priors.prior(to_floats(probabilities) if 0 < off <= _ROUNDED else probabilities)
+    except NotAPrior as error:
+        remedy = f"For numbers that are not normalised write {WEIGHTS}FILE." if off else error.remedy
+        came = f"a sum {'above' if total > 1 else 'below'} 1" if off else None
+        raise NotAPrior(error.required, came=came, remedy=remedy) from None
+
+
+ADDED = ("answer", "low", "high", "expected_loss")
+
+Read = Callable[[int, int], "Reading"]
+"""From a response and the largest count n to what it says."""
+
+Nearest = Callable[[int, int], int]
+"""From a response and the largest count n to the nearest response that says the same."""
+
+
+def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Nearest, *, clamped: bool) -> Any:
+    """The table with the best answer, the posterior interval and the expected loss behind a column of responses.
+
+    Args:
+        table: of any kind that a release takes.
+        column: integers.
+        n: the largest count, or the column that has it for each row.
+        read: asked once for each response and n that say something different.
+        nearest: which those are.
+        clamped: refuse responses outside 0..n.
+
+    Raises:
+        BadTable: for a column that is missing, a name that is taken, and a cell that is no integer in its range.
+    """
+    adapter = adapters.adapter_of(table)
+    names = adapter.names(table)
+    for name in (column, *([n] if isinstance(n, str) else [])):
+        if name not in names:
+            raise adapters.no_column(name, names)
+    for name in ADDED:
+        if name in names:
+            raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy="Rename it.")
+
+    def place(row: int) -> str:
+        return adapter.place(table, row)
+
+    responses = integer_column(adapter.column(table, column), column, place, not_whole=SMALLER_UNIT).tolist()
+    largest = (
+        integer_column(adapter.column(table, n), n, place, not_whole=SMALLER_UNIT).tolist()
+        if isinstance(n, str)
+        else [n] * len(responses)
+    )
+    for row, (z, top) in enumerate(zip(responses, largest, strict=True)):
+        if top < 0 or (clamped and not 0 <= z <= top):
+            raise BadTable(
+                f"a clamped response must lie in 0..{top}", came="another", where=f"{place(row)}, column {column!r}"
+            )
+    rows = list(map(_row_reader(read, nearest), responses, largest))
+    laid = {name: _column([row[at] for row in rows]) for at, name in enumerate(ADDED)}
+    return adapter.with_columns(table, laid, dict.fromkeys(ADDED, column))
+
+
+def _row_reader(read: Read, nearest: Nearest) -> Callable[[int, int], tuple[int, int, int, float]]:
+    @cache
+    def row(response: int, n: int) -> tuple[int, int, int, float]:
+        remapped = read(response, n)
+        return remapped.action, *remapped.interval, float(remapped.loss)
+
+    return lambda response, n: row(nearest(response, n), n)
+
+
+def _column(cells: list[Any]) -> NDArray[Any]:
+    return np.array(cells)

@@ -1,0 +1,178 @@
+"""Measures of leakage by name, and what a channel leaks by one of them as plain data."""
+
+from collections.abc import Sequence
+from itertools import compress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.arrays import Array, as_array
+from utmost.design.capacities.capacity_of import capacity
+from utmost.design.channels.channel import Channel
+from utmost.design.leakage.entropies import GuessingEntropy, guessing_entropy, shannon_entropy
+from utmost.design.leakage.hypers import hyper, joint
+from utmost.design.leakage.measures import (
+    Measure,
+    PaidMeasure,
+    bayes_risk,
+    bayes_vulnerability,
+    g_vulnerability,
+    l_uncertainty,
+    property_vulnerability,
+)
+from utmost.design.spaces.losses import loss_named
+from utmost.design.spaces.priors import prior_named
+from utmost.design.spaces.space import Space
+from utmost.design.types.smallest_level import smallest_epsilon
+from utmost.errors import NotALoss, OutOfRange, Unsupported
+from utmost.interfaces.documents.consumer_files import prior_file
+from utmost.interfaces.documents.cost_files import is_file
+from utmost.interfaces.documents.reports import exact_text
+from utmost.tables.files.small_tables import number_rows
+
+MEASURES: dict[str, Measure] = {
+    "bayes": bayes_vulnerability,
+    "bayes-risk": bayes_risk,
+    "shannon": shannon_entropy,
+    "guessing": guessing_entropy,
+}
+"""Measures that need nothing but their name."""
+
+_PROPERTY = "property:"
+
+SAYS = {
+    "Bayes vulnerability": "the chance to guess the secret in one try",
+    "Bayes risk": "the chance to fail to guess the secret in one try",
+    "Shannon entropy": "bits of uncertainty; its additive leakage is the mutual information",
+    "guessing entropy": "the guesses needed, one after another",
+    "property guess": "the chance to guess the property in one try",
+    "g-vulnerability": "the most that one action can be expected to gain",
+    "l-uncertainty": "the least that one action can be expected to lose",
+}
+"""What each measure is, in a few words."""
+
+
+def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
+    """The one measure that is asked for: by name, by a file of gains, or by a loss; Bayes vulnerability by default.
+
+    Raises:
+        OutOfRange: for two of them, and for a name that is none.
+        NotALoss, BadTable: for a file that is no gain or loss.
+
+    >>> measure_of("property:0,0,1", None, None).name
+    'property guess'
+    """
+    options = [option for option, text in (("--measure", name), ("--gain", gain), ("--loss", loss)) if text is not None]
+    if len(options) > 1:
+        raise OutOfRange("one of --measure, --gain and --loss can be given", came=" and ".join(options))
+    if gain is not None:
+        return _from_file(g_vulnerability, gain)
+    if loss is not None:
+        return _from_file(l_uncertainty, loss) if is_file(loss) else l_uncertainty(loss_named(loss))
+    text = (name or "bayes").strip()
+    if text.lower().startswith(_PROPERTY):
+        return property_vulnerability([value.strip() for value in text[len(_PROPERTY) :].split(",")])
+    if text.lower() not in MEASURES:
+        known = f"{', '.join(MEASURES)} or {_PROPERTY}A,B,... with a value for each secret"
+        raise OutOfRange(f"a measure must be one of {known}", came=text)
+    return MEASURES[text.lower()]
+
+
+def prior_of(text: str, secrets: int) -> Array:
+    """A prior on so many secrets, from a file or by name."""
+    return prior_file(text, secrets) if is_file(text) else prior_named(text, secrets)
+
+
+def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | None = None) -> dict[str, Any]:
+    """All that a channel leaks by one measure, as plain data: every number as a float and, where it is exact, as text.
+
+    Args:
+        C: (n, m).
+        prior: (n,).
+        measure: any measure of the leakage room.
+        space: the secrets, to state the smallest epsilon that the channel keeps along it.
+    """
+    leaked = hyper(C, prior)
+    report = {
+        "secrets": C.shape[0],
+        "outcomes": C.shape[1],
+        "posteriors": leaked.shape[1],
+        "exact": C.is_exact,
+        "measure": measure.name,
+        "is_vulnerability": measure.rises,
+        "prior": _number(measure.prior(prior)),
+        "posterior": _number(measure.posterior(C, prior)),
+        "multiplicative_leakage": _multiplicative(C, prior, measure),
+        "additive_leakage": _number(measure.additive_leakage(C, prior)),
+        "multiplicative_capacity": _number(capacity(C).value),
+        "additive_capacity": _number(capacity(C, kind="additive").value),
+        "hyper": [
+            {"weight": _number(w), "posterior": [_number(p) for p in column]}
+            for w, column in zip(leaked.weights, leaked.posteriors.T, strict=True)
+        ],
+        "strategy": _strategy(C, prior, measure),
+    }
+    return report if space is None else report | {"smallest_epsilon": _kept(C, space)}
+
+
+def _from_file(make: Any, text: str) -> Measure:
+    try:
+        measure: Measure = make(as_array(number_rows(Path(text))))
+    except NotALoss as error:
+        raise NotALoss(error.required, where=text, remedy=error.remedy) from None
+    return measure
+
+
+def _multiplicative(C: Channel, prior: Array, measure: Measure) -> dict[str, Any] | None:
+    """None for a gain with negative entries, which has no factor."""
+    try:
+        return _number(measure.multiplicative_leakage(C, prior))
+    except NotALoss:
+        return None
+
+
+def _strategy(C: Channel, prior: Array, measure: Measure) -> list[dict[str, Any]] | None:
+    """What to do at each outcome that can come, in their order; None for a measure that no strategy attains."""
+    try:
+        chosen = measure.strategy(C, prior)
+    except Unsupported:
+        return None
+    outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes
+    can_come = (joint(C, prior).sum(axis=0) > 0).tolist()
+    if isinstance(measure, GuessingEntropy):
+        names = list(range(C.shape[0]) if C.secrets is None else C.secrets)
+        orders = np.asarray(chosen).T.tolist()
+        listed = compress(zip(outcomes, orders, strict=True), can_come)
+        return [{"outcome": str(y), "order": [str(names[x]) for x in order]} for y, order in listed]
+    ties, actions = set(chosen.ties), chosen.actions.tolist()
+    named = _action_names(measure, C, chosen.size)
+    return [
+        {"outcome": str(y), "action": str(named[action]), "tie": k in ties}
+        for k, (y, action) in compress(enumerate(zip(outcomes, actions, strict=True)), can_come)
+    ]
+
+
+def _action_names(measure: Measure, C: Channel, actions: int) -> Sequence[object]:
+    """The measure's own names; the secrets' names where an action is to name a secret; else numbers."""
+    own = measure.actions if isinstance(measure, PaidMeasure) else None
+    if own is not None:
+        return own
+    return C.secrets if C.secrets is not None and actions == C.shape[0] else range(actions)
+
+
+def _kept(C: Channel, space: Space) -> dict[str, Any]:
+    """The smallest epsilon along a space, with the pair of secrets and the outcome that need it."""
+    epsilon = smallest_epsilon(C, space)
+    pair = None if epsilon.pair is None else [str(space.labels[x]) for x in epsilon.pair]
+    outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes
+    outcome = None if epsilon.outcome is None else str(outcomes[epsilon.outcome])
+    level = None if epsilon.level is None else str(epsilon.level)
+    value = epsilon.value if epsilon.value != float("inf") else None
+    return {"value": value, "level": level, "pair": pair, "outcome": outcome}
+
+
+def _number(value: Any) -> dict[str, Any]:
+    """A number as a float, and as text where it is exact; infinity, which JSON lacks, as text alone."""
+    infinite = value == float("inf")
+    return {"value": None if infinite else float(value), "exact": "infinity" if infinite else exact_text(value)}

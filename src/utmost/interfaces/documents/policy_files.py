@@ -1,0 +1,71 @@
+"""Policies from files: which secrets must not be told from which, and the consumers of these secrets."""
+
+from pathlib import Path
+
+import numpy as np
+
+from utmost.core.exact.levels import Level
+from utmost.design.spaces import losses
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.losses import loss_named
+from utmost.design.spaces.policies import Policy
+from utmost.design.spaces.space import Space
+from utmost.errors import BadTable, NotAMetric, OutOfRange
+from utmost.interfaces.documents.consumer_files import consumer_of
+from utmost.interfaces.documents.cost_files import is_file
+from utmost.tables.files.small_tables import small_table
+
+_ENDS, _HEADERS = (1, 2, 3), ("from", "source", "secret")
+
+
+def policy_file(path: Path, *, directed: bool = False) -> Policy:
+    """The policy in a file: in each row two secrets that are to be hidden from each other, and perhaps how far apart.
+
+    Length 1 where none is given; 0 for secrets that nothing may tell apart. A row with one name alone lists a secret
+    that is hidden from none. A first row that begins with from, source or secret is a header.
+
+    Args:
+        directed: an edge x, y bounds how much likelier an outcome may be at x than at y, and not the reverse.
+
+    Raises:
+        BadTable: for a row of another length, an empty name, a file without secrets, and one that hides nothing.
+        NotAMetric: for a length that is no number from 0 on.
+    """
+    edges, secrets = [], dict[str, None]()
+    table = small_table(path)
+    for at, (line, record) in enumerate(table.rows):
+        row = list(record)
+        while len(row) > 1 and not row[-1]:
+            row.pop()
+        if at == 0 and row[0].lower() in _HEADERS:
+            continue
+        if len(row) not in _ENDS or not all(row):
+            came = f"{len(row)} cells, or an empty one"
+            where = f"{path}, line {line}"
+            raise BadTable("a row must be one secret, or two and perhaps a length", came=came, where=where)
+        secrets |= dict.fromkeys(row[:2])
+        if len(row) > 1:
+            edges.append((*row[:2], *map(table.spelled, row[2:])))
+    if not secrets:
+        raise BadTable("the file must hold secrets", came="none", where=str(path))
+    try:
+        policy = Policy.of_edges(edges, list(secrets), directed=directed)
+    except NotAMetric as error:
+        raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
+    if policy.is_public:
+        remedy = "Write two secrets in a row to hide them from each other; --separator says what stands between them."
+        came = f"{policy.size} secrets, each of them alone"
+        raise BadTable("a policy must hide a secret from another", came=came, where=str(path), remedy=remedy)
+    return policy
+
+
+def policy_consumer(prior: str, loss: str, policy: Policy, level: Level) -> Consumer:
+    """The consumer of a policy's secrets: uniform or a file of probabilities; binary, nib or a file of losses.
+
+    Raises:
+        OutOfRange: for another name: the secrets of a policy are in no order, and at no finite distance perhaps.
+    """
+    if not is_file(loss) and loss_named(loss) not in (losses.binary, losses.nib):
+        raise OutOfRange("a loss by name must be binary or nib along a policy", came=loss, where="--loss")
+    apart = np.ones((policy.size, policy.size), dtype=np.int64) - np.eye(policy.size, dtype=np.int64)
+    return consumer_of(prior, loss, Space(apart, list(policy.labels)), level)

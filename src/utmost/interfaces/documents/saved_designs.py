@@ -1,0 +1,116 @@
+"""Designs and channels as files: what ``Optimum.save`` and ``Channel.save`` write, and `read_design` reads back."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from utmost.core.exact.kinds import checked, possible_path
+from utmost.design.channels.channel import Channel
+from utmost.design.optima.optimum import Optimum
+from utmost.design.spaces import losses
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.losses import loss_named
+from utmost.design.spaces.space import Space
+from utmost.errors import OutOfRange, PromiseBroken
+from utmost.interfaces.documents import channel_files, designs
+from utmost.publish.statements import codec
+from utmost.tables.files import files
+from utmost.tables.files.atomic import Writer, write_together
+
+
+def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bool = False) -> None:
+    """Write a design or a channel, whole or not at all: ``Optimum.save`` and ``Channel.save``.
+
+    Args:
+        mechanism: what is written.
+        path: .json for the whole, .csv for the matrix alone (a channel also as .tsv).
+        overwrite: whether a file of this name gives way.
+
+    Raises:
+        OutOfRange: for another ending.
+        Unsupported: where the file exists, and for a design with constraints, which no document is about.
+    """
+    path = Path(path)
+    write_together({path: design_writer(mechanism, path)}, overwrite=overwrite)
+
+
+def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = None) -> Writer:
+    """What writes a mechanism into an open file of this name; all that can be refused is refused here.
+
+    Args:
+        mechanism, path: as for `save_design`.
+        loss: what the loss of a design is called; found out if left out.
+    """
+    ending = path.suffix.lower()
+    if isinstance(mechanism, Channel):
+        if ending not in channel_files.ENDINGS:
+            raise OutOfRange(f"a channel file must end in {', '.join(channel_files.ENDINGS)}", came=path.name)
+        return lambda file: channel_files.write(mechanism, file, path)
+    if ending == ".json":
+        consumer, space = mechanism.certificate.consumer, mechanism.certificate.ptype.space
+        written = designs.document(mechanism, loss_name(consumer, space) if loss is None else loss)
+        return lambda file: codec.write(written, file)
+    if ending not in files.TEXT:
+        raise OutOfRange("a design is written as .json, its mechanism as .csv", came=path.name, where="--out")
+    channel = mechanism.channel
+    return lambda file: channel_files.write(channel, file, path)
+
+
+def loss_name(consumer: Consumer, space: Space) -> str | None:
+    """What a document calls a loss; None for one that has no name and is written as a matrix.
+
+    >>> from utmost.spaces import counts
+
+    >>> from utmost.design.spaces import priors
+    >>> loss_name(Consumer(priors.uniform(3), losses.asymmetric(1, 3)), counts(2))
+    'asymmetric:1,3'
+    """
+    rule = consumer.rule
+    if rule is None:
+        return None
+    kind, _, numbers = rule.name.rstrip(")").partition("(")
+    if kind == "distance":
+        own = Consumer(consumer.prior, losses.distance(space), consumer.actions)
+        return kind if np.array_equal(own.loss, consumer.loss) else None
+    name = f"{kind}:{numbers.replace(' ', '')}" if numbers else kind
+    with suppress(OutOfRange):
+        return name if loss_named(name).name == rule.name else None
+    return None
+
+
+@checked
+def read_design(path: Path | str) -> Optimum | Channel:
+    """The design or the channel in a file; of a design everything is computed again that it states.
+
+    Args:
+        path: what `Optimum.save`, `Channel.save` or ``utmost design --out`` wrote, or any channel as .csv or .json:
+            rows are secrets, columns outcomes, each cell a rational or a decimal.
+
+    Returns:
+        An `Optimum` for a design with its certificate, else a `Channel`.
+
+    Raises:
+        BadTable, NotAChannel: for what is neither, naming line and column, or the field.
+        PromiseBroken: for a design that does not prove what it states.
+        Unsupported: for a format of a later version.
+
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "coin.json"
+    >>> Channel([["2/3", "1/3"], ["1/3", "2/3"]], outcomes=["yes", "no"]).save(path)
+    >>> str(read_design(path).matrix[0, 0]), read_design(path).outcomes
+    ('2/3', ('yes', 'no'))
+    """
+    path = Path(possible_path(path, "path"))
+    if path.suffix.lower() == ".json" and is_design(path):
+        certificate = designs.read(path)
+        if not certificate.verify():
+            raise PromiseBroken("a design must prove what it states", where=str(path))
+        return Optimum(certificate, designs.method_of(certificate))
+    return channel_files.read(path)
+
+
+def is_design(path: Path) -> bool:
+    """Whether a JSON file says that it is a design."""
+    facts = codec.read_json(path, "a mechanism must")
+    return isinstance(facts, dict) and facts.get("kind") == designs.KIND

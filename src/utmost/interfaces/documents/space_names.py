@@ -1,0 +1,320 @@
+"""Spaces as text: ``grid:4x4``, ``discrete:3``, ``line:6``, or a file; and as plain data in JSON.
+
+========================  =============================================================================
+``line:6``                6 secrets in a row, each at distance 1 from the next
+``counts:5``              the counts 0..5: the same space as ``line:6``
+``discrete:3``            3 secrets, all equally far apart
+``cycle:7``               7 secrets around a circle
+``hamming:4``             all strings of 4 bits
+``grid:4x4``              the points of a lattice, Euclidean
+``manhattan:4x4``         the same points, Manhattan
+``places:towns.csv``      labelled places: columns name, latitude, longitude; others as ``places:towns.csv:town,y,x``
+``graph:roads.csv``       the nodes of a graph: a row for each edge, two ends and, if wanted, its length
+``distances:table.csv``   any metric: a row and a column of distances for each secret
+``graph:roads.csv:min``   either of them with the unit of its distances
+========================  =============================================================================
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from utmost.core.exact.numbers import exact, natural
+from utmost.core.exact.surds import Surd
+from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.design.spaces.distance_units import is_unit, unit_named
+from utmost.design.spaces.families import (
+    DiscreteMetric,
+    EuclideanGridMetric,
+    HammingMetric,
+    LineMetric,
+    ManhattanGridMetric,
+    counts,
+    cycle,
+    discrete,
+    grid,
+    hamming,
+)
+from utmost.design.spaces.geography import Geography, Places, check_geography, measured, places
+from utmost.design.spaces.graphs import graph
+from utmost.design.spaces.space import Space, TableMetric
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange
+from utmost.tables.files.small_tables import SmallTable, number_rows, small_table
+
+_FILES = (".csv", ".tsv", ".txt")
+
+
+def space_named(text: str) -> Space:
+    """The space that a text such as ``grid:4x4`` names; the name of a file alone is a graph's.
+
+    Raises:
+        OutOfRange: for a name that is none, and sizes that are none.
+        NotAMetric, BadTable: for a file that holds no graph or no metric.
+
+    >>> space_named("line:6").size, space_named("grid:2x3").labels[-1]
+    (6, (1, 2))
+    """
+    kind, separator, rest = text.strip().partition(":")
+    if not separator and Path(text).suffix.lower() in _FILES:
+        kind, rest = "graph", text.strip()
+    read = READERS.get(kind.lower())
+    if read is None or not rest:
+        raise OutOfRange(
+            "a space is written as its kind and its size, such as grid:4x4", came=text, remedy=f"Kinds: {_kinds()}."
+        )
+    return read(rest)
+
+
+def one_space(options: Mapping[str, str | None]) -> tuple[str, Space]:
+    """The one space that options ask for, as text and as a space.
+
+    Args:
+        options: what came with each option; the option ``space`` takes the whole text, every other is a kind.
+
+    >>> one_space({"line": None, "discrete": "3"})[0]
+    'discrete:3'
+    """
+    chosen = [(kind, text) for kind, text in options.items() if text is not None]
+    if len(chosen) != 1:
+        came = " and ".join(f"--{kind}" for kind, _ in chosen) or "none"
+        names = [f"--{kind}" for kind in options]
+        raise OutOfRange(f"exactly one of {', '.join(names[:-1])} and {names[-1]} must be given", came=came)
+    ((kind, text),) = chosen
+    spelled = text if kind == "space" else f"{kind}:{text}"
+    return spelled, space_named(spelled)
+
+
+def secret_names(space: Space) -> list[str]:
+    """The names of the secrets as text, all different.
+
+    >>> secret_names(grid(1, 2))
+    ['(0, 0)', '(0, 1)']
+    """
+    names = [str(label) for label in space.labels]
+    if len(set(names)) != len(names):
+        raise BadTable("secrets must have different names as text", came=", ".join(names))
+    return names
+
+
+def space_facts(space: Space) -> dict[str, Any]:
+    """A space as plain data for JSON, from which `stated_space` makes it again; exact distances stand as text.
+
+    >>> space_facts(discrete(3))
+    {'kind': 'discrete', 'sizes': [3]}
+    """
+    match space.metric if space.names is None else TableMetric.trusted(space.metric.length_table()):
+        case LineMetric(n):
+            return {"kind": "counts", "sizes": [n]}
+        case DiscreteMetric(k):
+            return {"kind": "discrete", "sizes": [k]}
+        case HammingMetric(bits):
+            return {"kind": "hamming", "sizes": [bits]}
+        case EuclideanGridMetric(rows, cols):
+            return {"kind": "grid", "sizes": [rows, cols]}
+        case ManhattanGridMetric(rows, cols):
+            return {"kind": "manhattan", "sizes": [rows, cols]}
+    distances = [[_plain(d) for d in row] for row in space.metric.length_table().tolist()]
+    labels = [label if isinstance(label, int | str) else str(label) for label in space.labels]
+    if isinstance(space, Places):
+        return {"kind": "places", **_geography_facts(space.geography), "distances": distances, "labels": labels}
+    return {"kind": "distances", "distances": distances, "labels": labels}
+
+
+def _geography_facts(where: Geography) -> dict[str, Any]:
+    """Where places are, but for their table; the reference system by its name."""
+    positions = None if where.positions is None else [[str(north), str(east)] for north, east in where.positions]
+    return {
+        "unit": where.unit,
+        "metric": where.way,
+        "rounded": str(where.rounded),
+        "in_degrees": where.in_degrees,
+        "crs": None if where.crs is None else str(where.crs),
+        "metres": str(where.metres),
+        "positions": positions,
+    }
+
+
+def _stated_places(facts: Mapping[str, Any]) -> Places:
+    """The places that `space_facts` wrote; distances are measured again, but along roads, which no file shows."""
+    labels, positions = tuple(facts["labels"]), facts["positions"]
+    if positions is not None and [len(pair) for pair in positions] != [2] * len(labels):
+        raise BadTable("every place must have a position", came=f"{len(positions)}", where="space")
+    exactly = None if positions is None else tuple((exact(north), exact(east)) for north, east in positions)
+    rounded, metres = exact(facts["rounded"]), exact(facts["metres"])
+    where = Geography(facts["unit"], facts["metric"], exactly, facts["in_degrees"], None, facts["crs"], rounded, metres)
+    check_geography(where)
+    stated = [[_read(d) for d in row] for row in facts["distances"]]
+    if where.way == "roads":
+        return Places(TableMetric(stated), labels, where)
+    space = Places(measured(labels, where), labels, where)
+    own = [[_plain(d) for d in row] for row in space.metric.length_table().tolist()]
+    if facts["distances"] != own:
+        required = f"distances of places must be those between their positions, in {where.unit}"
+        raise BadTable(required, came="others", where="space")
+    return space
+
+
+def stated_space(facts: Mapping[str, Any]) -> Space:
+    """The space that `space_facts` wrote.
+
+    >>> stated_space({"kind": "grid", "sizes": [2, 2]}).size
+    4
+    """
+    try:
+        if facts["kind"] == "places":
+            return _stated_places(facts)
+        if facts["kind"] == "distances":
+            return Space([[_read(d) for d in row] for row in facts["distances"]], facts["labels"])
+        return SIZED[facts["kind"]](*facts["sizes"])
+    except (KeyError, TypeError, NotANumber) as error:
+        raise BadTable("a space must have a kind and sizes, or distances", came=repr(error), where="space") from None
+
+
+def graph_file(path: Path) -> Space:
+    """The graph in a file: two ends and, if wanted, a length in each row, under a header or none.
+
+    The first row is a header when its third cell is no number, or when its cells are "from" and "to", "source" and
+    "target", or "u" and "v". Ends that are all integers are read as numbers.
+
+    Raises:
+        BadTable: for rows of another width, or no row.
+        NotAMetric: for a graph that is not connected, a loop, or a length that is not positive.
+    """
+    try:
+        return graph(_edges(path))
+    except NotAMetric as error:
+        raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
+
+
+def edges_file(path: Path) -> list[tuple[Any, ...]]:
+    """The two ends of each edge in a file as for `graph_file`; lengths, where there are any, are left out."""
+    return [edge[:2] for edge in _edges(path)]
+
+
+def _edges(path: Path) -> list[tuple[Any, ...]]:
+    table = small_table(path)
+    rows = table.rows
+    if rows and _is_header(rows[0][1], table):
+        rows = rows[1:]
+    for line, row in rows:
+        if len(row) not in (2, 3) or not all(row):
+            raise BadTable(
+                "an edge must be two ends and perhaps a length",
+                came=f"{len(row)} cells, or an empty one",
+                where=f"{path}, line {line}",
+            )
+    if not rows:
+        raise BadTable("the file must hold edges", came="none", where=str(path))
+    whole = all(end.isascii() and end.isdigit() for _, row in rows for end in row[:2])
+    return [(*(map(int, row[:2]) if whole else row[:2]), *map(table.spelled, row[2:])) for _, row in rows]
+
+
+def _distances_file(path: Path) -> Space:
+    try:
+        return Space(number_rows(path))
+    except NotAMetric as error:
+        raise NotAMetric(error.required, came=error.came, where=str(path), remedy=error.remedy) from None
+
+
+def _with_unit(text: str, read: Callable[[Path], Space]) -> Space:
+    """The space in a file, its distances in the unit behind the last colon, if there is one."""
+    path, separator, unit = text.rpartition(":")
+    if not separator or not is_unit(unit):
+        return read(Path(text))
+    space = read(Path(path))
+    table = TableMetric.trusted(space.metric.length_table())
+    return Places(table, tuple(space.labels), Geography(unit_named(unit), "roads", None))
+
+
+def _places_file(text: str) -> Space:
+    """Places in a file; after a colon the names of its three columns, if they are others than usual."""
+    path, separator, columns = text.rpartition(":")
+    if not separator or "," not in columns:
+        return places(text)
+    names = [name.strip() for name in columns.split(",")]
+    if len(names) != 3 or not all(names):
+        raise OutOfRange("places have a column of names, of latitudes and of longitudes", came=columns, where="places")
+    return places(path, name=names[0], latitude=names[1], longitude=names[2])
+
+
+def _lattice(metric: Any) -> Callable[[str], Space]:
+    def read(text: str) -> Space:
+        parts = text.lower().split("x")
+        if len(parts) != 2:
+            raise OutOfRange("a grid is written as ROWSxCOLUMNS, such as 4x4", came=text, where="grid")
+        rows, cols = (natural(part.strip(), "the side of a grid", least=1) for part in parts)
+        return grid(rows, cols, metric)
+
+    return read
+
+
+SIZED: dict[str, Callable[..., Space]] = {
+    "counts": counts,
+    "discrete": discrete,
+    "hamming": hamming,
+    "grid": grid,
+    "manhattan": lambda rows, cols: grid(rows, cols, "manhattan"),
+}
+"""Spaces that are named by their kind and sizes."""
+
+READERS: dict[str, Callable[[str], Space]] = {
+    "line": lambda text: counts(natural(text, "the length of a line", least=1) - 1),
+    "counts": lambda text: counts(natural(text, "the largest count")),
+    "discrete": lambda text: discrete(natural(text, "the number of secrets", least=1)),
+    "cycle": lambda text: cycle(natural(text, "the length of a cycle", least=1)),
+    "hamming": lambda text: hamming(natural(text, "the number of bits", least=1)),
+    "grid": _lattice("euclidean"),
+    "manhattan": _lattice("manhattan"),
+    "places": _places_file,
+    "graph": lambda text: _with_unit(text, graph_file),
+    "distances": lambda text: _with_unit(text, _distances_file),
+}
+"""How the text after each kind is read."""
+
+
+def _kinds() -> str:
+    return ", ".join(READERS)
+
+
+def _is_header(cells: list[str], table: SmallTable) -> bool:
+    if len(cells) == 3 and not table.is_number(cells[2]):
+        return True
+    return [cell.lower() for cell in cells[:2]] in (["from", "to"], ["source", "target"], ["u", "v"])
+
+
+def _plain(d: Any) -> Any:
+    """A distance: an integer or a float as itself, a rational as text, a surd as its terms."""
+    if isinstance(d, Surd):
+        return [[radicand, str(coefficient)] for radicand, coefficient in d.terms]
+    return str(d) if isinstance(d, Fraction) else d
+
+
+def _read(d: Any) -> Any:
+    if isinstance(d, list):
+        return sum((Surd.sqrt(radicand) * exact(coefficient) for radicand, coefficient in d), Surd.of(0))
+    return d
+
+
+def distances_words(space: Space) -> str | None:
+    """How the distances of places are known; None for a space without a unit."""
+    if not isinstance(space, Places):
+        return None
+    where = space.geography
+    if where.way == "roads":
+        return f"in {where.unit}, along roads, as stated: no position shows them"
+    how = {"great-circle": "along great circles", "geodesic": "along the ellipsoid", "metres": "in the plane"}
+    by = "from cell to cell" if where.way == "cells" else f"in {where.unit}, {how[where.way]}"
+    step = "" if where.way == "cells" else f" and rounded down to {where.rounded} {where.unit}"
+    return f"{by}, measured{step}"
+
+
+def type_facts(ptype: PrivacyType) -> dict[str, Any]:
+    """A privacy type: its space, and the fields of its level."""
+    return {"space": space_facts(ptype.space), **level_facts(ptype.level)}
+
+
+def stated_type(facts: Mapping[str, Any]) -> PrivacyType:
+    """The type that `type_facts` wrote."""
+    return PrivacyType(stated_space(facts["space"]), stated_level(facts))

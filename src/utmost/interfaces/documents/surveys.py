@@ -1,0 +1,134 @@
+"""Surveys: what clients and collector share of short reports, as one file: the labels, the level and the blocks."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.resources import files
+from itertools import accumulate
+from math import lcm
+from typing import Any
+
+from utmost.core.exact.levels import level
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.written_levels import level_facts, stated_level
+from utmost.design.local.block_families import BlockFamily
+from utmost.design.local.block_selection import BlockSelection
+from utmost.errors import BadTable, Unsupported
+from utmost.interfaces.documents.sampler_files import Language
+from utmost.publish.statements.codec import Form
+
+_BITS = 61
+_SOURCES: dict[Language, str] = {"js": "survey.mjs", "kotlin": "Survey.kt", "swift": "Survey.swift"}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Survey(Shown):
+    """A question with k answers, and how each client reports its own.
+
+    Attributes:
+        labels: the categories, k of them, all different.
+        how: the blocks and the level.
+
+    >>> from utmost.local import balanced_family
+    >>> Survey(("tea", "milk", "water"), BlockSelection(balanced_family(3, 1), "1/2")).how.bits
+    2
+    """
+
+    labels: tuple[str, ...]
+    how: BlockSelection
+
+    def __post_init__(self) -> None:
+        k = self.how.categories
+        if len(self.labels) != k or len(set(self.labels)) != k or not all(isinstance(x, str) for x in self.labels):
+            raise BadTable(f"a survey must have {k} different labels", came="others")
+
+    @property
+    def rounded(self) -> "Survey":
+        """The same at a stricter level whose alpha is a fraction of 61 bits, which a phone can draw exactly.
+
+        >>> from utmost.local import balanced_family
+        >>> survey = Survey(("tea", "milk", "water"), BlockSelection(balanced_family(3, 1), "1/2"))
+        >>> survey.rounded.how.level < survey.how.level, survey.rounded.how.level.is_rational
+        (True, True)
+        """
+        at = self.how.level
+        if at.is_rational:
+            return self
+        above = at.alpha_interval(_BITS + 64).upper
+        return Survey(self.labels, self.how.at(level(alpha=Fraction(-(-above * (1 << _BITS) // 1), 1 << _BITS))))
+
+
+def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
+    """The source that draws reports in a language, and the survey beside it, by which they are counted.
+
+    Args:
+        survey: what is asked.
+        to: "js": a module with the survey in it; "kotlin", "swift": a source, and the whole numbers that it draws by,
+            ``survey_draws.json``.
+    """
+    if not survey.how.level.is_rational:
+        remedy = "Take --round: a level that is stricter in the nineteenth digit."
+        raise Unsupported("a phone draws by fractions, so alpha must be one", came="another", remedy=remedy)
+    source = _SOURCES[to]
+    table, code = (
+        _text(SURVEY.document(survey)),
+        (files("utmost.interfaces.documents") / source).read_text(encoding="utf-8"),
+    )
+    if to == "js":
+        written = {source: f"{code}\nexport default new Survey({table});\n"}
+    else:
+        written = {source: code, "survey_draws.json": _text(_draws(survey)) + "\n"}
+    return {name: text.encode() for name, text in (written | {"survey.json": table + "\n"}).items()}
+
+
+def _draws(survey: Survey) -> dict[str, Any]:
+    """The whole numbers that a report is drawn by, in hexadecimal: the cumulated weights of the bases, the chance to be
+    inside the block."""
+    family, inside = survey.how.family, Fraction(survey.how.inside)
+    whole = lcm(*(weight.denominator for weight in family.weights))
+    lasts = accumulate(int(weight * whole) for weight in family.weights)
+    return {
+        "kind": "utmost survey draws",
+        "format": 1,
+        "labels": list(survey.labels),
+        "multipliers": list(family.multipliers),
+        "bases": list(map(list, family.bases)),
+        "lasts": list(map(_digits, lasts)),
+        "inside": [_digits(inside.numerator), _digits(inside.denominator)],
+    }
+
+
+def _digits(number: int) -> str:
+    return number.to_bytes(max(1, (number.bit_length() + 7) // 8)).hex()
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def _facts(survey: Survey) -> dict[str, Any]:
+    how, family = survey.how, survey.how.family
+    facts = level_facts(how.level)
+    inside = how.inside
+    return {
+        "guarantee": f"Each report keeps epsilon = {facts['epsilon']} by itself, whatever else is known. Report once, "
+        "and keep the report: a second one about one person costs the level again.",
+        **facts,
+        "labels": list(survey.labels),
+        "size": family.size,
+        "bits": family.bits,
+        "inside": str(inside) if isinstance(inside, Fraction) else None,
+        "multipliers": list(family.multipliers),
+        "bases": list(map(list, family.bases)),
+        "weights": list(map(str, family.weights)),
+    }
+
+
+def _survey(facts: Mapping[str, Any]) -> Survey:
+    labels, bases = tuple(facts["labels"]), tuple(map(tuple, facts["bases"]))
+    family = BlockFamily(len(labels), facts["size"], tuple(facts["multipliers"]), bases, tuple(facts["weights"]))
+    return Survey(labels, BlockSelection(family, stated_level(facts)))
+
+
+SURVEY = Form("utmost survey", 1, "a survey", _facts, _survey)

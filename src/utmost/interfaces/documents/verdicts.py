@@ -1,0 +1,225 @@
+"""A verdict on universal optimality as a document, which anyone can read back and check again without a solver.
+
+What can be computed again is not in it: the vertices of the type, and the cells of priors, are made when it is read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.arrays import Array, as_array, objects, plain_cells
+from utmost.core.exact.numbers import exact
+from utmost.design.channels.channel import Channel
+from utmost.design.geometry.best_action_cells import Complex, Conflict, Dominance, exact_expected_loss
+from utmost.design.geometry.log_domain import Distances, LogPowers
+from utmost.design.geometry.power_channels import AnyChannel, PowerChannel, is_member, member
+from utmost.design.geometry.power_numbers import PowerField, PowerNumber, images_decide
+from utmost.design.spaces import priors
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.errors import BadTable, PromiseBroken
+from utmost.interfaces.documents.space_names import stated_type, type_facts
+from utmost.publish.statements.codec import Form, plain
+
+KIND = "utmost universal verdict"
+ANY, THIS = "any mechanism", "this mechanism"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stated:
+    """A verdict with its proof.
+
+    Attributes:
+        ptype: the type.
+        loss: (n, k) Fractions.
+        asked: whether ``ANY`` mechanism is universally optimal for the loss, or ``THIS`` one, ``channel``.
+        holds: the verdict.
+        channel: the universally optimal mechanism, the one with the least regret, or the one that was judged.
+        dominance: that the channel loses at most the regret more than any other, for every prior; or None.
+        conflict: that every mechanism has at least that regret; or None.
+        better: a prior and a mechanism that loses less there than the channel; or None.
+    """
+
+    ptype: PrivacyType
+    loss: Array
+    asked: str
+    holds: bool
+    channel: AnyChannel
+    dominance: Dominance | None
+    conflict: Conflict | None
+    better: tuple[Array, AnyChannel] | None
+
+    @classmethod
+    def of_existence(cls, existence: Any, ptype: PrivacyType) -> "Stated":
+        """What `universal_mechanism` found."""
+        proof = existence.certificate
+        return cls(ptype, proof.loss, ANY, existence.exists, existence.mechanism, proof, existence.conflict, None)
+
+    @classmethod
+    def of_channel(cls, verdict: Any, ptype: PrivacyType, channel: AnyChannel, loss: Array) -> "Stated":
+        """What `universality` found of a channel."""
+        channel = (
+            channel if LogPowers.of(ptype.level, Distances.of(ptype.space)).is_rational else member(ptype, channel)
+        )
+        better = None if verdict.better is None else (verdict.prior, verdict.better)
+        return cls(ptype, loss, THIS, verdict.holds, channel, verdict.certificate, None, better)
+
+    @property
+    def regret(self) -> Any:
+        """How much more than the best the channel may lose at the worst prior; None where it is not known."""
+        return None if self.dominance is None else self.dominance.slack
+
+    def verify(self) -> bool:
+        """Whether the proof proves the verdict: exact arithmetic, and no solver."""
+        if not is_member(self.ptype, self.channel) or self.asked not in (ANY, THIS):
+            return False
+        if self.better is not None:
+            is_alone = self.dominance is None and self.conflict is None
+            return is_alone and not self.holds and self.asked == THIS and self._is_better(*self.better)
+        if self.dominance is None or not self.dominance.verify():
+            return False
+        if self.holds or self.conflict is None:
+            return self.holds and self.conflict is None and self.dominance.slack == 0
+        if self.asked != ANY or self.conflict.regret != self.dominance.slack:
+            return False
+        return self.conflict.verify()
+
+    def _is_better(self, prior: Array, other: AnyChannel) -> bool:
+        mine, theirs = (exact_expected_loss(channel.matrix, self.loss, prior) for channel in (self.channel, other))
+        return bool(is_member(self.ptype, other) and theirs < mine)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as JSON has them; irrational ones by the terms of their polynomials."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return list(map(_plain, plain_cells(value)))
+    return value.stored() if isinstance(value, PowerNumber) else plain(value)
+
+
+def _facts(stated: Stated) -> dict[str, Any]:
+    proof, conflict, better = stated.dominance, stated.conflict, stated.better
+    return {
+        **type_facts(stated.ptype),
+        "loss": _plain(stated.loss),
+        "asked": stated.asked,
+        "verdict": stated.holds,
+        "mechanism": _plain(stated.channel.matrix),
+        "regret": _plain(stated.regret),
+        "duals": None if proof is None else [[_plain(prior), _plain(z)] for prior, z in proof.duals.items()],
+        "conflict": None
+        if conflict is None
+        else {
+            "priors": _plain(conflict.priors),
+            "weights": _plain(conflict.weights),
+            "mechanisms": [_plain(mechanism.matrix) for mechanism in conflict.mechanisms],
+            "multipliers": _plain(conflict.multipliers),
+        },
+        "better": None if better is None else {"prior": _plain(better[0]), "mechanism": _plain(better[1].matrix)},
+    }
+
+
+def _stated(facts: Mapping[str, Any]) -> Stated:
+    ptype = stated_type(facts)
+    if len(facts["loss"]) != ptype.space.size:  # before a table of its distances is made
+        raise BadTable("the losses must be those of the secrets", came=f"{len(facts['loss'])} rows")
+    numbers = _Numbers.of(ptype)
+    loss, channel = numbers.rational_table(facts["loss"]), numbers.channel(facts["mechanism"])
+    conflict, better = facts["conflict"], facts["better"]
+    regret = None if facts["regret"] is None else numbers.one(facts["regret"])
+    stated = Stated(
+        ptype,
+        loss,
+        facts["asked"],
+        facts["verdict"] is True,
+        channel,
+        None if facts["duals"] is None else _dominance(facts["duals"], numbers, loss, channel, regret),
+        None if conflict is None else _conflict(conflict, numbers, loss, regret),
+        None if better is None else (numbers.prior(better["prior"]), numbers.channel(better["mechanism"])),
+    )
+    if not stated.verify():
+        raise PromiseBroken("the proof must prove the verdict")
+    return stated
+
+
+VERDICT = Form(KIND, 1, "a verdict", _facts, _stated)
+document, read = VERDICT.document, VERDICT.read
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Numbers:
+    """How the numbers of a file are read: as Fractions, or as those of the field of a type with irrational powers."""
+
+    ptype: PrivacyType
+    field: PowerField | None
+
+    @classmethod
+    def of(cls, ptype: PrivacyType) -> "_Numbers":
+        powers = LogPowers.of(ptype.level, Distances.of(ptype.space))
+        return cls(ptype, None if powers.is_rational else PowerField.of(powers))
+
+    @property
+    def size(self) -> int:
+        return self.ptype.space.size
+
+    def one(self, stored: Any) -> Any:
+        return exact(stored) if self.field is None or not isinstance(stored, list) else self.field.read(stored)
+
+    def of_a_ray(self, stored: Any) -> Any:
+        return self.one(stored) if isinstance(stored, list) else int(stored)
+
+    def row(self, entries: Any) -> Array:
+        numbers = [self.one(x) for x in entries]
+        return self._sized(objects(numbers, (len(numbers),)))
+
+    def table(self, rows: Any) -> Array:
+        numbers = [[self.one(x) for x in row] for row in rows]
+        if len({len(row) for row in numbers}) > 1:
+            raise BadTable("the rows of a matrix must be equally long", came="others")
+        return self._sized(objects([x for row in numbers for x in row], (len(numbers), len(numbers[0]))))
+
+    def rational_table(self, rows: Any) -> Array:
+        return self._sized(as_array([[exact(x) for x in row] for row in rows], "matrix", ndim=2))
+
+    def prior(self, entries: Any) -> Array:
+        row = self.row(entries)
+        if self.field is None:
+            return priors.prior(row)
+        if any(p < 0 for p in row) or sum(row) != 1:
+            raise BadTable("a prior must be a distribution", came="none")
+        return row
+
+    def channel(self, rows: Any) -> AnyChannel:
+        if self.field is None:
+            return Channel(self._sized(as_array([[exact(x) for x in row] for row in rows], "matrix", ndim=2)))
+        return PowerChannel(self.field.fractions(self.table(rows)))
+
+    def _sized(self, array: Array) -> Array:
+        if len(array) != self.size:
+            raise BadTable(f"{self.size} entries or rows must stand for as many secrets", came=len(array))
+        return array
+
+
+def _dominance(duals: Any, numbers: _Numbers, loss: Array, channel: AnyChannel, regret: Any) -> Dominance:
+    """The cells are made anew: a file that leaves some out proves nothing about them."""
+    with images_decide():  # what they are is checked without
+        cells = Complex.of(channel.matrix, loss)
+    known = {tuple(map(numbers.of_a_ray, prior)): tuple(map(numbers.one, z)) for prior, z in duals}
+    wrong = [prior for prior in cells.priors if len(known.get(prior, ())) != numbers.size]
+    if len(known) != len(cells.priors) or wrong or regret is None or regret < 0:
+        raise BadTable("a verdict must have a regret, and multipliers for every vertex of the cells", came=wrong[:1])
+    return Dominance(numbers.ptype, loss, channel, regret, cells, known)
+
+
+def _conflict(facts: dict[str, Any], numbers: _Numbers, loss: Array, regret: Any) -> Conflict:
+    if regret is None:
+        raise BadTable("a conflict must have a regret", came="none")
+    return Conflict(
+        numbers.ptype,
+        loss,
+        tuple(map(numbers.prior, facts["priors"])),
+        tuple(map(numbers.one, facts["weights"])),
+        tuple(map(numbers.channel, facts["mechanisms"])),
+        tuple(numbers.row(facts["multipliers"])),
+        regret,
+    )

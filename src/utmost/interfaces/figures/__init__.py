@@ -1,0 +1,1 @@
+"""The papers' pictures, drawn anew with matplotlib (the extra ``[plot]``): one file a kind of picture."""

@@ -1,0 +1,209 @@
+"""The page that all pictures share; curves, in a terminal or a file; mechanisms as shaded cells, and maps of places."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from utmost.errors import OutOfRange
+from utmost.tables.optional_imports import extra
+
+BLUE, RED, GOLD, GREEN, INK, PALE = "#2a78b5", "#d1495b", "#e3a02f", "#3a9d7c", "#333333", "#b9c4cc"
+BY_TRUST = ("#12355b", "#1f6fb2", "#5aa5d8", "#94c8e8", "#c3e0f1", "#e8f2f9")
+"""From near to far."""
+
+
+def page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
+    """A figure of so many inches, and its axes."""
+    figure = extra("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(**subplots)
+
+
+def bare(axes: Any) -> None:
+    """Take off what carries nothing: the frame above and on the right."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(length=3, color=PALE)
+
+
+def write(figure: Any, file: BinaryIO, kind: str) -> None:
+    """Write the figure as "svg", "png" or "pdf"; the same figure always gives the same bytes."""
+    matplotlib = extra("matplotlib", "plot")
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with matplotlib.rc_context({"svg.hashsalt": "utmost"}):
+        figure.savefig(file, format=kind, dpi=160, metadata=metadata)
+
+
+Curves = Mapping[str, Sequence[float]]
+"""Named curves over one axis, each of that axis's length."""
+
+# A braille character is two dots wide and four high; each dot is one bit of its code point.
+_BRAILLE = 0x2800
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+
+_TICKS, _ROWS_A_TICK, _WIDTH = 5, 3, 66
+
+FORMATS = (".svg", ".png", ".pdf")
+
+# What is believed less than this share of the most likely count is not drawn.
+_FAINT = 1e-3
+
+
+def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, height: int) -> list[list[int]]:
+    """One curve as ``height`` rows of ``width`` sets of dots, from the lowest x to the highest, from 0 to ``top``.
+
+    >>> braille([0, 1], [0, 1], 1.0, 2, 1)
+    [[96, 10]]
+    """
+    across, up = 2 * width - 1, 4 * height - 1
+    columns = np.arange(across + 1)
+    places = np.interp(np.linspace(xs[0], xs[-1], across + 1), xs, ys) / top * up
+    cells = [[0] * width for _ in range(height)]
+    for at, place in zip(columns.tolist(), np.rint(places).astype(int).tolist(), strict=True):
+        if 0 <= place <= up:
+            row, dot = divmod(up - place, 4)
+            cells[row][at // 2] |= _DOTS[dot][at % 2]
+    return cells
+
+
+def terminal(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]:
+    """The curves as rows of runs: a piece of text, and the number of the curve it belongs to (-1 for none).
+
+    Args:
+        xs: shape (n,), increasing.
+        curves: shape (n,) each; drawn from 0 to a round number above the largest value.
+    """
+    step = _round_step(max(max(ys) for ys in curves.values()) / _TICKS)
+    height = _TICKS * _ROWS_A_TICK
+    drawn = [braille(xs, ys, step * _TICKS, _WIDTH, height) for ys in curves.values()]
+    rows = []
+    for row in range(height):
+        tick = f"{step * (_TICKS - row // _ROWS_A_TICK):6g} ┤" if row % _ROWS_A_TICK == 0 else "       │"
+        rows.append([(tick, -1), *_runs([layer[row] for layer in drawn])])
+    rows.append([("     0 ┼" + "─" * _WIDTH, -1)])
+    rows.append([("       " + _axis(xs, _WIDTH), -1)])
+    return rows
+
+
+def _round_step(least: float) -> float:
+    """The least of 1, 2, 2.5, 5 times a power of ten that is not below ``least``."""
+    size = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
+    return next(float(size * step) for step in (1, 2, 2.5, 5, 10) if size * step >= least)
+
+
+def _runs(layers: list[list[int]]) -> list[tuple[str, int]]:
+    """One row of dots: of the curves that meet in a character, all dots are shown, in the colour of the first."""
+    cells = []
+    for dots in zip(*layers, strict=True):
+        owner = next((number for number, is_lit in enumerate(dots) if is_lit), -1)
+        cells.append((chr(_BRAILLE + int(np.bitwise_or.reduce(dots))), owner))
+    return cells
+
+
+def _axis(xs: Sequence[float], width: int) -> str:
+    """Six numbers under the axis, each with its middle at its place."""
+    line = ""
+    for i in range(6):
+        mark = f"{xs[0] + (xs[-1] - xs[0]) * i / 5:g}"
+        line = line.ljust(width * i // 5 - (len(mark) - 1) // 2) + mark
+    return line
+
+
+def check_format(path: Path) -> None:
+    """Check that the file can be drawn."""
+    if path.suffix.lower() not in FORMATS:
+        raise OutOfRange(f"a figure must end in {', '.join(FORMATS)}", came=path.name)
+
+
+def figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x: str, y: str) -> None:
+    """Draw the curves into a file of this kind ("svg", "png", "pdf"), each named at its end."""
+    canvas, axes = page(7, 4.5)
+    for name, ys in curves.items():
+        (line,) = axes.plot(xs, ys, linewidth=1.8)
+        axes.annotate(
+            name, (xs[-1], ys[-1]), xytext=(5, 0), textcoords="offset points", va="center", color=line.get_color()
+        )
+    axes.set(xlabel=x, ylabel=y, xlim=(xs[0], xs[-1]), ylim=(0, None))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)
+    write(canvas, file, kind)
+
+
+def posterior_figure(prior: Any, posterior: Any, response: int, file: BinaryIO, path: Path) -> None:
+    """Draw what is believed of each count before and after a response, which a line marks."""
+    before, after = (np.array(belief, dtype=float) for belief in (prior, posterior))
+    canvas, axes = page(7, 3.6)
+    counts = np.arange(len(before))
+    seen = np.flatnonzero(np.maximum(before, after) > _FAINT * after.max())
+    axes.bar(counts, after, width=0.8, color=BLUE, label="after the response")
+    axes.step(counts, before, where="mid", color="#444444", linewidth=1.5, label="before")
+    axes.axvline(response, color=RED, linewidth=1.5, linestyle="--", label=f"response {response}")
+    axes.set(xlabel="count", ylabel="probability", ylim=(0, None), xlim=(seen[0] - 1, seen[-1] + 1))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    write(canvas, file, path.suffix[1:].lower())
+
+
+_EMPTY = 1e-4  # of the largest share in a map: below it a place is left white
+
+
+def places_figure(
+    maps: Mapping[str, Sequence[float]],
+    shape: tuple[int, int],
+    marked: int,
+    file: BinaryIO,
+    path: Path,
+    caption: str = "",
+) -> None:
+    """Write one heat map beside the other.
+
+    Args:
+        maps: titles, each with a share for every place, row by row.
+        shape: rows and columns of the grid.
+        marked: the place to draw a circle around.
+        file: where to write. path: its name, for the format.
+        caption: a line below the maps, such as what an attacker learns.
+    """
+    canvas, panels = page(3.9 * len(maps), 4.2, nrows=1, ncols=len(maps), squeeze=False)
+    for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):
+        _draw(axes, title, np.asarray(shares, dtype=np.float64).reshape(shape), marked)
+    if caption:
+        canvas.supxlabel(caption, fontsize=9)
+    write(canvas, file, path.suffix[1:].lower())
+
+
+def _draw(axes: Any, title: str, shares: Any, marked: int) -> None:
+    shown = np.ma.masked_less(shares, _EMPTY * shares.max())
+    image = axes.imshow(np.sqrt(shown), cmap="YlGnBu", vmin=0)
+    axes.set_title(title, fontsize=10)
+    axes.set_xticks(np.arange(-0.5, shares.shape[1]), minor=True)
+    axes.set_yticks(np.arange(-0.5, shares.shape[0]), minor=True)
+    axes.grid(which="minor", color="#e4e4e4", linewidth=0.6)
+    axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    row, column = divmod(marked, shares.shape[1])
+    axes.plot(column, row, "o", markersize=13, markerfacecolor="none", markeredgecolor=RED, markeredgewidth=1.8)
+    bar = axes.figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.75, pad=0.03, aspect=30)
+    ends = np.sqrt(np.array([0, 0.25, 1]) * shares.max())
+    bar.set_ticks(ends, labels=[f"{share:.1%}" for share in ends**2])
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0, labelsize=8)
+
+
+def mechanism(file: BinaryIO, kind: str, matrix: Any, title: str) -> None:
+    """The probabilities of a channel, a row for each secret, a column for each response; written out and shaded."""
+    cells = np.asarray(matrix, dtype=object)
+    shades = cells.astype(float)
+    figure, axes = page(1.4 + 0.75 * cells.shape[1], 1.3 + 0.55 * cells.shape[0])
+    axes.imshow(shades, cmap="Blues", vmin=0, vmax=1.15 * shades.max(), aspect="auto")
+    for (row, column), cell in np.ndenumerate(cells):
+        colour = "white" if shades[row, column] > 0.6 * shades.max() else INK
+        axes.annotate(str(cell), (column, row), ha="center", va="center", fontsize=9.5, color=colour)
+    axes.set_xticks(range(cells.shape[1]))
+    axes.set_yticks(range(cells.shape[0]))
+    axes.set(xlabel="response", ylabel="true count")
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    write(figure, file, kind)

@@ -1,0 +1,407 @@
+"""The cards that values show in a notebook: what is public of them, in a table, with a small picture.
+
+A card names every fact that it shows; a value without a card of its own shows what its text names, a row each. No card
+reads a table that has not been released, but the account of a counted one, which is marked as confidential, and none
+asks a release for an answer: a level is spent by whoever calls ``at``.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.shown import Shown, one_line, shown_names
+from utmost.errors import NotALevel, UtmostError
+from utmost.interfaces.figures import markup
+from utmost.publish.releases.release_facts import Facts
+from utmost.publish.statements.stated_words import sums_in_words
+from utmost.publish.statements.statement_readers import stated_release
+
+Card = Callable[[Any], tuple[str, list[str]]]
+"""The summary of a value and the parts under it."""
+
+_MOST_ROWS, _MOST_BARS = 12, 400
+
+
+def card(value: Any) -> str:
+    """The HTML of a value.
+
+    >>> from utmost.noise import Geometric
+    >>> card(Geometric(1)).startswith('<div') and "least expected cost" in card(Geometric(1))
+    True
+    """
+    maker = kind_of(value, CARDS)
+    try:
+        summary, parts = _named(value) if maker is None else maker(value)
+    except UtmostError as error:  # a ledger that is closed, say: a notebook shows that, and goes on
+        summary, parts = one_line_of(value), [markup.sentence(str(error))]
+    return markup.page_of(type(value).__name__, summary, parts)
+
+
+def kind_of(value: Any, table: dict[str, Any]) -> Any:
+    """What a table has for the type of a value, or for the nearest type above it; names of types are unique here."""
+    ours = (kind for kind in type(value).__mro__ if kind.__module__.startswith("utmost."))
+    return next((table[kind.__name__] for kind in ours if kind.__name__ in table), None)
+
+
+def one_line_of(value: Any) -> str:
+    """The text of a value without the name of its type."""
+    text = repr(value) if len(repr(value)) <= 240 else one_line(value)
+    return text.removeprefix(type(value).__name__)
+
+
+def _named(value: Any) -> tuple[str, list[str]]:
+    """What the text of a value names, a row each; of one that words its own text, that line."""
+    kind: Any = type(value)
+    if kind.__repr__ is not Shown.__repr__:
+        return one_line_of(value), []
+    summary = str(bool(value)) if "__bool__" in dir(type(value)) else ""
+    return summary, [markup.facts_table((name.replace("_", " "), getattr(value, name)) for name in shown_names(value))]
+
+
+def columns_of(table: Any, most: int = _MOST_ROWS) -> tuple[list[str], list[list[Any]], int]:
+    """The names of a released table, its first rows, and how many rows it has."""
+    from utmost.tables.frames.adapters import adapter_of
+
+    adapter = adapter_of(table)
+    names = adapter.names(table)
+    columns = [list(islice(iter(adapter.column(table, name, most)), most)) for name in names]
+    length = len(adapter.column(table, names[0])) if names else 0
+    return names, [list(row) for row in zip(*columns, strict=True)], length
+
+
+def with_bars(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
+    """Columns and their margins as one column each: 17 ± 3."""
+    bar = {name: names.index(f"{name}_margin") for name in names if f"{name}_margin" in names}
+    if "estimate" in names and "margin" in names:
+        bar["estimate"] = names.index("margin")
+    shown = [k for k in range(len(names)) if k not in bar.values()]
+    joined = [
+        [f"{markup.text(row[k])} ± {markup.text(row[bar[names[k]]])}" if names[k] in bar else row[k] for k in shown]
+        for row in rows
+    ]
+    return [names[k] for k in shown], joined
+
+
+def table_part(table: Any) -> list[str]:
+    """The first rows of a released table, each number with its error bar."""
+    names, rows, length = columns_of(table)
+    header, joined = with_bars(names, rows)
+    more = [markup.sentence(f"{length} rows, of which {len(rows)} are shown")] if length > len(rows) else []
+    return [markup.rows_table(header, joined), *more]
+
+
+def _said(facts: Facts, table: list[str]) -> list[str]:
+    """The promise in a line, a table, and the facts that a card has room for."""
+    rows = markup.facts_table((fact.label, fact.value) for fact in facts.first)
+    return [markup.sentence(facts.line), *table, rows]
+
+
+def _law(law: Any) -> tuple[str, list[str]]:
+    spread = law.margin("0.99")
+    if law.numbers == "integers" and spread <= _MOST_BARS // 2:
+        far = max(1, int(spread))
+        picture = markup.bars([float(law.pmf(float(x))) for x in range(-far, far + 1)], range(-far, far + 1))
+    else:
+        xs = np.linspace(-float(spread), float(spread), 401)
+        ys = law.pdf(xs) if law.numbers == "reals" else law.pmf(np.rint(xs))
+        picture = markup.curve(xs.tolist(), ys.tolist())
+    facts = [
+        ("level", str(law.level)),
+        ("sensitivity", str(law.sensitivity)),
+        ("standard deviation", float(law.variance()) ** 0.5),
+        ("mean absolute error", float(law.moment(1))),
+        ("95 % within", law.margin("0.95")),
+        ("proved", law.theorem),
+    ]
+    return one_line_of(law), [markup.facts_table(facts), picture]
+
+
+def _channel(channel: Any) -> tuple[str, list[str]]:
+    return _matrix_card(channel.matrix, channel.secrets, channel.outcomes, one_line_of(channel))
+
+
+def _matrix_card(matrix: Any, rows: Any, columns: Any, summary: str) -> tuple[str, list[str]]:
+    marks, tight_at = constraints_of(matrix)
+    parts = [markup.heat_map(matrix, rows, columns, marks)]
+    if marks is not None:
+        parts.append(
+            markup.sentence(
+                f"Between neighbouring rows, at {tight_at}: ↓ the lower entry is alpha times the upper, ↑ the upper is "
+                "alpha times the lower, · neither, 0 both are zero."
+            )
+        )
+    if max(matrix.shape) > 40:
+        parts.append(markup.sentence(f"{matrix.shape[0]} x {matrix.shape[1]}, of which 40 x 40 are shown."))
+    return summary, parts
+
+
+def constraints_of(matrix: Any) -> tuple[Any, str]:
+    """The constraint matrix at the least level that neighbouring rows keep; None where they keep none."""
+    from utmost.core.exact.levels import level
+    from utmost.design.channels.channel import stochastic
+    from utmost.design.optima.structure import constraint_matrix
+
+    if len(matrix) < 2 or max(matrix.shape) > 40:
+        return None, ""
+    above, below = matrix[:-1], matrix[1:]
+    met = (above > 0) | (below > 0)
+    if not met.any() or ((above > 0) != (below > 0)).any():
+        return None, ""
+    low, high = np.minimum(above, below)[met], np.maximum(above, below)[met]
+    alpha = min(a / b for a, b in zip(low.tolist(), high.tolist(), strict=True))
+    if not 0 < alpha < 1:
+        return None, ""
+    strictest = level(alpha=alpha if not isinstance(alpha, float) else alpha * (1 - 1e-12))
+    return constraint_matrix(stochastic(np.array(matrix)), strictest), str(strictest)
+
+
+def _optimum(optimum: Any) -> tuple[str, list[str]]:
+    exactly = "exactly the least" if optimum.is_exact else f"at most {markup.text(optimum.gap)} above the least"
+    facts = [
+        ("expected loss", f"{markup.text(optimum.loss)}, {exactly}"),
+        ("found by", optimum.method),
+        ("theorem", optimum.theorem),
+    ]
+    return "", [markup.facts_table(facts), *_channel(optimum.channel)[1]]
+
+
+def _minimax(optimum: Any) -> tuple[str, list[str]]:
+    return "", [markup.facts_table([("worst expected loss", optimum.loss)]), *_channel(optimum.channel)[1]]
+
+
+def _capacity(capacity: Any) -> tuple[str, list[str]]:
+    lower = getattr(capacity, "lower", capacity.value)
+    facts = [
+        ("capacity", capacity.value),
+        ("attained", None if lower == capacity.value else lower),
+        ("found by", getattr(capacity, "method", None)),
+        ("theorem", getattr(capacity, "theorem", None)),
+    ]
+    mechanism = capacity.mechanism
+    small = max(getattr(mechanism, "shape", (10**9,))) <= 40
+    return "", [markup.facts_table(facts), *(_matrix_card(mechanism.matrix, None, None, "")[1] if small else ())]
+
+
+def _order(verdict: Any) -> tuple[str, list[str]]:
+    verdict_text = "yes" if verdict else "no"
+    sizes = (
+        f"{verdict.better.shape[0]} x {verdict.better.shape[1]} and {verdict.worse.shape[0]} x {verdict.worse.shape[1]}"
+    )
+    proof = {"RefinementVerdict": ("a remap", "a consumer who prefers the worse one")}.get(type(verdict).__name__)
+    facts = [
+        ("holds", verdict_text),
+        ("channels", sizes),
+        ("proof", None if proof is None else proof[0 if verdict else 1]),
+    ]
+    parts = [markup.heat_map(shown.matrix, shown.secrets, shown.outcomes) for shown in (verdict.better, verdict.worse)]
+    return "", [markup.facts_table(facts), *parts]
+
+
+def _universality(verdict: Any) -> tuple[str, list[str]]:
+    parts = [markup.facts_table([("best for every prior", "yes" if verdict else "no")])]
+    if verdict.prior is not None:
+        parts += [markup.sentence("A prior for which another mechanism is better:"), markup.bars(list(verdict.prior))]
+    return "", parts
+
+
+def _existence(verdict: Any) -> tuple[str, list[str]]:
+    facts = [
+        ("a mechanism that is best for every prior", "exists" if verdict else "does not exist"),
+        ("least of the largest regrets", verdict.regret),
+    ]
+    return "", [markup.facts_table(facts), *_channel(verdict.mechanism)[1]]
+
+
+def _hyper(hyper: Any) -> tuple[str, list[str]]:
+    weights = markup.rows_table(["posterior", *range(min(20, hyper.shape[1]))], [["weight", *hyper.weights[:20]]])
+    return one_line_of(hyper), [weights, markup.heat_map(hyper.posteriors)]
+
+
+def _reading(reading: Any) -> tuple[str, list[str]]:
+    first, last = reading.interval
+    facts = [
+        ("best answer", reading.action),
+        ("interval", f"{first} to {last}, with mass {float(reading.mass):.4g}"),
+        ("expected loss", reading.loss),
+    ]
+    belief = [float(share) for share in reading.posterior[:_MOST_BARS]]
+    return "", [markup.facts_table(facts), markup.bars(belief, None, [reading.action])]
+
+
+def _table_release(release: Any) -> tuple[str, list[str]]:
+    shown = [] if release.table is None else table_part(release.table)
+    return one_line_of(release), _said(stated_release(release.said(None)), shown)
+
+
+def _clean(release: Any) -> tuple[str, list[str]]:
+    family = " ".join(release.domain.level_names(release.domain.finest)[:2])
+    return one_line_of(release), [
+        markup.sentence("Biased, for display; error bars are the release's."),
+        *table_part(release[family]),
+    ]
+
+
+def _losslessness(verdict: Any) -> tuple[str, list[str]]:
+    relation = "plus independent noise" if verdict else f"not plus independent noise: {type(verdict.obstacle).__name__}"
+    return "", [markup.facts_table([("one law is the other", relation)])]
+
+
+def _workload(release: Any) -> tuple[str, list[str]]:
+    parts: list[str] = []
+    for family in islice(release.strategy.shares, 2):
+        parts.append(markup.sentence(f"by {release.table_name(family) or 'total'}:"))
+        parts += table_part(release[family])
+    return one_line_of(release), _said(sums_in_words(release.statement, release), parts)
+
+
+def _gradual(release: Any) -> tuple[str, list[str]]:
+    levels = release.levels
+    listed = levels.values() if isinstance(levels, dict) else levels
+    spent = getattr(release, "spent", None)
+    facts = [
+        ("levels answered", ", ".join(map(str, islice(listed, 8))) or "none"),
+        ("spent", "nothing" if spent is None else str(spent)),
+    ]
+    return one_line_of(release), [markup.facts_table(facts)]
+
+
+def _release(release: Any) -> tuple[str, list[str]]:
+    """The promise of this answer; of a history with several answers their levels alone. No table is fetched."""
+    summary = f"{release.name}, version {release.version}"
+    try:
+        at, statement = release.level, release.statement
+    except NotALevel:
+        answered = ", ".join(map(str, islice(release.levels, _MOST_ROWS)))
+        return f"{summary}, spent {release.spent}", [markup.facts_table([("answered at", answered)])]
+    summary += f", {at}"
+    try:
+        return summary, _said(stated_release(statement), [])
+    except UtmostError:  # the facts of a strategy's answer are read from its tables, which are not fetched for a card
+        return summary, [markup.sentence(statement["guarantee"]), markup.facts_table([("answered at", str(at))])]
+
+
+def _trust(release: Any) -> tuple[str, list[str]]:
+    rows = [[str(name), str(at)] for name, at in islice(release.levels.items(), _MOST_ROWS)]
+    return one_line_of(release), [markup.rows_table(["recipient", "level"], rows)]
+
+
+def _ledger(ledger: Any) -> tuple[str, list[str]]:
+    rows = [
+        [release.name, release.version, release.dataset, release.rows, ", ".join(map(str, release.levels))]
+        for release in islice(ledger.releases, _MOST_ROWS)
+    ]
+    summary, parts = _status(ledger.status())
+    return summary, [*parts, markup.rows_table(["release", "version", "dataset", "rows", "levels"], rows)]
+
+
+def _status(status: Any) -> tuple[str, list[str]]:
+    rows = [
+        [budget.dataset, budget.spent, budget.limit, budget.remaining] for budget in islice(status.datasets, _MOST_ROWS)
+    ]
+    budgets = [[name, *("none" if x is None else str(x) for x in facts)] for name, *facts in rows]
+    summary = f"{status.releases} releases, {status.events} events, {'sealed' if status.sealed else 'not sealed'}"
+    return summary, [markup.rows_table(["dataset", "spent", "limit", "left"], budgets)]
+
+
+def _space(space: Any) -> tuple[str, list[str]]:
+    small = space.size <= 40
+    return one_line_of(space), [markup.heat_map(space.distances, space.labels, space.labels)] if small else []
+
+
+def _consumer(consumer: Any) -> tuple[str, list[str]]:
+    return one_line_of(consumer), [markup.bars([float(share) for share in consumer.prior[:_MOST_BARS]])]
+
+
+def _strategy(chosen: Any) -> tuple[str, list[str]]:
+    rows = [[chosen.family_words(family) or "total", share] for family, share in chosen.shares.items()]
+    return one_line_of(chosen), [markup.rows_table(["measured", "share"], rows[:_MOST_ROWS])]
+
+
+def _decomposition(mixture: Any) -> tuple[str, list[str]]:
+    return f"a mixture of {len(mixture.weights)} kernels", [markup.bars([float(share) for share in mixture.weights])]
+
+
+def _keys(keys: Any) -> tuple[str, list[str]]:
+    """Keys that were named; they and their noisy counts are public."""
+    header = ["key", "noisy count"] if hasattr(keys, "noisy") else ["key"]
+    columns = [keys.keys, keys.noisy] if hasattr(keys, "noisy") else [keys.keys]
+    rows = [[str(row[0]), *row[1:]] for row in islice(zip(*columns, strict=True), _MOST_ROWS)]
+    more = (
+        [markup.sentence(f"{len(keys.keys)} keys, of which {len(rows)} are shown")]
+        if len(keys.keys) > _MOST_ROWS
+        else []
+    )
+    parts = [markup.rows_table(header, rows), *more]
+    return f"{len(keys.keys)} keys", _said(stated_release(keys.said()), parts)
+
+
+def _counted(counted: Any) -> tuple[str, list[str]]:
+    """The domain and the unit; and the account of the counting, for whoever counted."""
+    unit, account = counted.unit, counted.account
+    facts = [
+        ("cells", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
+        ("one person", f"changes at most {unit.many('cell')}, each by at most {unit.most_of} ({unit.neighbours})"),
+    ]
+    shown = [] if account is None else [markup.sentence(account.notice), markup.facts_table(list(account.rows.items()))]
+    sums = "counts" if unit.amount is None or unit.is_distinct else f"sums of {unit.amount.name}"
+    return f"true {sums}: not to be published", [markup.facts_table(facts), *shown]
+
+
+def _released(table: Any) -> tuple[str, list[str]]:
+    """A released table as its reader has it, or one of answers."""
+    statement = table.said if isinstance(table.said, dict) else table.said(None)
+    names, rows, length = columns_of(table.table)
+    header, joined = with_bars(names, rows)
+    return f"{length} rows", _said(stated_release(statement), [markup.rows_table(header, joined)])
+
+
+def _domain(domain: Any) -> tuple[str, list[str]]:
+    """Each axis with its first and last values, and how many there are."""
+    rows = []
+    for axis in domain.axes:
+        labels = (
+            [str(label) for label in axis.labels[0][:4]]
+            if axis.size <= 4
+            else [str(axis.labels[0][0]), "...", str(axis.labels[0][-1])]
+        )
+        rows.append([", ".join(axis.levels), axis.size, ", ".join(labels)])
+    return f"{domain.size} cells", [markup.rows_table(["levels", "values", ""], rows)]
+
+
+CARDS: dict[str, Card] = {
+    "Law": _law,
+    "Channel": _channel,
+    "Optimum": _optimum,
+    "MinimaxOptimum": _minimax,
+    "Capacity": _capacity,
+    "Verdict": _order,
+    "UniversalityVerdict": _universality,
+    "ExistenceVerdict": _existence,
+    "Hyper": _hyper,
+    "Reading": _reading,
+    "ReleasedOnce": _table_release,
+    "WorkloadRelease": _workload,
+    "CleanTable": _clean,
+    "Losslessness": _losslessness,
+    "Release": _release,
+    "GradualRelease": _gradual,
+    "GradualTogether": _gradual,
+    "ProcessedRelease": _gradual,
+    "PlanarRelease": _gradual,
+    "TrustRelease": _trust,
+    "Ledger": _ledger,
+    "Status": _status,
+    "Space": _space,
+    "Consumer": _consumer,
+    "Strategy": _strategy,
+    "Decomposition": _decomposition,
+    "SelectedKeys": _keys,
+    "NamedKeys": _keys,
+    "Domain": _domain,
+    "CountedTable": _counted,
+    "ReleasedTable": _released,
+    "AnsweredTable": _released,
+}
+"""For each type, the card, by the type's name: a room is loaded by whoever makes its values, and by no card."""

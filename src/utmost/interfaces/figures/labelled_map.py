@@ -1,0 +1,85 @@
+"""A map of labelled places: a disc at each, as large as its share."""
+
+from collections.abc import Callable, Sequence
+from math import cos, pi, radians, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange
+from utmost.interfaces.figures.canvas import BLUE, INK, PALE, RED, page
+
+_NAMED = 20  # labels beside the largest discs: more would cover each other
+_LARGEST = 420.0  # of a disc, in square points
+
+
+def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "", page_of: Callable[..., Any] = page) -> Any:
+    """The figure of a design for places: where people are believed to be, and beside it the answers for one place.
+
+    Args:
+        optimum: a design for places; see `utmost.spaces.places`.
+        place: the label of the place, drawn in red; the likeliest one if left out.
+        caption: a line below the maps.
+        page_of: what makes a figure of a width and a height with its panels.
+
+    Raises:
+        OutOfRange: for what is no place of the design.
+        Unsupported: for places without coordinates, and where matplotlib is not installed.
+    """
+    places, prior = optimum.certificate.ptype.space, optimum.certificate.consumer.prior
+    if place is not None and place not in places.labels:
+        raise OutOfRange("the place must be one of the design's", came=repr(place), where="place")
+    row = int(prior.argmax()) if place is None else places.labels.index(place)
+    positions = places.coordinates
+    maps = {"prior": prior, f"answers for {places.labels[row]}": optimum.channel.matrix[row]}
+    figure, panels = page_of(5.4 * len(maps), 5.2, nrows=1, ncols=len(maps), squeeze=False)
+    for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):
+        draw_places(axes, np.asarray(shares, dtype=np.float64), positions, places, row)
+        axes.set_title(title, fontsize=10, color=INK)
+    if caption:
+        figure.supxlabel(caption, fontsize=9)
+    return figure
+
+
+def draw_places(axes: Any, shares: NDArray[np.float64], positions: NDArray[np.float64], places: Any, row: int) -> None:
+    """Draw one map, north above.
+
+    Args:
+        axes: where.
+        shares: (n,) of every place; the area of a disc is in proportion to it.
+        positions: (n, 2) latitudes and longitudes, where a degree east is drawn as long as it is at their middle; or
+            northings and eastings.
+        places: whose labels are written beside the twenty largest shares.
+        row: the place to draw in red.
+    """
+    in_degrees = places.geography.in_degrees
+    north, east = positions[:, 0], _around(positions[:, 1]) if in_degrees else positions[:, 1]
+    _draw(axes, shares, (north, east), list(map(str, places.labels)), row)
+    axes.set_aspect(1 / max(cos(radians(float(north.mean()))), 0.05) if in_degrees else 1.0)
+
+
+def _around(east: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Longitudes from the side of the earth on which they lie closer together."""
+    west_first, east_first = (east + 180) % 360 - 180, east % 360
+    return east_first if np.ptp(east_first) < np.ptp(west_first) else west_first
+
+
+def _draw(axes: Any, shares: NDArray[np.float64], where: tuple[Any, Any], labels: Sequence[str], marked: int) -> None:
+    north, east = where
+    axes.scatter(east, north, s=4, color=PALE, zorder=1)
+    colours = [RED if k == marked else BLUE for k in range(len(labels))]
+    axes.scatter(east, north, s=_LARGEST * shares / shares.max(), color=colours, alpha=0.65, linewidth=0, zorder=2)
+    if not shares[marked]:  # a disc of no size would not say where it is
+        axes.scatter(east[marked], north[marked], s=30, facecolor="none", edgecolor=RED, zorder=2)
+    for k in np.argsort(-shares, kind="stable")[:_NAMED]:
+        if shares[k] >= shares.max() / 200:
+            text = f"{labels[k]} {shares[k]:.1%}"
+            above = (0, 2 + sqrt(_LARGEST * shares[k] / shares.max() / pi))
+            axes.annotate(
+                text, (east[k], north[k]), above, textcoords="offset points", ha="center", fontsize=6.5, color=INK
+            )
+    axes.margins(0.12)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_color(PALE)

@@ -1,0 +1,435 @@
+"""The figures that values draw of themselves by ``.plot()``: matplotlib's, for the caller to change and save.
+
+Options, by the kind of value:
+
+- laws: ``confidence`` (0.95), the share of the noise that is shaded; ``width`` (0.999), the share that is drawn.
+- channels, optima, capacities, hypers, spaces, verdicts: ``numbers``, whether cells are written out; if left out, where
+  there are at most 12 columns.
+- optima for places also ``place``, the one whose answers are drawn on the map, the likeliest if left out; where
+  ``numbers`` is given the matrix is drawn.
+- released tables: ``column``, which of the released columns; ``rows`` (40), how many rows from the first.
+- named keys: ``rows`` (40), the most frequent of them.
+- workload releases: ``family``, as in ``release["department sex"]``; ``rows`` (40); ``column``, where counts were
+  noised together with sums: "count", or that of the amounts, which is drawn if left out.
+- costs of bounds: none.
+- releases at several levels and ledgers: none.
+
+What a figure shows has been released, or says nothing of any individual; the noise itself has none.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare
+from utmost.interfaces.figures.cards import columns_of, constraints_of, kind_of
+from utmost.tables.optional_imports import extra
+
+_ARROWS = {"down": "↓", "up": "↑", "slack": "", "zero": "0"}
+_WRITTEN_UP_TO = 12
+_MOST_POINTS, _MOST_BARS, _MOST_SHADED = 2001, 300, 400
+
+
+def plot(value: Any, **options: Any) -> Any:
+    """The figure of a value; see this module for the options.
+
+    Raises:
+        Unsupported: for a value that has no picture, and where matplotlib is not installed.
+        OutOfRange: for an option that this kind of picture does not have, and a column that was not released.
+
+    >>> from utmost.noise import Geometric
+    >>> figure = plot(Geometric(1))
+    >>> figure.axes[0].get_xlabel()
+    'noise'
+    """
+    kind = type(value).__name__
+    draw = kind_of(value, DRAWN)
+    if draw is None:
+        remedy = f"These have one: {', '.join(sorted(DRAWN))}."
+        raise Unsupported("this value has no picture", came=kind, where="plot", remedy=remedy)
+    code = draw.__code__
+    known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    for name in options:
+        if name not in known:
+            remedy = f"It has {', '.join(known)}." if known else "It has none."
+            raise OutOfRange(f"the picture of a {kind} must be given options that it has", came=name, remedy=remedy)
+    return draw(value, **options)
+
+
+@cache
+def _figure_type() -> Any:
+    """A figure of matplotlib that a notebook shows without pyplot and its global state."""
+    plain = extra("matplotlib.figure", "plot").Figure
+
+    # The base is imported when it is first needed, so that no type checker knows it.
+    class Picture(plain):  # type: ignore[misc, valid-type]
+        """A figure with a picture of its own in notebooks."""
+
+        def _repr_png_(self) -> bytes:
+            out = BytesIO()
+            self.savefig(out, format="png", dpi=110)
+            return out.getvalue()
+
+    return Picture
+
+
+def _page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
+    figure = _figure_type()(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(**subplots)
+
+
+def _law(law: Any, *, confidence: Any = "0.95", width: Any = "0.999") -> Any:
+    figure, axes = _page(6.4, 3.2)
+    far, near = law.margin(width), law.margin(confidence)
+    if law.numbers == "integers" and far <= _MOST_BARS:
+        xs: Any = np.arange(-int(far), int(far) + 1)
+        ys = law.pmf(xs.astype(float))
+        axes.bar(xs, ys, width=0.85, color=np.where(abs(xs) <= near, BLUE, PALE).tolist())
+    else:
+        xs = np.linspace(-float(far), float(far), _MOST_POINTS)
+        ys = law.pdf(xs) if law.numbers == "reals" else law.pmf(np.rint(xs))
+        axes.plot(xs, ys, color=BLUE, linewidth=1.6)
+        axes.fill_between(xs, ys, where=abs(xs) <= near, color=BLUE, alpha=0.2)
+    height = "probability" if law.numbers == "integers" else "density"
+    axes.set(
+        xlabel="noise",
+        ylabel=height,
+        ylim=(0, None),
+        title=f"{law!r}: {float(_share(confidence)):.4g} within {near:.6g}",
+    )
+    axes.title.set_fontsize(10)
+    bare(axes)
+    return figure
+
+
+def _share(confidence: Any) -> Any:
+    from utmost.core.exact.numbers import read_confidence
+
+    return read_confidence(confidence)
+
+
+def _heat(axes: Any, matrix: Any, rows: Any, columns: Any, numbers: bool | None) -> None:
+    shades = np.asarray(matrix).astype(float)
+    top = float(shades.max()) or 1.0
+    axes.imshow(shades, cmap="Blues", vmin=0, vmax=1.15 * top, aspect="auto")
+    if numbers if numbers is not None else shades.shape[1] <= _WRITTEN_UP_TO and len(shades) <= 2 * _WRITTEN_UP_TO:
+        for (row, column), shade in np.ndenumerate(shades):
+            cell = matrix[row, column]
+            words = str(cell) if not isinstance(cell, float) and len(str(cell)) <= 7 else f"{shade:.3f}"
+            colour = "white" if shade > 0.6 * top else INK
+            axes.annotate(words, (column, row), ha="center", va="center", fontsize=8.5, color=colour)
+    for names, count, name in ((columns, shades.shape[1], "x"), (rows, len(shades), "y")):
+        if count <= 40:
+            getattr(axes, f"set_{name}ticks")(range(count), [str(k) for k in (names or range(count))], fontsize=8)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _check_size(shape: tuple[int, ...]) -> None:
+    if max(shape) > _MOST_SHADED:
+        came = " x ".join(map(str, shape))
+        raise Unsupported(f"a picture has at most {_MOST_SHADED} rows and columns", came=came, where="plot")
+
+
+def _matrix(matrix: Any, rows: Any, columns: Any, numbers: bool | None, names: tuple[str, str], title: str = "") -> Any:
+    _check_size(matrix.shape)
+    n, m = matrix.shape
+    figure, axes = _page(min(12, 1.4 + 0.75 * m), min(12, 1.3 + 0.55 * n))
+    _heat(axes, matrix, rows, columns, numbers)
+    axes.set(xlabel=names[0], ylabel=names[1])
+    axes.set_title(title, loc="left", fontsize=10)
+    return figure
+
+
+def _channel(channel: Any, *, numbers: bool | None = None) -> Any:
+    figure = _matrix(channel.matrix, channel.secrets, channel.outcomes, numbers, ("outcome", "secret"))
+    marks, tight_at = constraints_of(channel.matrix)
+    if marks is not None:
+        for (row, column), mark in np.ndenumerate(marks):
+            figure.axes[0].annotate(_ARROWS[str(mark)], (column, row + 0.5), ha="center", va="center", color=RED)
+        figure.axes[0].set_title(f"tight between neighbouring rows at {tight_at}", loc="left", fontsize=10)
+    return figure
+
+
+def _optimum(optimum: Any, *, numbers: bool | None = None, place: Any = None) -> Any:
+    space = optimum.certificate.ptype.space if hasattr(optimum, "certificate") else None
+    if numbers is None and getattr(space, "geography", None) is not None:
+        from utmost.interfaces.figures.labelled_map import map_of_answers
+
+        return map_of_answers(optimum, place, page_of=_page)
+    if place is not None:
+        raise Unsupported("a place is drawn on the map of a design for places", came="another picture", where="plot")
+    figure = _channel(optimum.channel, numbers=numbers)
+    figure.axes[0].set_title(f"expected loss {float(optimum.loss):.6g}", loc="left", fontsize=10)
+    return figure
+
+
+def _capacity(capacity: Any, *, numbers: bool | None = None) -> Any:
+    title = f"capacity {float(capacity.value):.6g}"
+    _check_size(capacity.mechanism.shape)
+    return _matrix(capacity.mechanism.matrix, None, None, numbers, ("outcome", "secret"), title)
+
+
+def _order(verdict: Any, *, numbers: bool | None = None) -> Any:
+    figure, both = _page(9, 3.6, ncols=2)
+    named = {"better": verdict.better, "worse": verdict.worse}
+    for axes, (name, channel) in zip(both, named.items(), strict=True):
+        _heat(axes, channel.matrix, channel.secrets, channel.outcomes, numbers)
+        axes.set_title(name, loc="left", fontsize=10)
+    figure.suptitle("holds" if verdict else "does not hold", fontsize=11)
+    return figure
+
+
+def _existence(verdict: Any, *, numbers: bool | None = None) -> Any:
+    return _channel(verdict.mechanism, numbers=numbers)
+
+
+def _universality(verdict: Any) -> Any:
+    if verdict.prior is None:
+        return _words("best for every prior")
+    return _beliefs({"a prior for which another mechanism is better": verdict.prior}, "secret")
+
+
+def _words(words: str) -> Any:
+    figure, axes = _page(4.8, 1.2)
+    axes.annotate(words, (0.5, 0.5), ha="center", va="center", fontsize=12, color=INK)
+    axes.set_axis_off()
+    return figure
+
+
+def _losslessness(verdict: Any) -> Any:
+    """The noise that makes one law of the other, where both live on a lattice."""
+    noise = verdict.difference
+    if not hasattr(noise, "listed"):
+        return _words("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")
+    far = max(6, min(60, len(noise.listed)))
+    xs = [k * noise.unit for k in range(-far, far + 1)]
+    figure, axes = _page(6.4, 3.2)
+    axes.bar([float(x) for x in xs], [float(noise.pmf(x)) for x in xs], width=0.85 * float(noise.unit), color=BLUE)
+    axes.set(xlabel="the noise between the two laws", ylabel="probability", ylim=(0, None))
+    bare(axes)
+    return figure
+
+
+def _places(release: Any) -> Any:
+    """The released points, as they are published, with the margin around the first."""
+    names, rows, _ = columns_of(release.table, _MOST_POINTS)
+    x, y = (names.index(name) for name in (release.columns * 2)[:2])
+    figure, axes = _page(5, 5)
+    axes.plot([row[x] for row in rows], [row[y] for row in rows], ".", color=BLUE)
+    axes.set(xlabel=names[x], ylabel=names[y], title=f"each within {release.margin:.6g} of the true place")
+    axes.title.set_fontsize(10)
+    bare(axes)
+    return figure
+
+
+def _clean(release: Any) -> Any:
+    """The first level's table, as bars."""
+    figure, axes = _page(6.4, 3.2)
+    names, rows, _ = columns_of(release[release.domain.level_names(release.domain.finest)[0]], 40)
+    axes.bar([str(row[0]) for row in rows], [row[names.index("clean")] for row in rows], color=BLUE)
+    axes.set(xlabel=names[0], ylabel="clean")
+    bare(axes)
+    return figure
+
+
+def _hyper(hyper: Any, *, numbers: bool | None = None) -> Any:
+    names = [f"{float(weight):.3g}" for weight in hyper.weights]
+    return _matrix(hyper.posteriors, None, names, numbers, ("probability of the posterior", "secret"))
+
+
+def _beliefs(beliefs: dict[str, Any], x: str) -> Any:
+    figure, axes = _page(6.4, 3.2)
+    for (name, belief), colour in zip(beliefs.items(), (BLUE, GOLD, GREEN), strict=False):
+        axes.bar(range(len(belief)), [float(share) for share in belief], color=colour, label=name, alpha=0.85)
+    axes.set(xlabel=x, ylabel="probability", ylim=(0, None))
+    axes.legend(frameon=False)
+    bare(axes)
+    return figure
+
+
+def _reading(reading: Any) -> Any:
+    figure = _beliefs({"posterior": reading.posterior}, "count")
+    axes, (first, last) = figure.axes[0], reading.interval
+    axes.axvspan(first - 0.5, last + 0.5, color=PALE, alpha=0.4, label="interval")
+    axes.axvline(reading.action, color=RED, linestyle="--", label=f"best answer {reading.action}")
+    axes.legend(frameon=False)
+    return figure
+
+
+def _consumer(consumer: Any) -> Any:
+    return _beliefs({"prior": consumer.prior}, "secret")
+
+
+def _space(space: Any, *, numbers: bool | None = None) -> Any:
+    _check_size((space.size,))
+    return _matrix(space.distances, space.labels, space.labels, numbers, ("", ""), space.unit or "distance")
+
+
+def _with_bars(labels: list[str], values: Any, margins: Any, title: str) -> Any:
+    figure, axes = _page(max(4.0, min(14.0, 1.5 + 0.35 * len(labels))), 3.6)
+    axes.errorbar(range(len(labels)), values, yerr=margins, fmt="o", color=BLUE, ecolor=PALE, elinewidth=2, capsize=3)
+    axes.set_xticks(range(len(labels)), labels, rotation=90 if max(map(len, labels), default=0) > 4 else 0, fontsize=8)
+    axes.set_title(title, loc="left", fontsize=10)
+    bare(axes)
+    return figure
+
+
+def _table(table: Any, value: str, margin: str, rows: int, title: str, other: tuple[str, ...] = ()) -> Any:
+    names, cells, _ = columns_of(table, rows)
+    at, bar = names.index(value), names.index(margin)
+    shown = [
+        k for k, name in enumerate(names) if k not in (at, bar) and not name.endswith("_margin") and name not in other
+    ]
+    labels = [", ".join(str(row[k]) for k in shown) or str(i) for i, row in enumerate(cells)]
+    return _with_bars(labels, [float(row[at]) for row in cells], [float(row[bar]) for row in cells], title)
+
+
+def _table_release(release: Any, *, column: str | None = None, rows: int = 40) -> Any:
+    names = release.columns
+    chosen = names[0] if column is None else column
+    if chosen not in names:
+        raise OutOfRange("the column must be a released one", came=chosen, where="plot")
+    if release.table is None:
+        raise Unsupported("a picture needs a released table", came="a rehearsal")
+    if release.plan.is_document:
+        return _workload(release.table, rows=rows)
+    margins = release.plan.bars(names)
+    if not margins:
+        raise Unsupported("a picture needs error bars", came=release.law, where="plot")
+    if len(margins) < len(names):  # one for all coordinates of a point
+        return _places(release)
+    return _table(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.spent}")
+
+
+def _workload(release: Any, *, family: Any = None, rows: int = 40, column: str | None = None) -> Any:
+    from utmost.publish.releases.family_tables import wanted_families
+
+    chosen = next(iter(wanted_families(release.strategy)), release.domain.finest) if family is None else family
+    margins = dict(release.value_columns)
+    value = list(margins)[-1] if column is None else column
+    if value not in margins:
+        remedy = f"It has {' and '.join(margins)}."
+        raise OutOfRange("the column must be a released one", came=value, where="plot", remedy=remedy)
+    title = str(release.spent) if len(margins) == 1 else f"{value}, {release.spent}"
+    return _table(release[chosen], value, margins[value], rows, title, tuple(margins))
+
+
+def _levels(release: Any) -> Any:
+    levels = release.levels
+    named = (
+        {str(k): own_level for k, own_level in levels.items()}
+        if isinstance(levels, dict)
+        else {str(level): level for level in levels}
+    )
+    figure, axes = _page(6.4, 1.2 + 0.3 * max(1, len(named)))
+    axes.barh(list(named), [own_level.epsilon_float for own_level in named.values()], color=BLUE)
+    axes.set(xlabel="epsilon", title="levels answered" if named else "no level answered yet")
+    bare(axes)
+    return figure
+
+
+def _ledger(ledger: Any) -> Any:
+    return _status(ledger.status())
+
+
+def _status(status: Any) -> Any:
+    names = [dataset.dataset for dataset in status.datasets]
+    figure, axes = _page(6.4, 1.5 + 0.3 * max(1, len(names)))
+    axes.barh(names, [float(dataset.spent) for dataset in status.datasets], color=BLUE, label="spent")
+    limits = [
+        (k, dataset.limit.epsilon_float) for k, dataset in enumerate(status.datasets) if dataset.limit is not None
+    ]
+    if limits:
+        axes.plot([x for _, x in limits], [k for k, _ in limits], "|", color=RED, markersize=16, mew=2, label="limit")
+    axes.set(xlabel="epsilon", xlim=(0, None))
+    if names:
+        figure.legend(frameon=False, loc="outside lower center", ncols=2)  # within the axes it would lie on a bar
+    bare(axes)
+    return figure
+
+
+def _strategy(chosen: Any) -> Any:
+    figure, axes = _page(6.4, 1.2 + 0.3 * len(chosen.shares))
+    names = [chosen.family_words(family) or "total" for family in chosen.shares]
+    axes.barh(names, [float(share) for share in chosen.shares.values()], color=BLUE)
+    part = "" if chosen.measurement.adds_to_one(chosen.shares) else f"{chosen.unit.per_cell_words} of "
+    axes.set(xlabel=f"share of {part}the level", xlim=(0, None))
+    bare(axes)
+    return figure
+
+
+def _keys(keys: Any, *, rows: int = 40) -> Any:
+    """The noisy counts of the keys, the most frequent first, and the threshold above which they are."""
+    pairs = sorted(zip(keys.noisy, map(str, keys.keys), strict=True), reverse=True)[:rows]
+    figure, axes = _page(6.4, 1.2 + 0.25 * max(1, len(pairs)))
+    axes.barh([name for _, name in pairs], [noisy for noisy, _ in pairs], color=BLUE)
+    axes.axvline(keys.threshold, color=RED, linestyle="--", label=f"threshold {keys.threshold}")
+    axes.set(xlabel="noisy count")
+    axes.invert_yaxis()
+    axes.legend(frameon=False)
+    bare(axes)
+    return figure
+
+
+def _released(table: Any, *, column: str | None = None, rows: int = 40) -> Any:
+    """A released column with its error bars, as its reader has them."""
+    chosen = table.column(column or next(iter(table.cells)))
+    values = [float(cell) for cell in table.cells[chosen][:rows]]
+    listed = list(table.labels.values())
+    labels = [", ".join(row) for row in zip(*listed, strict=True)] if listed else [str(k) for k in range(table.rows)]
+    title = f"{chosen}, {table.plan.level}"
+    return _with_bars(labels[:rows], values, [float(table.plan.margin)] * len(values), title)
+
+
+def _costs(costs: Any) -> Any:
+    """The expected error of a sum by each bound, and of it what is noise and what is lost."""
+    figure, axes = _page(6.4, 3.6)
+    bounds = [float(row.bound) for row in costs.rows]
+    for name, values, colour in (
+        ("expected error", [row.error for row in costs.rows], INK),
+        ("noise", [row.noise for row in costs.rows], BLUE),
+        ("lost", [row.loss for row in costs.rows], GOLD),
+    ):
+        axes.plot(bounds, values, marker="o", markersize=3, color=colour, label=name)
+    axes.axvline(float(costs.best), color=RED, linestyle="--", label=f"least at {costs.best}")
+    axes.set(xlabel=costs.name, ylabel="error of a sum", ylim=(0, None))
+    axes.legend(frameon=False)
+    bare(axes)
+    return figure
+
+
+DRAWN: dict[str, Callable[..., Any]] = {
+    "Law": _law,
+    "Channel": _channel,
+    "Optimum": _optimum,
+    "MinimaxOptimum": _optimum,
+    "Capacity": _capacity,
+    "Verdict": _order,
+    "ExistenceVerdict": _existence,
+    "UniversalityVerdict": _universality,
+    "Hyper": _hyper,
+    "Reading": _reading,
+    "Consumer": _consumer,
+    "Space": _space,
+    "ReleasedOnce": _table_release,
+    "WorkloadRelease": _workload,
+    "CleanTable": _clean,
+    "Losslessness": _losslessness,
+    "GradualRelease": _levels,
+    "GradualTogether": _levels,
+    "ProcessedRelease": _levels,
+    "PlanarRelease": _levels,
+    "TrustRelease": _levels,
+    "Ledger": _ledger,
+    "Status": _status,
+    "Strategy": _strategy,
+    "SelectedKeys": _keys,
+    "ReleasedTable": _released,
+    "BoundCosts": _costs,
+}
+"""For each type, its picture, by the type's name, as the cards are listed."""

@@ -1,0 +1,303 @@
+"""Drawing beliefs about three secrets, points of a triangle, and about four, a solid in a tetrahedron.
+
+A hyper is a set of weighted points; the solid is projected, its faces are shaded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array
+from utmost.errors import OutOfRange
+from utmost.interfaces.figures.canvas import check_format, write
+from utmost.tables.optional_imports import extra
+
+COLOURS = ("#2a78b5", "#d1495b", "#3c8d6e", "#b7791f", "#7d4e9e")
+_INK, _FAINT = "#333333", "#d9d9d9"
+
+# Secrets 0, 1, 2 stand at the left, on top and at the right, so that the middle one of a line stands between.
+_TRIANGLE = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
+_LABEL_PLACES = ((-0.035, -0.045, "right"), (0.0, 0.045, "center"), (0.035, -0.045, "left"))
+
+# The area of a point of weight 1, and of one without a weight, in square points.
+_AREA, _SMALL = 900, 34
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """A convex polygon of beliefs.
+
+    Attributes:
+        corners: (3, k), one belief in each column, in any order.
+        name: what the legend says.
+        colour: for its edge; its inside is a tint of it.
+    """
+
+    corners: Any
+    name: str
+    colour: str = COLOURS[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PosteriorPoints:
+    """Beliefs with weights: the posteriors of a hyper, or vertices of a region.
+
+    Attributes:
+        beliefs: (3, m), one in each column.
+        name: what the legend says.
+        weights: (m,) areas of the points, written beside them; None for small points of one size.
+        colour: for the points.
+        joined: draw the hull of the points, inside which every mechanism that this one can be turned into lies.
+    """
+
+    beliefs: Any
+    name: str
+    weights: Any = None
+    colour: str = COLOURS[1]
+    joined: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """One triangle: regions below, points above, and the prior as a cross.
+
+    Attributes:
+        title: above the triangle.
+        regions: see `Region`.
+        points: see `Points`.
+        prior: (3,), or None for no cross.
+    """
+
+    title: str
+    regions: Sequence[Region] = ()
+    points: Sequence[PosteriorPoints] = ()
+    prior: Any = None
+
+
+def simplex_figure(
+    panels: Sequence[Panel], file: BinaryIO, path: Path, labels: Sequence[str] = ("0", "1", "2")
+) -> None:
+    """Draw triangles side by side into a file of the kind that the path names.
+
+    Args:
+        panels: one or more.
+        file: open for writing.
+        path: ends in .svg, .png or .pdf.
+        labels: the names of the three secrets.
+
+    Raises:
+        OutOfRange: for another ending, and for beliefs about another number of secrets than three.
+        Unsupported: where matplotlib is not installed.
+    """
+    check_format(path)
+    if len(labels) != 3:
+        raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"{len(labels)} secrets")
+    canvas = extra("matplotlib.figure", "plot").Figure(figsize=(4.6 * len(panels), 4.9), layout="constrained")
+    axes = np.atleast_1d(canvas.subplots(1, len(panels)))
+    for where, panel in zip(axes, panels, strict=True):
+        draw_simplex(where, panel, labels)
+    write(canvas, file, path.suffix[1:].lower())
+
+
+def draw_simplex(axes: Any, panel: Panel, labels: Sequence[str] = ("0", "1", "2")) -> None:
+    """Draw one triangle on matplotlib axes."""
+    _frame(axes, labels)
+    for region in panel.regions:
+        hull = _around(in_the_plane(region.corners))
+        axes.fill(*hull.T, facecolor=region.colour, alpha=0.12, zorder=1)
+        axes.plot(*np.vstack([hull, hull[:1]]).T, color=region.colour, linewidth=1.4, label=region.name, zorder=2)
+    for points in panel.points:
+        _draw_points(axes, points)
+    if panel.prior is not None:
+        axes.plot(
+            *in_the_plane(np.reshape(panel.prior, (3, 1))).T, "+", color=_INK, ms=11, mew=1.8, label="prior", zorder=6
+        )
+    axes.set_title(panel.title, fontsize=12, color=_INK, pad=12)
+    if any(axes.get_legend_handles_labels()):
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), frameon=False, fontsize=10, ncols=2)
+
+
+def in_the_plane(beliefs: Any) -> Any:
+    """Columns of probabilities as points of the plane, (m, 2)."""
+    columns = np.array(beliefs, dtype=float)
+    if columns.ndim != 2 or len(columns) != 3:
+        raise OutOfRange("only beliefs about three secrets can be drawn in a triangle", came=f"shape {columns.shape}")
+    return columns.T @ _TRIANGLE
+
+
+def _frame(axes: Any, labels: Sequence[str]) -> None:
+    """The triangle, with lines at every quarter of each probability."""
+    for part in (0.25, 0.5, 0.75):
+        for secret in range(3):
+            ends = np.zeros((3, 2))
+            ends[secret] = part
+            ends[(secret + 1) % 3, 0] = ends[(secret + 2) % 3, 1] = 1 - part
+            axes.plot(*in_the_plane(ends).T, color=_FAINT, linewidth=0.7, zorder=0)
+    axes.plot(*np.vstack([_TRIANGLE, _TRIANGLE[:1]]).T, color=_INK, linewidth=1.2, zorder=0)
+    for corner, (right, up, side), label in zip(_TRIANGLE, _LABEL_PLACES, labels, strict=True):
+        axes.text(corner[0] + right, corner[1] + up, label, ha=side, va="center", fontsize=12, color=_INK)
+    axes.set(aspect="equal", xlim=(-0.12, 1.12), ylim=(-0.09, 0.95))
+    axes.axis("off")
+
+
+def _draw_points(axes: Any, points: PosteriorPoints) -> None:
+    places = in_the_plane(points.beliefs)
+    if points.joined and len(places) > 1:
+        hull = _around(places)
+        axes.plot(*np.vstack([hull, hull[:1]]).T, color=points.colour, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
+    weights = None if points.weights is None else np.array(points.weights, dtype=float)
+    areas = _SMALL if weights is None else np.maximum(_AREA * weights, _SMALL / 3)
+    style = {"color": points.colour, "alpha": 0.85}
+    axes.scatter(*places.T, s=areas, edgecolors="white", linewidths=1.0, zorder=4, **style)
+    axes.plot([], [], "o", ms=7, mec="white", label=points.name, **style)
+    if weights is not None:
+        _write_weights(axes, places, points.weights, weights)
+
+
+def _write_weights(axes: Any, places: Any, texts: Any, weights: Any) -> None:
+    """Each weight beside its point, on the side away from the other points."""
+    arms = places - weights @ places / weights.sum()
+    sizes = np.hypot(*arms.T)
+    ways = np.where(sizes[:, None] > 1e-6, arms / np.maximum(sizes, 1e-9)[:, None], [0.0, -1.0])
+    for place, way, text, weight in zip(places, ways, texts, weights, strict=True):
+        far = 11 + np.sqrt(_AREA * weight / np.pi)
+        style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9, "color": _INK}
+        axes.annotate(_short(text), place, tuple(way * [far + 4, far]), zorder=7, **style)
+
+
+def _around(places: Any) -> Any:
+    """The corners of a convex polygon, in the order in which one walks around it."""
+    arms = places - places.mean(axis=0)
+    return places[np.argsort(np.arctan2(arms[:, 1], arms[:, 0]))]
+
+
+def _short(weight: Any) -> str:
+    """A weight as it is read: a short fraction as such, anything else to three digits."""
+    text = str(weight)
+    return text if "/" in text and len(text) <= 7 else f"{float(weight):.3g}"
+
+
+_BEHIND = "#9a9a9a"
+
+# A regular tetrahedron: secrets 0, 1, 2 below, secret 3 on top; seen from the front, a little from the right and above.
+_TETRAHEDRON = np.array(
+    [[-1.0, -1 / np.sqrt(3), 0.0], [1.0, -1 / np.sqrt(3), 0.0], [0.0, 2 / np.sqrt(3), 0.0], [0.0, 0.0, np.sqrt(8 / 3)]]
+)
+_TURN, _TILT = np.radians(-16.0), np.radians(16.0)
+_LIGHT = np.array([-0.45, -0.75, 0.5]) / np.linalg.norm([-0.45, -0.75, 0.5])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solid:
+    """A convex solid of beliefs.
+
+    Attributes:
+        corners: (4, N), one belief in each column.
+        faces: for each face, the numbers of its corners, in any order.
+    """
+
+    corners: Array
+    faces: tuple[NDArray[np.intp], ...]
+
+
+def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64], Array], labels: list[str]) -> None:
+    """Draw the simplex on four secrets as a tetrahedron, a solid in it, and some posteriors with their hull.
+
+    Args:
+        axes: of matplotlib.
+        solid: the region.
+        marked: (4, m) posteriors and their (m,) weights.
+        labels: the names of the secrets.
+    """
+    _draw_frame(axes, labels)
+    places = solid.corners.T @ _TETRAHEDRON
+    middle = places.mean(axis=0)
+    faces = [_around_face(places, face) for face in solid.faces]
+    for face in sorted(faces, key=lambda face: _depth(places[face]).mean()):
+        _draw_face(axes, places, face, middle)
+    seen = {corner for face in faces if _faces_us(places, face, middle) for corner in face}
+    front = np.array([k in seen for k in range(len(places))])
+    flat = _flat(places)
+    axes.plot(*flat[~front].T, "o", ms=4, color=_BEHIND, zorder=2)
+    axes.plot(*flat[front].T, "o", ms=5.5, color=_INK, mec="white", mew=0.8, label="vertices", zorder=6)
+    _draw_marked(axes, *marked)
+    axes.set(aspect="equal")
+    axes.axis("off")
+    axes.margins(0.07)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), frameon=False, fontsize=10, ncols=3)
+
+
+def _draw_frame(axes: Any, labels: list[str]) -> None:
+    flat, centre = _flat(_TETRAHEDRON), _flat(_TETRAHEDRON).mean(axis=0)
+    hidden = int(np.argmin(_depth(_TETRAHEDRON)))
+    for x in range(4):
+        for y in range(x):
+            behind = hidden in (x, y)
+            style = {"linestyle": (0, (4, 4)), "color": _BEHIND} if behind else {"color": _INK}
+            axes.plot(*flat[[x, y]].T, linewidth=1.0, zorder=0 if behind else 1, **style)
+    for place, label in zip(flat, labels, strict=True):
+        away = (place - centre) / np.linalg.norm(place - centre)
+        far = (11 + 3.2 * len(label)) * away[0], 14 * away[1]
+        axes.annotate(label, place, far, textcoords="offset points", ha="center", va="center", fontsize=12)
+
+
+def _draw_face(axes: Any, places: Any, face: list[int], middle: Any) -> None:
+    flat, ours = _flat(places[face]), _faces_us(places, face, middle)
+    if not ours:
+        axes.plot(*np.vstack([flat, flat[:1]]).T, color=COLOURS[0], linewidth=0.7, alpha=0.5, ls=(0, (3, 3)), zorder=2)
+        return
+    shade = 0.12 + 0.42 * (1 - float(_normal(places, face, middle) @ _LIGHT)) / 2
+    axes.fill(*flat.T, facecolor=COLOURS[0], alpha=shade, zorder=3)
+    axes.plot(*np.vstack([flat, flat[:1]]).T, color=COLOURS[0], linewidth=1.5, zorder=4)
+
+
+def _draw_marked(axes: Any, beliefs: Any, weights: Any) -> None:
+    """Posteriors with areas like their weights, and lines between all of them."""
+    flat = _flat(beliefs.T @ _TETRAHEDRON)
+    for x in range(len(flat)):
+        for y in range(x):
+            axes.plot(*flat[[x, y]].T, color=COLOURS[1], linewidth=1.1, linestyle=(0, (4, 3)), zorder=7)
+    areas = np.maximum(700 * np.array(weights, dtype=float), 30)
+    axes.scatter(*flat.T, s=areas, color=COLOURS[1], alpha=0.9, edgecolors="white", linewidths=1, zorder=8)
+    axes.plot([], [], "o", ms=8, color=COLOURS[1], mec="white", label="a kernel")
+    axes.plot(*_flat(np.full((1, 4), 0.25) @ _TETRAHEDRON).T, "+", color=_INK, ms=11, mew=1.8, label="prior", zorder=9)
+
+
+def _around_face(places: Any, face: Any) -> list[int]:
+    """The corners of a face in the order in which one walks around it."""
+    points = places[face] - places[face].mean(axis=0)
+    _, _, axes = np.linalg.svd(points)
+    angles = np.arctan2(points @ axes[1], points @ axes[0])
+    return [int(k) for k in np.asarray(face)[np.argsort(angles)]]
+
+
+def _normal(places: Any, face: list[int], middle: Any) -> Any:
+    """The outward normal of a face."""
+    points = places[face]
+    _, _, axes = np.linalg.svd(points - points.mean(axis=0))
+    normal = axes[2]
+    return normal if normal @ (points.mean(axis=0) - middle) > 0 else -normal
+
+
+def _faces_us(places: Any, face: list[int], middle: Any) -> bool:
+    return bool(_depth(np.array([_normal(places, face, middle)]))[0] > 1e-9)
+
+
+def _view() -> tuple[Any, Any, Any]:
+    """Where right, up and towards the eye are."""
+    right = np.array([np.cos(_TURN), np.sin(_TURN), 0.0])
+    eye = np.array([np.sin(_TURN) * np.cos(_TILT), -np.cos(_TURN) * np.cos(_TILT), np.sin(_TILT)])
+    return right, np.cross(eye, right), eye
+
+
+def _flat(points: Any) -> Any:
+    right, up, _ = _view()
+    return np.column_stack([points @ right, points @ up])
+
+
+def _depth(points: Any) -> Any:
+    return points @ _view()[2]

@@ -1,0 +1,147 @@
+"""Beliefs in pictures: a privacy type's region, vertices and a kernel; and the hypers of channels, side by side."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array, to_floats
+from utmost.design.channels.channel import Channel
+from utmost.design.geometry.kernel_search import kernels
+from utmost.design.geometry.vertex_search import vertices
+from utmost.design.leakage.hypers import hyper
+from utmost.design.spaces.space import Space
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.types.smallest_level import smallest_epsilon
+from utmost.errors import OutOfRange
+from utmost.interfaces.documents.space_names import secret_names
+from utmost.interfaces.figures.canvas import check_format, write
+from utmost.interfaces.figures.simplex import (
+    COLOURS,
+    Panel,
+    PosteriorPoints,
+    Region,
+    Solid,
+    draw_tetrahedron,
+    simplex_figure,
+)
+from utmost.tables.optional_imports import extra
+
+
+def check_drawable(ptype: PrivacyType, path: Path) -> None:
+    """Check that the type can be drawn into a file with this name."""
+    check_format(path)
+    if ptype.space.size not in (3, 4):
+        raise OutOfRange("only types on 3 or 4 secrets can be drawn", came=f"{ptype.space.size} secrets")
+
+
+def type_figure(ptype: PrivacyType, file: BinaryIO, path: Path, name: str = "") -> None:
+    """Draw the region of posteriors in its simplex: a triangle for three secrets, a tetrahedron for four.
+
+    The posteriors of the kernel that leaks most are marked.
+
+    Args:
+        ptype: on three or four secrets.
+        file: open for writing.
+        path: ends in .svg, .png or .pdf.
+        name: of the space, for the title.
+
+    Raises:
+        OutOfRange: for another number of secrets, and for another ending.
+        Unsupported: where matplotlib is not installed.
+    """
+    check_drawable(ptype, path)
+    chosen, names = most_leaking(ptype), secret_names(ptype.space)
+    if ptype.space.size == 3:
+        return simplex_figure([type_panel(ptype, chosen, title=_title(ptype, name))], file, path, names)
+    figure = extra("matplotlib.figure", "plot").Figure(figsize=(6.4, 6.2), layout="constrained")
+    axes = figure.subplots()
+    draw_tetrahedron(axes, type_solid(ptype), beliefs_of(chosen), names)
+    axes.set_title(_title(ptype, name), fontsize=12, pad=14)
+    write(figure, file, path.suffix[1:].lower())
+
+
+def type_panel(ptype: PrivacyType, *marked: Channel, names: tuple[str, ...] = ("a kernel",), title: str = "") -> Panel:
+    """The triangle of a type on three secrets, with the posteriors of some kernels."""
+    corners = to_floats(vertices(ptype).columns)
+    points = [PosteriorPoints(corners, "vertices", colour="#333333")]
+    for k, (kernel, name) in enumerate(zip(marked, names, strict=True)):
+        beliefs, weights = beliefs_of(kernel)
+        points.append(PosteriorPoints(beliefs, name, weights, COLOURS[1 + k], joined=True))
+    return Panel(title, [Region(corners, "posteriors that are allowed")], points, np.full(3, 1 / 3))
+
+
+def type_solid(ptype: PrivacyType) -> Solid:
+    """The region of a type on four secrets as a solid: its corners, and the faces where a promise is tight."""
+    listed = vertices(ptype)
+    heights = listed.exponents @ np.sqrt(np.array(listed.distances.roots, dtype=float))
+    lengths = listed.distances.coefficients.astype(float) @ np.sqrt(np.array(listed.distances.roots, dtype=float))
+    faces = []
+    for x, y in [*combinations(range(4), 2), *((y, x) for x, y in combinations(range(4), 2))]:
+        tight = np.flatnonzero(np.abs(heights[:, x] - heights[:, y] - lengths[x, y]) < 1e-9)
+        if len(tight) >= 3:
+            faces.append(tight)
+    return Solid(to_floats(listed.columns), tuple(faces))
+
+
+def beliefs_of(channel: Channel) -> tuple[NDArray[np.float64], Array]:
+    """The posteriors that a channel leaves of the uniform prior, as columns, and how likely each is."""
+    matrix = channel.matrix
+    weights = matrix.sum(axis=0) / len(matrix)
+    return to_floats(matrix / matrix.sum(axis=0)), weights
+
+
+def most_leaking(ptype: PrivacyType) -> Channel:
+    """A kernel with the largest Bayes vulnerability: sum_y max_x K[x, y] is largest, outcomes are fewest."""
+    return max(kernels(ptype), key=lambda kernel: (kernel.matrix.max(axis=0).sum(), -kernel.shape[1]))
+
+
+def _title(ptype: PrivacyType, name: str) -> str:
+    at = str(ptype.level).replace("alpha=", "α = ").replace("epsilon=", "ε = ")
+    return f"{name}, {at}" if name else at
+
+
+def hyper_figure(
+    channels: Mapping[str, Channel], prior: Array, space: Space | None, file: BinaryIO, path: Path
+) -> None:
+    """Draw the hyper of each channel; with a space, inside the posteriors that its own smallest epsilon allows.
+
+    The region is that of the prior: a vertex v of the type, as a posterior of the uniform prior, becomes p v / sum p v.
+
+    Args:
+        channels: by title; each with three secrets.
+        prior: (3,).
+        space: three secrets, or None for no region.
+        file: open for writing.
+        path: ends in .svg, .png or .pdf.
+    """
+    labels = [str(name) for name in _labels(channels, space, len(prior))]
+    panels = []
+    for k, (title, C) in enumerate(channels.items()):
+        posteriors = hyper(C, prior)
+        cloud = PosteriorPoints(
+            posteriors.posteriors, "posteriors", posteriors.weights, COLOURS[1 + k % (len(COLOURS) - 1)], joined=True
+        )
+        panels.append(Panel(title, _region(C, prior, space), [cloud], prior))
+    simplex_figure(panels, file, path, labels)
+
+
+def _region(C: Channel, prior: Array, space: Space | None) -> list[Region]:
+    if space is None or space.size != 3:
+        return []
+    epsilon = smallest_epsilon(C, space)
+    if epsilon.pair is None or epsilon.value == float("inf"):
+        return []
+    ptype = PrivacyType(space, epsilon.level if epsilon.level is not None else epsilon.value)
+    weighed = to_floats(vertices(ptype).columns) * to_floats(prior)[:, None]
+    return [Region(weighed / weighed.sum(axis=0), f"private at {ptype.level}")]
+
+
+def _labels(channels: Mapping[str, Channel], space: Space | None, secrets: int) -> list[object]:
+    named = next((C.secrets for C in channels.values() if C.secrets is not None), None)
+    if named is not None:
+        return list(named)
+    return list(range(secrets)) if space is None else list(space.labels)

@@ -1,0 +1,138 @@
+"""The verbs of this package on other packages' frames: ``df.utmost.release(...)`` of pandas and Polars.
+
+Nothing is registered until `register_frames` is called, and neither package is imported before.
+"""
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Any, Unpack
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
+from utmost.errors import OutOfRange, Unsupported
+from utmost.interfaces.interop.packages import package
+from utmost.publish.counting.counted_events import count_table
+from utmost.publish.ledger.process_release import release
+from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.promises.promise import Promise, Words
+
+_NAME = "utmost"
+
+
+class FrameVerbs:
+    """What ``frame.utmost`` is: the frame, with the verbs that take a table first.
+
+    >>> import pandas as pd
+    >>> register_frames("pandas")
+    ('pandas',)
+    >>> table = pd.DataFrame({"department": ["A", "B"], "admitted": [601, 370]})
+    >>> made = table.utmost.release("admitted", public="department", sensitivity=1, cells=1, epsilon=100)
+    >>> made.table.to_dict("list")
+    {'department': ['A', 'B'], 'admitted': [601, 370], 'admitted_margin': [0, 0]}
+    """
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def release(
+        self,
+        what: Promise | str | Sequence[str] | None = None,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        **words: Unpack[Words],
+    ) -> Release:
+        """Release columns of the frame, see `utmost.release`.
+
+        Args:
+            what: the columns to release, or the whole promise.
+            epsilon, alpha: the level, one of the two.
+            words: of the promise, see `utmost.Promise`, where ``what`` is not one.
+
+        Raises:
+            As `utmost.release`. Nothing is drawn by a call that raises.
+        """
+        if isinstance(what, Promise):
+            return release(self._frame, what, epsilon=epsilon, alpha=alpha, **words)
+        if what is not None and words.get("columns") is not None:
+            raise OutOfRange("the columns must be named once", came="the first argument and columns", where="release")
+        if what is not None:
+            words["columns"] = what
+        return release(self._frame, epsilon=epsilon, alpha=alpha, **words)
+
+    def count(self, **words: Any) -> Any:
+        """Count the events that are the frame's rows over a declared domain, see `utmost.count_table`.
+
+        Args:
+            words: all of its keyword arguments.
+
+        Raises:
+            As `utmost.count_table`.
+        """
+        return count_table(self._frame, **words)
+
+
+def register_frames(*libraries: str) -> tuple[str, ...]:
+    """Give frames of pandas and Polars, lazy ones too, the verbs of this package: ``frame.utmost``.
+
+    A release of a frame is what `utmost.release` makes of it, and a count what `utmost.count_table` makes of it:
+    nothing is decided here. A second call changes nothing.
+
+    Args:
+        libraries: "pandas", "polars", or both; those that are installed if left out.
+
+    Returns:
+        The libraries whose frames have the verbs.
+
+    Raises:
+        OutOfRange: for another library. Unsupported: for one that is not installed, or whose frames have another
+            package's ``utmost``.
+
+    >>> register_frames("pandas"), register_frames("pandas")
+    (('pandas',), ('pandas',))
+    """
+    for library in libraries:
+        if library not in _REGISTER:
+            raise OutOfRange(
+                "frames must be of a library whose frames take verbs",
+                came=repr(library),
+                where="register_frames",
+                remedy=f"These do: {', '.join(_REGISTER)}.",
+            )
+    chosen = libraries or tuple(library for library in _REGISTER if find_spec(library) is not None)
+    for library in chosen:
+        _REGISTER[library]()
+    return chosen
+
+
+def _pandas() -> None:
+    pandas = package("pandas")
+    api = package("pandas.api.extensions")
+    _add(pandas.DataFrame, api.register_dataframe_accessor)
+    _add(pandas.Series, api.register_series_accessor)
+
+
+def _polars() -> None:
+    polars = package("polars")
+    _add(polars.DataFrame, polars.api.register_dataframe_namespace)
+    _add(polars.LazyFrame, polars.api.register_lazyframe_namespace)
+
+
+def _add(kind: type, registering: Callable[[str], Callable[[type], type]]) -> None:
+    """Register the verbs with a type of frames that has nothing of that name; both libraries would replace it."""
+    there = getattr(kind, _NAME, None)
+    if there is FrameVerbs:
+        return
+    if there is not None:
+        raise Unsupported(
+            f"frames must have no {_NAME!r} of another package",
+            came=getattr(there, "__module__", type(there).__name__),
+            where=f"{kind.__module__}.{kind.__name__}",
+            remedy="Call utmost.release and utmost.count_table with the frame.",
+        )
+    registering(_NAME)(FrameVerbs)
+
+
+_REGISTER: dict[str, Callable[[], None]] = {"pandas": _pandas, "polars": _polars}

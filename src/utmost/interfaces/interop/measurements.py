@@ -1,0 +1,125 @@
+"""Laws of noise as measurements of OpenDP: one response, and responses at any levels that cost only the loosest."""
+
+import math
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from importlib.util import find_spec
+from typing import Any
+
+from utmost.core.exact.intervals import round_up, settled
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import level
+from utmost.core.exact.numbers import exact
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.law import Law
+from utmost.errors import Unsupported
+from utmost.interfaces.interop.packages import package
+from utmost.publish.promises.values import add_noise
+from utmost.publish.releases.gradual_release import GradualRelease
+
+_LARGEST = (1 << 63) - 1
+
+
+@checked
+def opendp_measurement(law: Law) -> Any:
+    """One number plus noise of the law, as a measurement of OpenDP.
+
+    From ``atom_domain`` of i64, or of floats without NaN, and the absolute distance, to the maximum divergence. Its map
+    takes d_in to epsilon d_in / sensitivity for the geometric law, which is tight, and to epsilon times
+    ceil(d_in / sensitivity) for all others, which is tight for staircases; rounded up. A released integer
+    beyond i64 becomes the nearest one in it, which is post-processing.
+
+    OpenDP has to be told that measurements made outside of it are welcome:
+    ``opendp.prelude.enable_features("contrib", "honest-but-curious")``.
+
+    Raises:
+        Unsupported: where OpenDP is not installed.
+
+    Promise: `utmost.releases.add_noise`'s, with draws from the operating system's randomness.
+
+    >>> opendp_measurement(Geometric(1))  # doctest: +SKIP
+    Measurement(...)
+    """
+    _check_allowed()
+    prelude = package("opendp.prelude")
+    whole = law.numbers == "integers"
+
+    def respond(value: Any) -> Any:
+        noisy = add_noise(value, law)
+        return max(-_LARGEST - 1, min(_LARGEST, int(noisy))) if whole else float(noisy)
+
+    return _measurement(prelude, law, respond, "i64" if whole else float)
+
+
+@checked
+def gradual_measurement(law: Geometric) -> Any:
+    """One integer answered at any levels in any order, all answers together at the level of the law, as a measurement
+    of OpenDP whose release is a queryable.
+
+    A query is an epsilon (or a `Level`) per ``law.sensitivity``, at most the law's; its answer is the response of a
+    `utmost.releases.GradualRelease`. Asked again, a level answers the same; all answers cost the loosest alone,
+    and so the map is that of one response at the law's level.
+
+    Raises:
+        Unsupported: where OpenDP is not installed.
+        OutOfRange: by the queryable, for a level looser than the law's; nothing is spent then.
+
+    Source: koufogiannis2015, Theorem 1B, on the integers.
+    """
+    _check_allowed()
+    prelude = package("opendp.prelude")
+    queryables = package("opendp.core")
+
+    def opened(value: int) -> Any:
+        release = GradualRelease(value, law.sensitivity)
+
+        def answer(query: Any, is_internal: bool = False) -> int:
+            query_level = level(query)
+            if query_level > law.level:
+                raise ValueError(f"the level must be at most {law.level}")  # OpenDP passes the text on
+            return int(release.at(query_level))
+
+        return queryables.new_queryable(answer)
+
+    return _measurement(prelude, law, opened, None)
+
+
+def _measurement(prelude: Any, law: Law, function: Callable[[Any], Any], kind: Any) -> Any:
+    number = "i64" if law.numbers == "integers" else float
+    bounded = {} if number == "i64" else {"nan": False}
+    out = {} if kind is None else {"TO": kind}
+    domain, metric = prelude.atom_domain(T=number, **bounded), prelude.absolute_distance(T=number)
+    make = prelude.m.make_user_measurement
+    try:
+        return make(domain, metric, prelude.max_divergence(), function, lambda d: level_within(law, d), **out)
+    except Exception as error:
+        if "honest-but-curious" in str(error) or "contrib" in str(error):
+            raise _not_allowed() from None
+        raise
+
+
+def _check_allowed() -> None:
+    """Refuse at once where OpenDP has not been loaded, so that nobody can have told it: loading it takes seconds."""
+    if find_spec("opendp") is not None and "opendp" not in sys.modules:
+        raise _not_allowed()
+
+
+def _not_allowed() -> Unsupported:
+    remedy = 'Call opendp.prelude.enable_features("contrib", "honest-but-curious") first.'
+    return Unsupported("OpenDP must allow measurements from outside", came="not yet", remedy=remedy)
+
+
+def level_within(law: Law, distance: Any) -> float:
+    """The epsilon that the law keeps for values so far apart, rounded up; 0 for equal ones, infinity beyond floats.
+
+    >>> [level_within(Geometric(1, 2), d) for d in (0, 1, 2, 5)]
+    [0.0, 0.5, 1.0, 2.5]
+    """
+    if isinstance(distance, float) and math.isinf(distance):
+        return math.inf
+    share = exact(distance, "d_in") / Fraction(law.sensitivity)
+    if share <= 0:
+        return 0.0
+    times = share if isinstance(law, Geometric) else Fraction(math.ceil(share))
+    return round_up(settled(law.level.scaled(times).epsilon_interval))

@@ -1,0 +1,105 @@
+"""Laws of noise as distributions of SciPy, for the functions that take one: tests of fit, expectations, plots."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.kinds import checked
+from utmost.core.noise.law import Law
+from utmost.interfaces.interop.packages import package
+
+
+@checked
+def scipy_law(law: Law) -> Any:
+    """The law as a distribution of SciPy: an ``rv_discrete`` on the integers, an ``rv_continuous`` on the reals.
+
+    Its numbers are the law's own, in float64. ``rvs`` draws from the operating system's randomness and takes no
+    ``random_state``: the draws serve simulations, and are no release.
+
+    Raises:
+        Unsupported: where SciPy is not installed.
+
+    >>> from utmost.noise import Geometric
+    >>> distribution = scipy_law(Geometric(1))
+    >>> float(distribution.std()) == Geometric(1).std()
+    True
+    """
+    return _types()[law.numbers == "reals"](law)
+
+
+class _OfLaw:
+    """What both kinds of distribution take from the law; each asks for the mass or the density alone."""
+
+    law: Any  # a `Law`, on the integers with `pmf` or on the reals with `pdf`
+
+    def _pmf(self, k: Any) -> Any:
+        return self.law.pmf(np.asarray(k, dtype=np.float64))
+
+    def _logpmf(self, k: Any) -> Any:
+        return self.law.logpmf(np.asarray(k, dtype=np.float64))
+
+    def _pdf(self, x: Any) -> Any:
+        return self.law.pdf(np.asarray(x, dtype=np.float64))
+
+    def _logpdf(self, x: Any) -> Any:
+        return self.law.logpdf(np.asarray(x, dtype=np.float64))
+
+    def _cdf(self, x: Any) -> Any:
+        return _floats(self.law.cdf, x)
+
+    def _sf(self, x: Any) -> Any:
+        return _floats(self.law.ccdf, x)
+
+    def _ppf(self, p: Any) -> Any:
+        return np.asarray(self.law.icdf(np.asarray(p, dtype=np.float64)), dtype=np.float64)
+
+    def _isf(self, q: Any) -> Any:
+        return np.asarray(self.law.isf(np.asarray(q, dtype=np.float64)), dtype=np.float64)
+
+    def _stats(self) -> tuple[float, float, float, float]:
+        variance = float(self.law.variance())
+        # Where float64 holds no smaller variance, the kurtosis, 1 over it or so, is beyond all floats.
+        kurtosis = float(self.law.moment(4)) / variance / variance - 3 if variance else np.inf
+        return 0.0, variance, 0.0, kurtosis
+
+    def _entropy(self) -> float:
+        return float(self.law.entropy())
+
+    def _updated_ctor_param(self) -> dict[str, Any]:
+        return {"law": self.law}
+
+    def rvs(self, *, size: Any = None, random_state: Any = None) -> Any:
+        """Draws for simulations, see `utmost.noise.Law.rvs`."""
+        return self.law.rvs(size, random_state=random_state)
+
+
+def _floats(function: Any, x: Any) -> Any:
+    """The function at floats; infinities are asked for by SciPy, and answered by their limits."""
+    points = np.asarray(x, dtype=np.float64)
+    inside = np.isfinite(points)
+    values = np.where(points > 0, *((1.0, 0.0) if function.__name__ == "cdf" else (0.0, 1.0)))
+    values[inside] = function(points[inside])
+    return values
+
+
+@cache
+def _types() -> tuple[type, type]:
+    stats = package("scipy.stats")
+
+    # SciPy is imported when it is first needed, so that no type checker knows its classes.
+    class DiscreteLaw(_OfLaw, stats.rv_discrete):  # type: ignore[misc, name-defined]
+        """A law on the integers."""
+
+        def __init__(self, law: Law) -> None:
+            self.law = law
+            super().__init__(a=-np.inf, b=np.inf, name=type(law).__name__)
+
+    class ContinuousLaw(_OfLaw, stats.rv_continuous):  # type: ignore[misc, name-defined]
+        """A law on the reals."""
+
+        def __init__(self, law: Law) -> None:
+            self.law = law
+            super().__init__(name=type(law).__name__)
+
+    return DiscreteLaw, ContinuousLaw

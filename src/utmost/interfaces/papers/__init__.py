@@ -1,0 +1,1 @@
+"""The figures and numbers that papers print, computed anew and set beside what is printed."""

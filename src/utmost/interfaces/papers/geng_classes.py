@@ -1,0 +1,92 @@
+"""The least cost of ever smaller classes of noise laws, by linear programs in rationals: what Lemmas 17 to 31 compare.
+
+A law is given by its values v_0, v_1, ..., v_(n-1) right of 0, even, and beyond them repeats the last D of them, alpha
+times as high each time. On the integers v_k is the probability of k and of -k, on the reals the density on the cells
+k and -k-1, D of which make up the sensitivity.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import inf
+from typing import Any, Literal
+
+from utmost.core.noise.costs import Moment, absolute, moment
+from utmost.core.programs.exact_optima import solve_exactly
+from utmost.core.programs.linear_program import LinearProgram
+from utmost.design.optima.periodic_noise import discounted
+
+F = Fraction
+PERIODS = 3
+LawClass = Literal["even", "falling", "decaying", "ending"]
+Row = tuple[dict[int, Any], Any, Any]
+
+
+def least_in_class(
+    D: int, cost: Moment, alpha: Fraction, within: LawClass, numbers: Literal["integers", "reals"]
+) -> Fraction:
+    """The least expected cost, |x| or x^2, of the laws of a class; on the reals in cells, or cells squared.
+
+    Args:
+        D: the sensitivity, in integers or cells.
+        cost: absolute or squared.
+        alpha: of the level.
+        within: all even laws; those that fall; of these, those with v_(k+D) = alpha v_k; of these, those with
+            v_(D-1) = alpha v_0.
+        numbers: what v is.
+
+    >>> from utmost.noise import DiscreteStaircase
+    >>> least = DiscreteStaircase(alpha="1/2", sensitivity=2).moment(1)
+    >>> least_in_class(2, absolute, F(1, 2), "even", "integers") == least
+    True
+    """
+    n = D if within in ("decaying", "ending") else PERIODS * D
+    masses, costs = zip(*(_of_place(k, n, D, cost, alpha, numbers) for k in range(n)), strict=True)
+    rows: list[Row] = [(dict(enumerate(masses)), F(1), F(1)), *_private(n, D, alpha)]
+    if within != "even":
+        rows += [({k: F(1), k + 1: F(-1)}, F(0), inf) for k in range(n - 1)]
+    if within == "ending":
+        rows.append(({D - 1: F(1), 0: -alpha}, F(0), F(0)))
+    program = LinearProgram.of_triplets(
+        cost=list(costs),
+        rows=[i for i, (row, _, _) in enumerate(rows) for _ in row],
+        columns=[k for row, _, _ in rows for k in row],
+        values=[value for row, _, _ in rows for value in row.values()],
+        lower=[low for _, low, _ in rows],
+        upper=[high for _, _, high in rows],
+    )
+    return Fraction(solve_exactly(program).value)
+
+
+def cost_of_cells(k: int, D: int, cost: Moment, alpha: Fraction, numbers: str) -> Fraction:
+    """sum_j alpha^j times the cost at k + j D: at the integer, or the mean over the cell from there on."""
+
+    def sum_of(order: int) -> Fraction:
+        return Fraction(discounted(moment(order), k, D, alpha)) if order else 1 / (1 - alpha)
+
+    if numbers == "integers":
+        return sum_of(int(cost.order))
+    return sum_of(1) + sum_of(0) / 2 if cost == absolute else sum_of(2) + sum_of(1) + sum_of(0) / 3
+
+
+def _of_place(k: int, n: int, D: int, cost: Moment, alpha: Fraction, numbers: str) -> tuple[Fraction, Fraction]:
+    """(mass, cost) of a unit of v_k, with all that repeats it."""
+    at_zero = numbers == "integers" and k == 0
+    both = F(1) if at_zero else F(2)
+    alone = cost_of_cells(k, D, cost, F(0), numbers) if alpha else F(0)
+    if k < n - D:
+        return both, both * alone
+    return both + 2 * alpha / (1 - alpha), both * alone + 2 * alpha * cost_of_cells(k + D, D, cost, alpha, numbers)
+
+
+def _private(n: int, D: int, alpha: Fraction) -> Iterator[Row]:
+    """v_k >= alpha v_l for |k - l| <= D; places beyond n repeat those D before."""
+
+    def at(k: int) -> tuple[int, Fraction]:
+        return (k, F(1)) if k < n else (k - D, alpha)
+
+    for k in range(n):
+        for other in range(max(0, k - D), min(n + D - 1, k + D) + 1):
+            (mine, high), (theirs, low) = at(k), at(other)
+            if mine != theirs:
+                yield {mine: high, theirs: -alpha * low}, F(0), inf
+                yield {theirs: low, mine: -alpha * high}, F(0), inf

@@ -1,0 +1,258 @@
+"""Who comes to a service: tokens made, presented, listed and revoked."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypedDict, Unpack
+
+from utmost.core.exact.kinds import spelled
+from utmost.core.exact.numbers import Number, exact
+from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange, UnknownRecord, UtmostError
+from utmost.interfaces.service.access.tokens import (
+    EVERY,
+    Grant,
+    Token,
+    bearer,
+    check_role,
+    check_subject,
+    checked_token,
+    claim_of,
+    claims_say,
+    fresh_secret,
+    read_bearer,
+)
+from utmost.interfaces.service.desk import Desk, tokens_of
+from utmost.interfaces.service.records import Shelf
+from utmost.publish.ledger.budgets import twin_of
+from utmost.publish.ledger.events import check_name
+
+_YEAR = 366 * 86400
+SOON = 14 * 86_400
+"""How many seconds before it expires a token's bearer is told."""
+
+EXPIRES = "expires"
+
+
+class BearerWords(TypedDict, total=False):
+    """The words of a new token beside its owner, role and grants: see `Bearers.make`."""
+
+    days: Number
+    subject: str | None
+
+
+class Bearers:
+    """The tokens of a service.
+
+    Args:
+        desk: what all verbs share.
+    """
+
+    __slots__ = ("_desk",)
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def authenticated(self, presented: object) -> Token:
+        """The token that a bearer presents.
+
+        Raises:
+            NotAuthenticated: where it is none, expired or revoked; the same words for all of these.
+        """
+        name, digest = read_bearer(presented)
+        record = self._desk.records.read(lambda shelf: shelf.get("token", name))
+        return checked_token(None if record is None else Token.of_kept(name, record), digest, self._desk.clock())
+
+    def of_claims(self, issuer: str, claims: Mapping[str, Any]) -> Token:
+        """The newest valid token for somebody of whom an OpenID provider has said something.
+
+        Where a token was ever made for this very person, those alone count, so that to revoke them keeps it out. Else
+        it is one for all of whom the provider says this; its owner is then the person, by the provider's name, so that
+        what needs two persons needs two.
+
+        Args:
+            issuer: the provider.
+            claims: what it has said, and signed.
+
+        Raises:
+            NotAuthenticated: where there is none.
+        """
+        now, person, there = self._desk.clock(), f"{issuer} {claims['sub']}", self._tokens()
+        own = [token for token in there if token.subject == person]
+        shared = [token for token in there if token.is_shared and claims_say(token.subject or "", issuer, claims)]
+        # A person whose own tokens were revoked stays out, whatever all of the group may.
+        valid = [token for token in own or shared if token.is_valid(now)]
+        if not valid:
+            raise NotAuthenticated("a subject must have a token that is valid now")
+        return _belonging(max(valid, key=lambda token: (token.made, token.name)), person)
+
+    def claims_asked(self) -> frozenset[str]:
+        """The claims that any token asks for."""
+        return frozenset(claim_of(token.subject or "")[0] for token in self._tokens() if token.is_shared)
+
+    @spelled
+    def make(
+        self,
+        token: Token | None,
+        key: str,
+        owner: str,
+        role: str,
+        grants: tuple[Grant, ...],
+        **words: Unpack[BearerWords],
+    ) -> tuple[Token, str | None]:
+        """A new token.
+
+        Args:
+            token: the admin's; None for the first token of a service.
+            owner: whose it is.
+            days: for how long it is valid, at most a year; 90 if left out.
+            subject: whom an OpenID provider vouches for, instead of a secret: see `Token`.
+
+        Returns:
+            The token, and what its bearer presents: said this once. Repeated under its key, the request gives the token
+            without it; then revoke that token and make another.
+        """
+        if token is not None:
+            token.check("tokens")
+        check_name(owner, "owner")
+        check_role(role)
+        subject = words.get("subject")
+        if subject is not None:
+            check_subject(subject)
+        seconds = int(exact(words.get("days", 90), "days") * 86400)
+        if not 0 < seconds <= _YEAR:
+            raise OutOfRange("a token must be valid for a second, and at most 366 days", where="days")
+        if not grants:
+            remedy = 'Grant "*" for every release, or the names of some.'
+            raise OutOfRange("a token must be for a release", came="no grant", where="grants", remedy=remedy)
+        for grant in grants:
+            check_name(grant.release, "release")
+        maker = token if token is not None else Token("0" * 24, "service", "admin", (Grant(EVERY),), 0, 1 << 40)
+        name, now = self._desk.name("token", maker, key), int(self._desk.clock())
+        secret, digest = fresh_secret() if subject is None else (None, None)
+        fresh = Token(name, owner, role, grants, now, now + seconds, digest, subject)
+        about = [owner, role, [grant.kept() for grant in grants], str(seconds), subject]
+
+        def work(shelf: Shelf) -> tuple[Token, str | None]:
+            record = self._desk.again(shelf, "token", name, about)
+            if record is not None:
+                # The secret is kept nowhere, so that it cannot be said again.
+                return Token.of_kept(name, record), None
+            _check_told_apart(shelf, fresh)
+            shelf.put("token", name, fresh.kept())
+            self._desk.trail(shelf, maker, "make token", made=name, bearer=owner, role=role)
+            return fresh, None if secret is None else bearer(name, secret)
+
+        return self._desk.records.write(work)
+
+    def all(self, token: Token) -> list[Token]:
+        """All tokens, without their secrets, which nobody has."""
+        token.check("tokens")
+        return sorted(self._tokens(), key=lambda bearer: (bearer.made, bearer.name))
+
+    def as_written(self, owner: str) -> str:
+        """An owner's name as it was written first, where a token of an owner who reads so was ever made."""
+        return self._desk.records.read(lambda shelf: _twin(shelf, owner)) or owner
+
+    def any(self) -> bool:
+        """Whether any token was ever made."""
+        return bool(self._desk.records.read(lambda shelf: shelf.all("token", most=1)))
+
+    def revoke(self, token: Token, name: str) -> Token:
+        """Revoke a token at once; whoever holds a token may revoke that one, unless others hold it, too."""
+        if name != token.name or token.is_shared:
+            token.check("tokens")
+
+        def work(shelf: Shelf) -> Token:
+            record = shelf.get("token", name)
+            if record is None:
+                raise UnknownRecord("a token must be there", came=name)
+            revoked = Token.of_kept(name, record).revoked_at(self._desk.clock())
+            if revoked.kept() != record:
+                self._check_not_last(shelf, token, revoked)
+                shelf.put("token", name, revoked.kept())
+                self._desk.trail(shelf, token, "revoke", revoked=name)
+            return revoked
+
+        return self._desk.records.write(work)
+
+    def note_expiring(self) -> None:
+        """Have the outside told, once for each token, that one expires soon."""
+        now = self._desk.clock()
+
+        def work(shelf: Shelf) -> None:
+            for token in tokens_of(shelf):
+                if token.is_valid(now) and token.expires - now < SOON and shelf.get(EXPIRES, token.name) is None:
+                    shelf.put(EXPIRES, token.name, {})
+                    shelf.told.append(EXPIRES)
+
+        self._desk.records.write(work)
+
+    def last_admin_until(self) -> int | None:
+        """When the last token that can make others expires, in seconds since 1970; None where there is none.
+
+        Tokens for whom a provider vouches count where no other is there: nobody may be able to present one.
+        """
+        now = self._desk.clock()
+        admins = [token for token in self._tokens() if _is_admin(token) and token.is_valid(now)]
+        own = [token for token in admins if token.digest is not None]
+        return max((token.expires for token in own or admins), default=None)
+
+    def _check_not_last(self, shelf: Shelf, token: Token, revoked: Token) -> None:
+        """Check that a token which can make others is left, if there is one now.
+
+        Of tokens for whom a provider vouches that alone counts which comes: nobody may be able to present another.
+        """
+        now, there = self._desk.clock(), tokens_of(shelf)
+        comes = {
+            admin.name
+            for admin in there
+            if _is_admin(admin) and admin.is_valid(now) and (admin.digest or admin.name == token.name)
+        }
+        if comes and comes <= {revoked.name}:
+            remedy = "Make another admin's token first, for all releases; where there is one, let its bearer revoke it."
+            raise NotAllowed("the last valid token of an admin must stay", came="that one", remedy=remedy)
+
+    def _tokens(self) -> list[Token]:
+        return self._desk.records.read(tokens_of)
+
+
+def _is_admin(token: Token) -> bool:
+    """Whether it can make other tokens."""
+    return token.may("tokens")
+
+
+def _check_told_apart(shelf: Shelf, new: Token) -> None:
+    """Check that an owner who is new does not read as another one, and that a subject is one owner's.
+
+    Else they would be one person, who has two names, for good.
+    """
+    owner, subject = new.owner, new.subject
+    others = [token for token in tokens_of(shelf) if subject is not None and token.subject == subject]
+    if not new.is_shared and any(token.owner != owner for token in others):
+        raise OutOfRange(
+            f"a subject must be one owner's, {others[0].owner!a}",
+            came=ascii(owner),
+            where="subject",
+            remedy="Name that owner; or, for another person, the subject that the provider knows that one by.",
+        )
+    twin = _twin(shelf, owner)
+    if twin is not None:
+        raise OutOfRange(
+            f"the name of an owner must not read as that of another, {twin!a}",
+            came=ascii(owner),
+            where="owner",
+            remedy="Write it as it was written first, for the same person; for another one take another name.",
+        )
+
+
+def _twin(shelf: Shelf, owner: str) -> str | None:
+    return twin_of(owner, (token.owner for token in tokens_of(shelf)))
+
+
+def _belonging(token: Token, person: str) -> Token:
+    """A token as one person holds it."""
+    if not token.is_shared:
+        return token
+    try:
+        return replace(token, owner=check_name(person, "owner"))
+    except UtmostError:  # what the provider calls somebody is not repeated
+        raise NotAuthenticated("a subject must have a name of at most 200 characters that can be printed") from None

@@ -1,0 +1,41 @@
+"""The first start of a service: a demo release where the ledger is new, and the first tokens, said once."""
+
+from utmost.core.sampling.random_bits import entropy
+from utmost.interfaces.service.access.tokens import EVERY, Grant
+from utmost.interfaces.service.service import Service
+from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.promises.promise import Promise
+from utmost.tables.admissions import ADMISSIONS
+
+DEMO = "admissions-1973"
+
+
+def publish_demo(ledger: Ledger) -> None:
+    """Publish a public table as an example: at epsilon 1/4, relaxed to 1, so that there is something to look at."""
+    table = {name: ADMISSIONS[name] for name in ("department", "sex", "admitted")}
+    promise = Promise("admitted", public=["department", "sex"], sensitivity=1, cells=1)
+    ledger.publish(DEMO, table, promise, epsilon="1/4")
+    ledger.relax(DEMO, table, epsilon=1)
+
+
+_EVERY = (Grant(EVERY),)
+
+
+def new_admin(service: Service) -> str:
+    """What the bearer of another admin's token presents, for ninety days; for whoever holds the ledger's key."""
+    owner = service.bearers.as_written("admin")
+    presented = service.bearers.make(None, f"admin {entropy(16).hex()}", owner, "admin", _EVERY)[1]
+    assert presented is not None
+    return presented
+
+
+def first_tokens(service: Service) -> dict[str, str]:
+    """A token of an admin and one of a curator, for ninety days, where there is no token yet.
+
+    Returns:
+        What the bearer of each role presents; empty where there are tokens.
+    """
+    if service.bearers.any():
+        return {}
+    tokens = {role: service.bearers.make(None, f"first {role}", role, role, _EVERY)[1] for role in ("admin", "curator")}
+    return {role: presented for role, presented in tokens.items() if presented is not None}

@@ -1,0 +1,187 @@
+"""The sign-in through an OpenID provider: the code flow of OpenID Connect, with PKCE, state and nonce.
+
+A browser is sent to the provider, comes back with a code, and the service exchanges the code for a signed statement
+(OpenID Connect Core 1.0, Section 3.1; RFC 7636; RFC 9700). In between, what must be the same at both ends lies in a
+cookie of that browser, under a MAC: nothing is kept for somebody whom nobody has vouched for. PyJWT reads signatures,
+httpx asks; so there is no other library whose sessions, keys or defaults would have to be known.
+"""
+
+import hmac
+import json
+import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from utmost.core.sampling.random_bits import entropy
+from utmost.errors import KeyRefused, LedgerUnavailable, NotAuthenticated
+from utmost.interfaces.service.access.openid import OpenId, check_provider_address
+
+WAY_BACK = "/login/openid/back"
+"""The path to which the provider sends people back."""
+
+_SECONDS, _PATIENCE, _LEEWAY = 600, 10.0, 30.0
+_LONGEST_CODE, _LONGEST_ANSWER = 4096, 1 << 20
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SignIn:
+    """The way through a provider and back.
+
+    Args:
+        openid: the provider.
+        client: its name for this service.
+        secret: of that client; empty for one without.
+        address: of this service, as browsers reach it.
+        scopes: what the provider is asked for.
+        key: 32 bytes, by which cookies are known again.
+        clock: seconds since 1970.
+
+    Raises:
+        OutOfRange: for an address of this service in the clear, on another machine.
+    """
+
+    openid: OpenId
+    client: str
+    secret: str
+    address: str
+    scopes: str
+    key: bytes
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        check_provider_address(self.address)
+
+    @property
+    def back(self) -> str:
+        """Where the provider sends people back to."""
+        return self.address.rstrip("/") + WAY_BACK
+
+    def start(self, following: str) -> tuple[str, str]:
+        """The address to which a browser is sent, and what its cookie holds meanwhile.
+
+        Args:
+            following: the page of this site that is wanted after the sign-in.
+        """
+        import httpx
+
+        state, nonce, verifier = (_text(entropy(32)) for _ in range(3))
+        query = {
+            "response_type": "code",
+            "client_id": self.client,
+            "redirect_uri": self.back,
+            "scope": self.scopes,
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": _text(sha256(verifier.encode()).digest()),
+            "code_challenge_method": "S256",
+        }
+        place = httpx.URL(self.openid.place("authorization_endpoint")).copy_merge_params(query)
+        held = {"state": state, "nonce": nonce, "verifier": verifier, "next": following}
+        return str(place), self._sealed(held | {"until": self.clock() + _SECONDS})
+
+    def finish(self, query: Mapping[str, str], cookie: str) -> tuple[dict[str, Any], str, str]:
+        """What the provider says of whoever came back; the state, by which this happens once; and the page wanted.
+
+        Args:
+            query: with what the browser came back.
+            cookie: what its cookie holds.
+
+        Raises:
+            NotAuthenticated: for whoever did not set out from here in this browser, within ten minutes; and where the
+                provider did not vouch for this.
+            LedgerUnavailable: where the provider cannot be asked.
+        """
+        held, state, code = self._opened(cookie), query.get("state", ""), query.get("code", "")
+        if not hmac.compare_digest(held["state"].encode(), state.encode()):
+            raise _no_sign_in()
+        self._check_issuer(query.get("iss"))
+        if "error" in query or not 0 < len(code) <= _LONGEST_CODE or not (code.isascii() and code.isprintable()):
+            raise _no_sign_in()
+        also = ("nonce", "iat")
+        claims = self.openid.claims(self._exchanged(code, held["verifier"]), self.client, also=also, leeway=_LEEWAY)
+        several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
+        nonce = claims["nonce"] if isinstance(claims["nonce"], str) else ""
+        if claims.get("azp", None if several else self.client) != self.client:
+            raise _no_sign_in()
+        if not hmac.compare_digest(held["nonce"].encode(), nonce.encode()):
+            raise _no_sign_in()
+        return claims, state, held["next"]
+
+    def _check_issuer(self, issuer: str | None) -> None:
+        """Check who sends back, where it says so (RFC 9207)."""
+        promised = self.openid.says("authorization_response_iss_parameter_supported") is True
+        if issuer != self.openid.issuer and (issuer is not None or promised):
+            raise _no_sign_in()
+
+    def _exchanged(self, code: str, verifier: str) -> str:
+        """The signed statement for a code."""
+        import httpx
+
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.back, "code_verifier": verifier}
+        place, headers = self.openid.place("token_endpoint"), {"Accept": "application/json"}
+        try:
+            answer = httpx.post(place, **self._signed(form), headers=headers, timeout=_PATIENCE)
+        except httpx.HTTPError as error:
+            raise _unreached(type(error).__name__) from None
+        if answer.status_code >= 500:
+            raise _unreached(str(answer.status_code))
+        try:
+            tokens = answer.json() if answer.is_success and len(answer.content) < _LONGEST_ANSWER else {}
+        except (ValueError, RecursionError):
+            tokens = {}
+        statement = tokens.get("id_token") if isinstance(tokens, dict) else None
+        if not isinstance(statement, str):
+            raise _no_sign_in()
+        return statement
+
+    def _signed(self, form: dict[str, str]) -> dict[str, Any]:
+        """A request for a statement, with what shows which client asks (RFC 6749, Section 2.3.1)."""
+        known = self.openid.says("token_endpoint_auth_methods_supported")
+        if not self.secret:
+            return {"data": form | {"client_id": self.client}}
+        if not isinstance(known, list) or "client_secret_basic" in known:
+            return {"data": form, "auth": (quote(self.client, safe=""), quote(self.secret, safe=""))}
+        return {"data": form | {"client_id": self.client, "client_secret": self.secret}}
+
+    def _sealed(self, held: Mapping[str, Any]) -> str:
+        body = _text(json.dumps(held).encode())
+        return f"{body}.{hmac.digest(self.key, body.encode(), sha256).hex()}"
+
+    def _opened(self, cookie: str) -> dict[str, Any]:
+        body, _, mac = cookie.partition(".")
+        if not hmac.compare_digest(hmac.digest(self.key, body.encode(), sha256).hex().encode(), mac.encode()):
+            raise _no_sign_in()
+        held: dict[str, Any] = json.loads(urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+        if not self.clock() < held["until"]:
+            raise _no_sign_in()
+        return held
+
+
+def client_secret(path: str) -> str:
+    """The secret of a client in a file; empty where there is no file."""
+    if not path:
+        return ""
+    try:
+        secret = Path(path).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        secret = ""
+    if not secret:
+        raise KeyRefused("the secret of an OpenID client must be in its file", came="none", where=path)
+    return secret
+
+
+def _no_sign_in() -> NotAuthenticated:
+    return NotAuthenticated("a sign-in must be begun here, in this browser, and vouched for by the OpenID provider")
+
+
+def _unreached(came: str) -> LedgerUnavailable:
+    return LedgerUnavailable("the OpenID provider must exchange codes for its statements", came=came)
+
+
+def _text(content: bytes) -> str:
+    return urlsafe_b64encode(content).rstrip(b"=").decode()

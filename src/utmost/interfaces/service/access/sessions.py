@@ -1,0 +1,93 @@
+"""Sessions of people who sign in through an OpenID provider: a secret in their cookie, and the rest in the records.
+
+A session says who the provider vouched for, until when, and nothing else: what that person may is looked up at each
+request, so that a token that is revoked, or made, counts at once.
+"""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from utmost.core.sampling.random_bits import entropy
+from utmost.errors import NotAuthenticated
+from utmost.interfaces.service.access.bearers import Bearers
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.desk import Desk
+from utmost.interfaces.service.records import Shelf
+
+SESSION = "session."
+"""What the secret of a session begins with; no token does."""
+
+_SECRET_BYTES = 32
+_OLD_WAYS = 3600
+
+
+class Sessions:
+    """The sessions of a service.
+
+    Args:
+        desk: what all verbs share.
+        bearers: who says what a person may.
+    """
+
+    __slots__ = ("_bearers", "_desk")
+
+    def __init__(self, desk: Desk, bearers: Bearers) -> None:
+        self._desk, self._bearers = desk, bearers
+
+    def begin(self, issuer: str, claims: Mapping[str, Any], way: str, seconds: float) -> str:
+        """The secret of a new session; nothing is written for somebody who may do nothing.
+
+        Args:
+            issuer: who vouches.
+            claims: what it has said, and signed; what no token asks for is not kept.
+            way: a text of the sign-in, by which there is one session and no other.
+            seconds: for how long.
+
+        Raises:
+            NotAuthenticated: for somebody without a token, and for a sign-in that was carried out before.
+        """
+        needed = self._bearers.claims_asked() | {"sub"}
+        claims_held = {name: claims[name] for name in sorted(needed) if name in claims}
+        token, now = self._bearers.of_claims(issuer, claims_held), self._desk.clock()
+        secret = SESSION + urlsafe_b64encode(entropy(_SECRET_BYTES)).rstrip(b"=").decode()
+
+        def work(shelf: Shelf) -> None:
+            for kind in ("session", "sign-in"):
+                for name, session in shelf.all(kind):
+                    if session["expires"] <= now:
+                        shelf.drop(kind, name)
+            if shelf.get("sign-in", _digest(way)) is not None:
+                raise NotAuthenticated("a sign-in must be carried out once")
+            shelf.put("sign-in", _digest(way), {"expires": int(now) + _OLD_WAYS})
+            about = {"issuer": issuer, "claims": claims_held, "expires": int(now + seconds)}
+            shelf.put("session", _digest(secret), about)
+            self._desk.trail(shelf, token, "sign in")
+
+        self._desk.records.write(work)
+        return secret
+
+    def bearer(self, presented: str, issuer: str) -> Token:
+        """What whoever has the secret of a session may.
+
+        Raises:
+            NotAuthenticated: for a session that is over, or was never there, or one of another provider; and where the
+                person has no token that is valid now.
+        """
+        session = self._desk.records.read(lambda shelf: shelf.get("session", _digest(presented)))
+        if session is None or session["issuer"] != issuer or not self._desk.clock() < session["expires"]:
+            raise NotAuthenticated("a session must be one that is not over")
+        return self._bearers.of_claims(issuer, session["claims"])
+
+    def end(self, presented: str) -> None:
+        """End a session, in all workers at once; one that is over stays so."""
+
+        def work(shelf: Shelf) -> None:
+            shelf.drop("session", _digest(presented))
+
+        self._desk.records.write(work)
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()

@@ -1,0 +1,88 @@
+"""The description of the API, as OpenAPI: each request and answer with an example, and errors by their media type."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from utmost.interfaces.service.api.problems import LINES_TYPE, MEDIA_TYPE, problem
+
+_TITLES = {
+    401: ("NotAuthenticated", "a token must be valid now. Ask for a token that has not expired."),
+    403: ("NotAllowed", "'admissions': the token must allow this level; got epsilon = 1."),
+    404: ("UnknownRecord", "the order must be there; got none of this name."),
+    408: ("TooSlow", "The body did not come in time."),
+    409: ("NeedsApproval", "to publish cannot be undone, and needs a second person; got no proposal."),
+    413: ("TooLarge", "The body is longer than this service takes."),
+    414: ("TooLong", "The address is longer than this service takes."),
+    422: ("WrongShape", "The request does not have the shape of the API description."),
+    429: ("TooOften", "Requests come too often."),
+    503: ("LedgerUnavailable", "the ledger must be free to write; got other writers."),
+}
+
+
+def describe(app: FastAPI) -> None:
+    """Let an application describe itself so."""
+
+    def description() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _with_examples(
+                get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+            )
+        return app.openapi_schema
+
+    app.openapi = description  # type: ignore[method-assign]  # as FastAPI has it
+
+
+def _with_examples(described: dict[str, Any]) -> dict[str, Any]:
+    schemas = described["components"]["schemas"]
+    for schema in schemas.values():  # what is beside the first sentence is for whoever reads the code
+        schema["description"] = schema.get("description", "").partition("\n\n")[0]
+    for path in described["paths"].values():
+        for operation in path.values():
+            for status, answer in operation["responses"].items():
+                _tell(answer["content"], int(status), schemas)
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                content["example"] = example_of(content["schema"], schemas)
+    return described
+
+
+def _tell(content: dict[str, Any], status: int, schemas: dict[str, Any]) -> None:
+    """Give an answer's content an example; that of an error goes by its own media type."""
+    ((kind, answer),) = list(content.items())
+    if status >= 400:
+        title, detail = _TITLES[status]
+        content[MEDIA_TYPE] = content.pop(kind) | {"example": problem(status, title, detail)}
+    elif kind == LINES_TYPE:
+        entry = example_of(schemas["TrailFound"]["properties"]["entries"]["items"], schemas)
+        answer["example"] = json.dumps(entry) + "\n"
+    else:
+        answer["example"] = example_of(answer["schema"], schemas)
+
+
+def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
+    """An example of a schema: its own, or put together of those of its parts.
+
+    Of an object there are the members that must be, and those that have an example of their own.
+
+    >>> example_of({"type": "array", "items": {"anyOf": [{"$ref": "#/x/Age"}]}}, {"Age": {"examples": [7]}})
+    [7]
+    """
+    if "$ref" in schema:
+        return example_of(schemas[schema["$ref"].rsplit("/", 1)[1]], schemas)
+    own = [*schema.get("examples", ()), *(schema[word] for word in ("default", "const") if word in schema)]
+    if own or "enum" in schema:
+        return [*own, *schema.get("enum", ())][0]
+    if {"type": "null"} in schema.get("anyOf", ()):
+        return None
+    if "anyOf" in schema:
+        return example_of(schema["anyOf"][0], schemas)
+    if schema.get("type") == "array":
+        return [example_of(schema["items"], schemas)]
+    if schema.get("type") != "object":
+        return False if schema.get("type") == "boolean" else None
+    must = schema.get("required", ())
+    members = schema.get("properties", {}).items()
+    return {name: example_of(part, schemas) for name, part in members if name in must or "examples" in part}

@@ -1,0 +1,289 @@
+"""The shapes of requests and answers, for FastAPI: what the API description says, with examples.
+
+Levels and exact numbers travel as text ("1/4"), so that no reader of JSON rounds them.
+"""
+
+from math import isfinite
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    StrictFloat,
+    StrictInt,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from utmost.core.exact.numbers import spelled
+from utmost.interfaces.service.access.tokens import Role
+from utmost.interfaces.service.api.record_forms import RECORD_EXAMPLE, Record
+from utmost.interfaces.service.approvals import Verb
+from utmost.interfaces.service.terms import LONGEST_TERMS
+
+MOST_VERSIONS = 1_000_000_000
+MOST_MEASURES = 10
+"""How many tables one request publishes or relaxes together."""
+
+_Text = Annotated[str, Field(max_length=4100)]
+Exact = Annotated[
+    _Text | StrictInt | Annotated[StrictFloat, AllowInfNan(False)],
+    Field(description='an exact number: 1, 0.25 or "1/4"', examples=["1/4"]),
+]
+
+
+def _spelled_whole(number: Any) -> Any:
+    """A whole number as every door reads it: pydantic takes "1_0" for ten, and a truth value for one."""
+    if isinstance(number, bool) or (isinstance(number, str) and spelled(number) is None):
+        raise PydanticCustomError("whole", "a whole number must be written in digits")
+    return number
+
+
+SPELLED = BeforeValidator(_spelled_whole)
+DataVersion = Annotated[int, Field(ge=1, le=MOST_VERSIONS), SPELLED]
+Word = Annotated[str, Field(max_length=1000)]
+Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
+
+
+def _check_columns(columns: Any) -> Any:
+    """Check that a table is lists of plain cells by name, in one pass: millions of wrong cells are one fault."""
+    if isinstance(columns, LookedAt):
+        if columns.fault is not None:
+            raise columns.fault
+        return dict(columns)
+    if not isinstance(columns, dict) or not all(isinstance(cells, list) for cells in columns.values()):
+        raise PydanticCustomError("table", "a table must be lists of cells by the names of its columns")
+    for name, cells in columns.items():
+        if not _is_text(name) or not all(map(_is_cell, cells)):
+            raise PydanticCustomError("cells", "a cell must be text, a finite number, a truth value or null")
+    return columns
+
+
+class LookedAt(dict[str, Any]):
+    """A table that was checked before, where it took long.
+
+    Attributes:
+        fault: what was found wrong; None for nothing.
+    """
+
+    fault: PydanticCustomError | None = None
+
+    @classmethod
+    def of(cls, table: dict[str, Any]) -> "LookedAt":
+        """A table, checked."""
+        looked = cls(table)
+        try:
+            _check_columns(table)
+        except PydanticCustomError as fault:
+            looked.fault = fault
+        return looked
+
+
+def _is_cell(cell: Any) -> bool:
+    kind = type(cell)
+    if kind is str:
+        return _is_text(cell)
+    return kind in _KINDS and (kind is not float or isfinite(cell))
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be written: half of a pair of surrogates cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_KINDS = (int, float, bool, type(None))
+
+Columns = Annotated[
+    Any,
+    AfterValidator(_check_columns),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}},
+            "description": "a table, column by column",
+        }
+    ),
+]
+
+Names = Annotated[list[Word], Field(max_length=10_000), FailFast()]
+
+
+class Asked(BaseModel):
+    """A request: nothing beyond its fields is taken."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class GrantShape(Asked):
+    """A release that a token is for; "*" for every one. Without a level, any."""
+
+    release: Name
+    up_to: Annotated[Exact | None, Field(examples=["1/4"])] = None
+
+
+class NewToken(Asked):
+    """Who gets a token, for what, for how long."""
+
+    owner: Annotated[str, Field(min_length=1, max_length=200, examples=["Bo"])]
+    role: Role
+    grants: Annotated[list[GrantShape], Field(max_length=1000)]
+    days: Annotated[Exact, Field(examples=[90])] = 90
+    subject: Annotated[
+        str | None,
+        Field(max_length=1000, description='"ISSUER NAME", or "claim GROUP=VALUE ISSUER", of an OpenID provider'),
+    ] = None
+
+
+class AmountShape(Asked):
+    """What is summed: a column, and the step of which its amounts are whole multiples; or whose values are counted."""
+
+    name: Word
+    step: Exact
+    distinct: Annotated[
+        int | None, Field(ge=1, description="of so many declared values the distinct ones"), SPELLED
+    ] = None
+
+
+class TermsShape(Asked):
+    """What is promised of a table, as the arguments of `Ledger.publish`."""
+
+    columns: Annotated[Names, Field(examples=[["admitted"]])] = []
+    public: Annotated[Names, Field(examples=[["department"]])] = []
+    drop: Names = []
+    rows: Literal["declared", "observed"] = "declared"
+    sensitivity: Annotated[Exact | None, Field(examples=[1])] = None
+    cells: Annotated[Exact | None, Field(examples=[1])] = None
+    neighbours: Literal["add-remove", "change-one"] | None = None
+    amount: AmountShape | None = None
+    numbers: Literal["integers", "reals"] = "integers"
+    grid: Exact | None = None
+    largest: Exact | None = None
+    half_step: bool = False
+    id_column: Annotated[list[Word], Field(min_length=2, max_length=100)] | Word | None = None
+    noise: Annotated[
+        Literal["rows", "items"] | dict[str, Any] | None,
+        Field(description='"items": a function of each identifier; or the facts of another kind of noise'),
+    ] = None
+    dataset: Word | None = None
+    independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
+    strategy: Annotated[
+        str | None, Field(max_length=LONGEST_TERMS, description="a strategy as JSON text, instead of columns and unit")
+    ] = None
+    part: Annotated[
+        Annotated[list[Word], Field(min_length=2, max_length=2)] | None,
+        Field(description='of a counted table of a part: the partition, and which part, as ["town", "Bern"]'),
+    ] = None
+
+
+class Proposed(Asked):
+    """Something that a second person is to confirm."""
+
+    verb: Verb
+    release: Name
+    epsilon: Exact
+    version: DataVersion = 1
+    terms: Annotated[TermsShape | None, Field(examples=[{"columns": ["admitted"], "sensitivity": 1, "cells": 1}])] = (
+        None
+    )
+    reason: Annotated[str, Field(max_length=1000)] = ""
+    anyone: bool = False
+
+
+class Decided(Asked):
+    """A decision; a refusal says why."""
+
+    state: Literal["approved", "refused"]
+    reason: Annotated[str, Field(max_length=1000, examples=["epsilon 1 is enough"])] = ""
+
+
+class OrderDecided(Asked):
+    """What becomes of an order."""
+
+    state: Literal["approved", "refused", "cancelled", "refunded"]
+
+
+class Publication(Asked):
+    """A table to publish, with what is promised of it."""
+
+    name: Name
+    epsilon: Exact
+    terms: TermsShape
+    table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
+    counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a strategy")] = None
+    version: DataVersion | None = None
+    proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
+
+
+class Relaxation(Asked):
+    """The same table again, at another level."""
+
+    epsilon: Exact
+    table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
+    counted: dict[str, Any] | None = None
+    version: DataVersion | None = None
+    proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
+
+
+class NamedRelaxation(Relaxation):
+    """A release by its name, and the same table again, at another level."""
+
+    name: Name
+
+
+class Publications(Asked):
+    """Tables of one dataset to publish in one transaction, all or none."""
+
+    measures: Annotated[list[Publication], Field(min_length=1, max_length=MOST_MEASURES)]
+
+
+class Relaxations(Asked):
+    """Releases to relax in one transaction, all or none."""
+
+    measures: Annotated[list[NamedRelaxation], Field(min_length=1, max_length=MOST_MEASURES)]
+
+
+class NewOffer(Asked):
+    """Levels of a release at prices, which do not fall."""
+
+    release: Name
+    prices: Annotated[dict[str, Exact], Field(min_length=1, max_length=100, examples=[{"1/4": 10, "1": 35}])]
+    currency: Annotated[str, Field(min_length=1, max_length=20, examples=["EUR"])]
+    version: DataVersion | None = None
+
+
+class NewOrder(Asked):
+    """A level of an offer."""
+
+    offer: Record
+    epsilon: Exact
+
+
+class NewLimit(Asked):
+    """The limit of a dataset."""
+
+    epsilon: Exact
+
+
+class Receipt(Asked):
+    """A line of text about a ledger."""
+
+    receipt: Annotated[str, Field(max_length=4000, examples=["utmost-receipt:886e85a0:9:a908f7f8:4ab9f5eb"])]
+
+
+class Problem(BaseModel):
+    """What went wrong, as RFC 9457 has it; it quotes no value."""
+
+    type: str = "about:blank"
+    title: Annotated[str, Field(examples=["NotAllowed"])]
+    status: Annotated[int, Field(examples=[403])]
+    detail: str
+    wrong: list[str] | None = None

@@ -1,0 +1,392 @@
+"""What a service answers beside its own nouns: parts of the ledger's, and lists of all of them, page by page."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import Field, WithJsonSchema
+
+from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import read_confidence
+from utmost.errors import UnknownRecord
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.api.record_forms import (
+    RECORD_EXAMPLE,
+    TIME_EXAMPLE,
+    Count,
+    Facts,
+    LevelText,
+    Person,
+    ReleaseName,
+    Spent,
+    Written,
+    plain,
+)
+from utmost.interfaces.service.approvals import Proposal
+from utmost.interfaces.service.held_releases import View, seen_alone
+from utmost.interfaces.service.market import Offer, Order
+from utmost.interfaces.service.pages.promise_shown import PromiseShown
+from utmost.interfaces.service.waiting import Waiting
+from utmost.publish.ledger.spending import Budget
+from utmost.publish.ledger.state import Published
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.table_statements import Stated, cells_digest
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.tables.frames.adapters import adapter_of
+
+_SURE = "0.95"
+T = TypeVar("T")
+
+Columns = Annotated[dict[str, list[Any]], Field(description="lists of cells by column", examples=[{"admitted": [598]}])]
+Next = Annotated[str | None, Field(description="where the next page begins; null where all has been told")]
+
+
+def columns(table: Any) -> dict[str, list[Any]]:
+    """A table of any kind as lists by column."""
+    adapter = adapter_of(table)
+    cells_of = {str(name): adapter.column(table, name) for name in adapter.names(table)}
+    return {name: plain_cells(cells) for name, cells in cells_of.items()}
+
+
+def _name(item: Any) -> str:
+    return str(item.name)
+
+
+def paged(listed: Sequence[T], after: str, most: int, name: Callable[[T], str] = _name) -> tuple[list[T], str | None]:
+    """The items that follow the one of a name, and the name after which the next page begins.
+
+    >>> paged(["a", "b", "c"], "a", 1, str), paged(["a", "b", "c"], "b", 1, str)
+    ((['b'], 'b'), (['c'], None))
+    """
+    begin = 0
+    if after:
+        names = [name(item) for item in listed]
+        if after not in names:
+            raise UnknownRecord("a page must begin after an item of the list", came="none of this name", where="after")
+        begin = names.index(after) + 1
+    page = list(listed[begin : begin + most])
+    return page, name(page[-1]) if begin + most < len(listed) else None
+
+
+@dataclass(frozen=True, slots=True)
+class TokensFound(Written):
+    """Tokens, oldest first."""
+
+    tokens: list[Token]
+    next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMade(Written):
+    """A new token, and what its bearer presents: said once; and the releases of its grants that are not there."""
+
+    token: Token
+    bearer: Annotated[str | None, Field(examples=[f"utmost_{'0' * 24}_{'A' * 43}"])]
+    not_there: Annotated[list[str], Field(examples=[[]])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Version(Written):
+    """A version of a release, and what is promised of it."""
+
+    name: ReleaseName
+    version: Count
+    columns: Annotated[Sequence[str], Field(examples=[["admitted"]])]
+    public: Annotated[Sequence[str], Field(examples=[["department"]])]
+    rows: Annotated[int, Field(examples=[3])]
+    promise: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFound(_Version):
+    """A version of a release, with the levels that the token may see."""
+
+    levels: tuple[LevelText, ...]
+
+    @classmethod
+    def of(cls, release: Published, levels: tuple[Level, ...]) -> "ReleaseFound":
+        """What is answered of a release."""
+        return cls(**_version(release), levels=levels)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasesFound(Written):
+    """Releases, in the order published."""
+
+    releases: list[ReleaseFound]
+    next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class TableFound(Written):
+    """A released table, column by column, and the version of the release that it is of."""
+
+    version: Count
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyFound(Written):
+    """What a strategy measured, and the version of the release that it is of."""
+
+    version: Count
+    release: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuresFound(Written):
+    """Released tables, or what strategies measured, by the names of their releases."""
+
+    measures: dict[str, TableFound | StrategyFound]
+
+
+Bar = Annotated[
+    int | float, Field(description="a released value lies so near the true one, with 95 % confidence", examples=[12])
+]
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyViewed(_Version):
+    """What a strategy measured, at a level."""
+
+    epsilon: LevelText
+    margin: Bar
+    release: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class TableViewed(_Version):
+    """A released table at a level, with its statement."""
+
+    columns: Columns  # type: ignore[assignment]  # the cells, under the names that the list has
+    epsilon: LevelText
+    margin: Bar
+    statement: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class MarginFound(Written):
+    """An error bar."""
+
+    epsilon: Annotated[str, Field(examples=["1"])]
+    confidence: Annotated[str, Field(examples=["0.95"])]
+    margin: Bar
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalsFound(Written):
+    """Proposals, oldest first, without their terms."""
+
+    proposals: list[Proposal]
+    next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalFound(Written):
+    """A proposal, its terms, and the promise that an approval is for, in words: all of it.
+
+    Attributes:
+        terms: of a publication; empty for a relaxation.
+        promise: null for the relaxation of a release that is not there, which cannot be approved.
+    """
+
+    proposal: Proposal
+    terms: Facts
+    promise: PromiseShown | None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingFound(Written):
+    """What waits for the bearer, longest first."""
+
+    waiting: list[Waiting]
+    next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class OffersFound(Written):
+    """Offers."""
+
+    offers: list[Offer]
+    next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class OrdersFound(Written):
+    """Orders, oldest first."""
+
+    orders: list[Order]
+    next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetFound(Written):
+    """A budget; what cannot be written exactly is rounded to the safe side."""
+
+    dataset: ReleaseName
+    limit: Annotated[LevelText | None, Field(examples=["2"])]
+    spent: Spent
+    remaining: Annotated[Spent | None, Field(examples=["1"])]
+
+    @classmethod
+    def of(cls, budget: Budget, *more: Any) -> Self:
+        """What is answered of a budget."""
+        return cls(budget.dataset, budget.limit, budget.spent, budget.remaining, *more)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSet(BudgetFound):
+    """A budget, and whether no release names its dataset yet."""
+
+    is_unused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EventFound(Written):
+    """An event of the ledger."""
+
+    number: Count
+    time: Annotated[str, Field(examples=["2027-01-15T08:00:00Z"])]
+    kind: Annotated[str, Field(examples=["published"])]
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class EventsFound(Written):
+    """Events, oldest first."""
+
+    events: list[EventFound]
+    next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class ApartFound(Written):
+    """A release whose individuals were declared to be in none of the other datasets, which it was not compared with."""
+
+    release: ReleaseName
+    version: Count
+    dataset: ReleaseName
+    declared_by: Person
+    others: Annotated[list[str], Field(examples=[["wages"]])]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusFound(Written):
+    """Whether anything new may be said, what the datasets have spent, and what was declared and not compared."""
+
+    identity: Annotated[str, Field(examples=["886e85a0"])]
+    events: Count
+    quarantine: str | None
+    datasets: list[BudgetFound]
+    declared_apart: list[ApartFound]
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationFound(Written):
+    """What was found sound."""
+
+    events: Count
+    responses: Count
+    cells: Count
+    answers: Count
+    trail: Annotated[
+        int, Field(description="lines of the trail, each of which follows from those before", examples=[9])
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptFound(Written):
+    """A line to keep elsewhere."""
+
+    receipt: Annotated[str, Field(examples=["utmost-receipt:886e85a0:9:a908f7f8:4ab9f5eb"])]
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptHolds(Written):
+    """The ledger holds what the receipt is about."""
+
+    holds: Literal[True] = True
+
+
+_TEXT = {"type": "string"}
+Entry = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "who did what, when; beside these, what it was about",
+            "properties": {"name": _TEXT, "time": {"type": "integer"}, "owner": _TEXT, "token": _TEXT, "done": _TEXT},
+            "required": ["name", "time", "owner", "token", "done"],
+            "examples": [
+                {
+                    "name": "00001795349451353448",
+                    "time": TIME_EXAMPLE,
+                    "owner": "Ada",
+                    "token": RECORD_EXAMPLE,
+                    "done": "publish",
+                }
+            ],
+        }
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TrailFound(Written):
+    """Entries, oldest first."""
+
+    entries: list[Entry]
+    next: Next
+
+
+def table_found(version: int, table: Any) -> TableFound | StrategyFound:
+    """A released table, or what a strategy measured."""
+    if isinstance(table, WorkloadRelease):
+        return StrategyFound(version, seen_alone(table).facts())
+    return TableFound(version, columns(table))
+
+
+def measures_found(tables: Mapping[str, tuple[int, Any]]) -> MeasuresFound:
+    """Released tables by name, each with its version."""
+    return MeasuresFound({name: table_found(*versioned) for name, versioned in tables.items()})
+
+
+def view_found(view: View) -> TableViewed | StrategyViewed:
+    """A release at a level, with its statement."""
+    about = _version(view.release) | {"epsilon": view.level, "margin": view.margin}
+    if view.release.noise.needs_counted:
+        return StrategyViewed(**about, release=view.table.facts())
+    about["columns"] = columns(view.table)
+    return TableViewed(**about, statement=statement_of(view, cells_digest(view.table)))
+
+
+def _version(release: Published) -> dict[str, Any]:
+    names = ("name", "version", "columns", "public", "rows")
+    return {name: getattr(release, name) for name in names} | {"promise": release.noise.facts()}
+
+
+def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
+    """What is promised of a view that is a table: the statement of a ledger's answer, which `utmost verify` checks.
+
+    It names the levels up to this one alone: whether there is a looser one is nothing that a token is told by it.
+    """
+    release, there = view.release, adapter_of(view.table).names(view.table)
+    public = tuple(name for name in release.public if name in there)
+    promised = _promised(release.noise, view.level, release.columns, public, release.rows, release.rows_from)
+    return {
+        **promised,
+        "table": plain(digest),
+        **{name: plain(fact) for name, fact in view.remembered.facts().items()},
+    }
+
+
+@lru_cache(maxsize=512)
+def _promised(
+    noise: Noise, level: Level, released: tuple[str, ...], public: tuple[str, ...], rows: int, rows_from: str
+) -> dict[str, Any]:
+    """What is the same for all who view it, so that it is worked out once."""
+    sure = read_confidence(_SURE)
+    statement = noise.statement(level, sure, Stated(released, public, rows, rows_from))
+    return {str(name): plain(fact) for name, fact in statement.items()}

@@ -1,0 +1,499 @@
+"""The API: one path for each verb of the service, and no more in it than reading the request and writing the answer."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, Security
+from fastapi.responses import StreamingResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import AfterValidator, TypeAdapter
+
+from utmost.errors import NotAuthenticated, OutOfRange
+from utmost.interfaces.service.access.tokens import Grant, Token
+from utmost.interfaces.service.api import response_models as answers
+from utmost.interfaces.service.api.problems import LINES_TYPE
+from utmost.interfaces.service.api.record_forms import RECORD_EXAMPLE, RECORD_NAME
+from utmost.interfaces.service.api.request_models import (
+    SPELLED,
+    DataVersion,
+    Decided,
+    NamedRelaxation,
+    NewLimit,
+    NewOffer,
+    NewOrder,
+    NewToken,
+    OrderDecided,
+    Problem,
+    Proposed,
+    Publication,
+    Publications,
+    Receipt,
+    Relaxation,
+    Relaxations,
+    TermsShape,
+)
+from utmost.interfaces.service.api.request_parsing import Arriving, name_of_part
+from utmost.interfaces.service.api.requested_levels import read_level
+from utmost.interfaces.service.approvals import Proposal
+from utmost.interfaces.service.market import Offer, Order
+from utmost.interfaces.service.service import Service
+from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.workers.axis_limits import check_axes
+from utmost.publish.ledger.events import Event
+from utmost.publish.ledger.requests import Brought
+from utmost.publish.ledger.state import Published
+from utmost.publish.statements.counted_files import COUNTED_FORM
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": what}
+    for status, what in {
+        408: "the body did not come in time",
+        401: "no token that is valid now",
+        403: "the token does not allow it",
+        404: "what was asked for is not there",
+        409: "the ledger refuses, or a second person must confirm it",
+        413: "the body is too long",
+        414: "the address is too long",
+        422: "the request is not of the right shape",
+        429: "requests come too often",
+        503: "the store cannot be reached; ask again",
+    }.items()
+}
+
+
+class JsonLines(StreamingResponse):
+    """An answer of a JSON object in each line."""
+
+    media_type = LINES_TYPE
+
+
+router = APIRouter(prefix="/v1", responses=_PROBLEMS, route_class=Arriving)
+
+# The routes with a body, and what whoever sends one must be allowed to do at all: one of the verbs between bars.
+_SENT = {
+    "publish": "publish",
+    "relax": "relax",
+    "publish_measures": "publish",
+    "relax_measures": "relax",
+    "propose": "propose",
+    "decide": "decide proposals",
+    "offer": "offer",
+    "order": "order",
+    "decide_order": "decide orders|order",
+    "make_token": "tokens",
+    "limit": "budgets",
+    "check_receipt": "verify",
+}
+LATE = frozenset({"view"})
+"""The routes that look up themselves who asks; of a request of no right shape it is looked up before that is said."""
+
+BRINGING = frozenset({"publish", "relax", "publish_measures", "relax_measures", "propose"})
+"""What tables and strategies are brought for, which are longer than other bodies."""
+
+MOST = 1000
+"""How many items a page of the API has at most."""
+
+_bearer = HTTPBearer(auto_error=False, description="a token of this service, or of its OpenID provider")
+
+
+def service_of(request: Request) -> Service:
+    """The service behind a request."""
+    service: Service = request.app.state.service
+    return service
+
+
+def identified(request: Request) -> Token:
+    """The token that a request carries, looked up once.
+
+    Raises:
+        NotAuthenticated: where it carries none that is valid now.
+    """
+    known = getattr(request.state, "bearer", None)
+    if isinstance(known, Token):
+        return known
+    scheme, _, presented = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not presented:
+        request.app.state.limits.stranger(request.scope)
+        raise NotAuthenticated("a request must carry a token", remedy="Send Authorization: Bearer utmost_...")
+    return presented_to(request, presented)
+
+
+def presented_to(request: Request, presented: str) -> Token:
+    """The token that a bearer presents, which the request is then known by.
+
+    Raises:
+        NotAuthenticated: for none that is valid now.
+    """
+    service, openid = service_of(request), request.app.state.openid
+    # What a provider has signed has two points in it, and a token of this service none.
+    if openid is not None and presented.count(".") == 2:
+        token = counted(request, lambda: service.bearers.of_claims(openid.issuer, openid.vouched(presented)))
+    else:
+        token = counted(request, lambda: service.bearers.authenticated(presented))
+    request.state.bearer = token
+    return token
+
+
+def counted(request: Request, verified: Callable[[], Token]) -> Token:
+    """The token of a request, which takes a turn of it; a request with none that is valid takes one of its address.
+
+    Raises:
+        NotAuthenticated: where there is none.
+        Refused: where requests come too often.
+    """
+    limits = request.app.state.limits
+    try:
+        token = verified()
+    except NotAuthenticated:
+        limits.stranger(request.scope)
+        raise
+    request.state.token = token.name
+    limits.known(f"{token.name} {token.owner}")
+    return token
+
+
+def arrived(request: Request) -> None:
+    """Check who sends a body, and that the role may ever do what it is for, before any of it is read.
+
+    Raises:
+        NotAuthenticated, NotAllowed: where not.
+    """
+    token, verbs = identified(request), _SENT.get(request.scope["route"].name)
+    if verbs is not None:
+        if not any(map(token.may_ever, verbs.split("|"))):
+            token.check_role(verbs.partition("|")[0])
+        if verbs in BRINGING:
+            request.state.body.allow()
+
+
+def token_of(request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]) -> Token:
+    """The token that a request carries.
+
+    Raises:
+        NotAuthenticated: where it carries none that is valid now.
+    """
+    return identified(request)
+
+
+async def served(request: Request) -> Service:
+    """`service_of` on the loop itself: what does not wait needs no thread, which takes longer to reach than this."""
+    return service_of(request)
+
+
+Served = Annotated[Service, Depends(served)]
+Who = Annotated[Token, Depends(token_of)]
+Key = Annotated[
+    str,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="a fresh text for each request; the same one when it is repeated, which then gives the same answer",
+        examples=["7f1c2d"],
+    ),
+]
+At = Annotated[str, Query(max_length=200, description='the level, exactly: "1/4"', examples=["1/4"])]
+Confidence = Annotated[str, Query(max_length=200, description="the chance that the bar holds", examples=["0.95"])]
+Dataset = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
+Version = Annotated[DataVersion | None, Query()]
+After = Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])]
+Following = Annotated[str, Query(max_length=300, description='"next" of the page before', examples=[""])]
+Most = Annotated[int, Query(ge=1, le=MOST, description="how many"), SPELLED]
+TableOrSums = answers.TableFound | answers.StrategyFound
+Viewed = answers.TableViewed | answers.StrategyViewed
+_VIEWED: TypeAdapter[Viewed] = TypeAdapter(Viewed)
+Part = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
+Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
+
+
+@router.get("/me", summary="What the token that comes allows")
+def me(who: Who) -> Token:
+    """The token that came, without its secret: role, releases and levels, and when it expires."""
+    return who
+
+
+@router.get("/releases", summary="The releases that the token is for")
+def releases(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ReleasesFound:
+    """Every version, in the order published."""
+    page, following = answers.paged(service.releases.all(who), after, most, version_name)
+    return answers.ReleasesFound([_release(service, who, published) for published in page], following)
+
+
+def version_name(published: Published) -> str:
+    """By which a page of releases begins after one."""
+    return f"{published.version} {published.name}"
+
+
+def _release(service: Service, who: Token, published: Published) -> answers.ReleaseFound:
+    return answers.ReleaseFound.of(published, service.releases.levels(who, published))
+
+
+@router.post("/releases", summary="Publish a table")
+def publish(service: Served, who: Who, key: Key, body: Publication) -> TableOrSums:
+    """Publish a table at a first level; repeated under its key it gives the same answer."""
+    at, terms = read_level(body.epsilon), read_terms(body.terms)
+    options: dict[str, Any] = {"version": body.version, "proposal": body.proposal}
+    brought = {body.name: terms.brought(_brought(body), at, **options)}
+    return answers.table_found(*service.releases.publish_measures(who, key, brought)[body.name])
+
+
+@router.get("/releases/{name}", summary="A release: its promise and its levels")
+def release(service: Served, who: Who, name: Part, version: Version = None) -> answers.ReleaseFound:
+    """One version of a release, or the newest."""
+    return _release(service, who, service.releases.release(who, name, version))
+
+
+@router.get(
+    "/releases/{name}/view",
+    summary="A release at a level",
+    response_model=Viewed,
+    openapi_extra={"security": [{_bearer.scheme_name: []}]},
+)
+def view(request: Request, name: Part, epsilon: At, version: Version = None) -> Response:
+    """The released values, with error bar and statement: what is stored, or what follows from it. It spends nothing."""
+    # In one thread: FastAPI would go to another to look up who asks, and to one more to check what is of this shape.
+    seen = service_of(request).releases.view(identified(request), name, read_level(epsilon), version)
+    answer = answers.view_found(seen)
+    return Response(_VIEWED.dump_json(answer), media_type="application/json")
+
+
+@router.get("/releases/{name}/margin", summary="The error bar at any level")
+def margin(
+    service: Served, who: Who, name: Part, epsilon: At, confidence: Confidence = "0.95", version: Version = None
+) -> answers.MarginFound:
+    """What relaxing would buy: it depends on the promise alone, and is no draw."""
+    at = read_level(epsilon)
+    bar = service.releases.margin(who, name, at, confidence=confidence, version=version)
+    return answers.MarginFound(epsilon, confidence, bar)
+
+
+@router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
+def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> TableOrSums:
+    """Relax a release; the values must be those that were published."""
+    at = read_level(body.epsilon)
+    options: dict[str, Any] = {"version": body.version, "proposal": body.proposal}
+    brought = {name: Brought(_brought(body), at, **options)}
+    return answers.table_found(*service.releases.relax_measures(who, key, brought)[name])
+
+
+@router.post("/publications", summary="Publish several tables of one dataset, all or none")
+def publish_measures(service: Served, who: Who, key: Key, body: Publications) -> answers.MeasuresFound:
+    """Each at its level and by its own approval, in one transaction; repeated under its key: the same answer."""
+    return answers.measures_found(service.releases.publish_measures(who, key, _bringing(body.measures)))
+
+
+@router.post("/relaxations", summary="Relax several releases, all or none")
+def relax_measures(service: Served, who: Who, key: Key, body: Relaxations) -> answers.MeasuresFound:
+    """Each to its level, in one transaction; the values must be those that were published."""
+    return answers.measures_found(service.releases.relax_measures(who, key, _bringing(body.measures)))
+
+
+@router.get("/releases/{name}/rehearsal", summary="The budget as it would stand")
+def rehearse(service: Served, who: Who, name: Part, epsilon: At, dataset: Dataset = None) -> answers.BudgetFound:
+    """After a release at this level; nothing is drawn, written or spent."""
+    return answers.BudgetFound.of(service.releases.rehearse(who, name, read_level(epsilon), dataset))
+
+
+@router.get("/releases/{name}/history", summary="The events of a release")
+def release_history(
+    service: Served, who: Who, name: Part, after: Following = "", most: Most = MOST
+) -> answers.EventsFound:
+    """Oldest first."""
+    return _events(service.audit.history(who, name), after, most)
+
+
+@router.get("/proposals", summary="What waits for a second person, and what was decided")
+def proposals(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ProposalsFound:
+    """Oldest first, without their terms."""
+    return answers.ProposalsFound(*service.proposals.page(who, after, most))
+
+
+@router.post("/proposals", summary="Propose to publish or to relax")
+def propose(service: Served, who: Who, key: Key, body: Proposed) -> Proposal:
+    """The public facts alone; the table comes once it is approved."""
+    at, terms = read_level(body.epsilon), None if body.terms is None else read_terms(body.terms)
+    options: dict[str, Any] = {"version": body.version, "terms": terms, "reason": body.reason, "anyone": body.anyone}
+    return service.proposals.propose(who, key, body.verb, body.release, at, **options)
+
+
+@router.get("/proposals/{name}", summary="A proposal: all that an approval is for")
+def proposal(service: Served, who: Who, name: Made) -> answers.ProposalFound:
+    """The terms, letter for letter; and all of the promise in words: guarantee, whom it protects, columns, labels."""
+    found, terms = service.proposals.one(who, name)
+    return answers.ProposalFound(found, terms, service.proposals.shown(found, terms))
+
+
+@router.post("/proposals/{name}/decision", summary="Approve or refuse a proposal")
+def decide(service: Served, who: Who, name: Made, body: Decided) -> Proposal:
+    """By somebody else than the proposer; a refusal says why. To decide the same again changes nothing."""
+    return service.proposals.decide(who, name, body.state, body.reason)
+
+
+@router.post("/proposals/{name}/withdrawal", summary="Take a proposal back")
+def withdraw(service: Served, who: Who, name: Made) -> Proposal:
+    """By its proposer, as long as its table was not brought. To withdraw it again changes nothing."""
+    return service.proposals.withdraw(who, name)
+
+
+@router.get("/waiting", summary="What waits for the bearer")
+def waiting(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.WaitingFound:
+    """Proposals and orders to decide, and tables to bring; longest first."""
+    return answers.WaitingFound(*answers.paged(service.waiting.all(who), after, most))
+
+
+@router.get("/offers", summary="Levels that can be bought")
+def offers(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.OffersFound:
+    """Of the releases that the token is for."""
+    return answers.OffersFound(*answers.paged(service.market.offers(who), after, most))
+
+
+@router.post("/offers", summary="Offer levels at prices")
+def offer(service: Served, who: Who, key: Key, body: NewOffer) -> Offer:
+    """Prices must not fall as the level grows: else a level could be had for less."""
+    return service.market.offer(who, key, body.release, body.prices, body.currency, body.version)
+
+
+@router.post("/offers/{name}/closing", summary="Take an offer back")
+def close_offer(service: Served, who: Who, name: Made) -> Offer:
+    """Orders that were made stay."""
+    return service.market.close_offer(who, name)
+
+
+@router.get("/orders", summary="Orders: a buyer's own, or those a curator decides")
+def orders(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.OrdersFound:
+    """Oldest first."""
+    return answers.OrdersFound(*answers.paged(service.market.orders(who), after, most))
+
+
+@router.post("/orders", summary="Order a level")
+def order(service: Served, who: Who, key: Key, body: NewOrder) -> Order:
+    """It costs its price, less what was paid for other levels of the release in this currency."""
+    return service.market.order(who, key, body.offer, read_level(body.epsilon))
+
+
+@router.post("/orders/{name}/decision", summary="Approve, refuse, refund or cancel an order")
+def decide_order(service: Served, who: Who, name: Made, body: OrderDecided) -> Order:
+    """By the curator, who knows whether it was paid; the buyer may cancel one that waits."""
+    return service.market.decide_order(who, name, body.state)
+
+
+@router.get("/tokens", summary="All tokens")
+def tokens(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.TokensFound:
+    """Without their secrets, which nobody keeps."""
+    return answers.TokensFound(*answers.paged(service.bearers.all(who), after, most))
+
+
+@router.post("/tokens", summary="Make a token")
+def make_token(service: Served, who: Who, key: Key, body: NewToken) -> answers.TokenMade:
+    """What its bearer presents is said this once; repeated under its key, the request gives the token without it."""
+    grants = tuple(
+        Grant(grant.release, None if grant.up_to is None else read_level(grant.up_to)) for grant in body.grants
+    )
+    options: dict[str, Any] = {"days": body.days, "subject": body.subject}
+    not_there = service.releases.not_there(who, grants)  # before, so that nothing fails once there is a secret
+    return answers.TokenMade(*service.bearers.make(who, key, body.owner, body.role, grants, **options), not_there)
+
+
+@router.post("/tokens/{name}/revocation", summary="Revoke a token")
+def revoke(service: Served, who: Who, name: Made) -> Token:
+    """At once. Whoever holds a token may revoke that one."""
+    return service.bearers.revoke(who, name)
+
+
+@router.get("/datasets/{dataset}/budget", summary="The budget of a dataset")
+def budget(service: Served, who: Who, dataset: Part) -> answers.BudgetFound:
+    """What is spent, and what is left."""
+    return answers.BudgetFound.of(service.audit.budget(who, dataset))
+
+
+@router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset")
+def limit(service: Served, who: Who, dataset: Part, body: NewLimit) -> answers.LimitSet:
+    """To set the same again changes nothing."""
+    limited = service.audit.limit(who, dataset, read_level(body.epsilon))
+    return answers.LimitSet.of(limited, service.audit.is_unused(who, dataset))
+
+
+@router.get("/history", summary="The events of the ledger")
+def history(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.EventsFound:
+    """Oldest first."""
+    return _events(service.audit.history(who), after, most)
+
+
+def _events(events: tuple[Event, ...], after: str, most: int) -> answers.EventsFound:
+    page, following = answers.paged(events, after, most, lambda event: str(event.number))
+    told = [answers.EventFound(event.number, event.time, event.kind, event.facts) for event in page]
+    return answers.EventsFound(told, following)
+
+
+@router.get("/status", summary="Whether anything new may be said")
+def status(service: Served, who: Who) -> answers.StatusFound:
+    """What the datasets have spent; and which releases were declared to be of nobody else's individuals."""
+    there, apart = service.audit.status(who), service.audit.apart(who)
+    budgets = [answers.BudgetFound.of(budget) for budget in there.datasets]
+    declared = [answers.ApartFound(**release) for release in apart]
+    return answers.StatusFound(there.identity, there.events, there.quarantine, budgets, declared)
+
+
+@router.post("/verification", summary="Recompute everything in the ledger")
+def verify(service: Served, who: Who) -> answers.VerificationFound:
+    """The database's own check, the chain, all digests and seals, levels and budgets; and the chain of the trail."""
+    sound = service.audit.verify(who)
+    lines = service.audit.check_trail(who)
+    return answers.VerificationFound(sound.events, sound.responses, sound.cells, sound.answers, lines)
+
+
+@router.get("/receipt", summary="A line to keep elsewhere")
+def receipt(service: Served, who: Who) -> answers.ReceiptFound:
+    """It proves later that the ledger still holds what it holds now."""
+    return answers.ReceiptFound(service.audit.receipt(who))
+
+
+@router.post("/receipt/check", summary="Check a receipt")
+def check_receipt(service: Served, who: Who, body: Receipt) -> answers.ReceiptHolds:
+    """A ledger that does not hold it any more is in quarantine from then on."""
+    service.audit.check_receipt(who, body.receipt)
+    return answers.ReceiptHolds()
+
+
+@router.get("/trail", summary="Who did what")
+def trail(service: Served, who: Who, after: After = "", most: Most = MOST) -> answers.TrailFound:
+    """Through this service, oldest first; no value."""
+    entries: list[Any] = [{"name": name, **entry} for name, entry in service.audit.trail(who, after, most + 1)]
+    return answers.TrailFound(entries[:most], entries[most - 1]["name"] if len(entries) > most else None)
+
+
+@router.get("/trail/lines", summary="The whole trail, as JSON lines", response_class=JsonLines)
+def trail_lines(service: Served, who: Who) -> JsonLines:
+    """Oldest first; each line holds a digest of all before it, so that a copy is checked without the service."""
+    lines = service.audit.lines(who)
+    return JsonLines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def read_terms(shape: TermsShape) -> Terms:
+    """The terms that a request states."""
+    return Terms.read(shape.model_dump())
+
+
+def _bringing(measures: Sequence[Publication | NamedRelaxation]) -> dict[str, Brought]:
+    """What is brought, by the names of the releases."""
+    if len({measure.name for measure in measures}) < len(measures):
+        raise OutOfRange("measures must have names that differ", came="two alike", where="measures")
+    brought = {}
+    for measure in measures:
+        about = _brought(measure), read_level(measure.epsilon)
+        allowed: dict[str, Any] = {"version": measure.version, "proposal": measure.proposal}
+        bring = read_terms(measure.terms).brought if isinstance(measure, Publication) else Brought
+        brought[measure.name] = bring(*about, **allowed)
+    return brought
+
+
+def _brought(body: Publication | Relaxation) -> Any:
+    """The table in a request: columns, or a counted table for a strategy."""
+    if (body.table is None) == (body.counted is None):
+        raise OutOfRange("a request must bring a table or a counted table, one of the two", where="table")
+    counted = body.counted
+    if counted is None:
+        return body.table
+    check_axes(counted.get("domain"))
+    return COUNTED_FORM.of(counted, "counted")

@@ -1,0 +1,98 @@
+"""What a service and its client say to each other, as the client writes and reads it."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from utmost import errors
+from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.levels import LevelWords, level_in
+from utmost.core.exact.written_levels import level_text
+from utmost.errors import ServiceError, UtmostError
+from utmost.interfaces.service.api.response_models import columns
+from utmost.interfaces.service.terms import BroughtWords
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.requests import AtWords, RequestWords, TermsWords
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.tables.frames.adapters import adapter_of
+
+
+def facts_in(answer: Any) -> dict[str, Any]:
+    """What an answer says."""
+    try:
+        facts: Any = answer.json()
+    except ValueError:
+        facts = None
+    if not isinstance(facts, dict):
+        raise ServiceError("a service must answer in a JSON object", came=f"status {answer.status_code}")
+    if answer.status_code < 400:
+        return facts
+    named = getattr(errors, str(facts.get("title")), None)
+    kind = named if isinstance(named, type) and issubclass(named, UtmostError) else ServiceError
+    detail, places = str(facts.get("detail", "")).rstrip("."), facts.get("wrong")
+    wrong = f" ({'; '.join(map(str, places))})" if places and isinstance(places, list) else ""
+    raise kind(f"{detail}{wrong}", where="service")
+
+
+class CallWords(RequestWords, BroughtWords, total=False):
+    """The words of a request that brings a table: its approved proposal, too."""
+
+
+class PublishingWords(CallWords, TermsWords, total=False):
+    """The words of `RemoteLedger.publish`."""
+
+
+class ProposingWords(RequestWords, TermsWords, total=False):
+    """The words of `RemoteLedger.propose`."""
+
+    reason: str
+    anyone: bool
+
+
+class SharedWords(LevelWords, total=False):
+    """The words of measures at one level that they share, and for each its approved proposal, where one is needed."""
+
+    request: str | None
+    proposals: Mapping[str, str] | None
+
+
+def query_of(words: AtWords) -> dict[str, Any]:
+    """Which answer of a release is meant, as a query has it."""
+    return {"epsilon": level_text(level_in(words)), "version": words.get("version")}
+
+
+def as_sent(table: Any) -> dict[str, Any]:
+    """A table as a request has it: columns, or the document of a counted one."""
+    if isinstance(table, CountedTable):
+        from utmost.publish.statements.counted_files import COUNTED_FORM
+
+        return {"counted": COUNTED_FORM.document(table)}
+    return {"table": columns(table)}
+
+
+def table_in(answer: Mapping[str, Any], brought: Any) -> Any:
+    """The table in an answer: in the kind that was brought, if one was; of a counted one a dict of columns."""
+    if "release" in answer:
+        return WorkloadRelease.of_facts(answer["release"])
+    cells: dict[str, Any] = answer["columns"]
+    if brought is None or isinstance(brought, CountedTable):
+        return cells
+    adapter = adapter_of(brought)
+    dropped = [name for name in adapter.names(brought) if str(name) not in cells]
+    table = adapter.without(brought, dropped)
+    names, order = adapter.names(table), list(cells)
+    # A margin that the service added stands behind the column before it.
+    after = {name: order[order.index(name) - 1] for name in order[1:] if name not in names}
+    return adapter.with_columns(table, cells, after)
+
+
+def path_part(name: object) -> str:
+    """A name as one part of a path."""
+    return quote(checked_text(name, "name").encode("utf-8", "surrogatepass"), safe="")
+
+
+def checked_text(text: object, name: str) -> str:
+    """Text."""
+    if not isinstance(text, str):
+        raise wrong_kind(name, "text", text)
+    return text

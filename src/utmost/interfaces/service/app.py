@@ -1,0 +1,214 @@
+"""The application that a web server runs: API and pages behind their guards, with health and metrics beside them."""
+
+import asyncio
+import json
+import logging
+import warnings
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from utmost.errors import (
+    BudgetExceeded,
+    BudgetUnused,
+    LedgerUnavailable,
+    NeedsApproval,
+    NotAllowed,
+    NotAuthenticated,
+    UtmostError,
+)
+from utmost.interfaces.service.access.openid import OpenId
+from utmost.interfaces.service.access.openid_sign_in import SignIn, client_secret
+from utmost.interfaces.service.access.rate_limits import LOG, Guards, JsonLines, Limits
+from utmost.interfaces.service.api.description import describe
+from utmost.interfaces.service.api.problems import (
+    BROKEN,
+    MEDIA_TYPE,
+    Refused,
+    problem,
+    problem_of,
+    problem_of_shape,
+    status_of,
+)
+from utmost.interfaces.service.api.routes import LATE, Who, arrived, identified, router
+from utmost.interfaces.service.metrics import Metrics
+from utmost.interfaces.service.notices import Notices
+from utmost.interfaces.service.pages.page_downloads import KeptFiles
+from utmost.interfaces.service.pages.page_forms import forms
+from utmost.interfaces.service.pages.page_rendering import problem_page, wants_page
+from utmost.interfaces.service.pages.pages import pages
+from utmost.interfaces.service.service import Service
+from utmost.interfaces.service.settings import Settings
+from utmost.interfaces.service.workers.processes import WORKERS
+from utmost.publish.ledger.ledger import Ledger
+from utmost.version import __version__
+
+_TO_BE_READY = 5.0
+_NOTED = (NotAllowed, NeedsApproval, BudgetExceeded)
+
+
+def application(service: Service, settings: Settings | None = None) -> Guards:
+    """The application of a service, guards and all.
+
+    Args:
+        service: whose door it is; the caller closes it.
+        settings: limits, and an OpenID provider if there is one.
+    """
+    settings = Settings() if settings is None else settings
+    return _guarded(_inside(service, settings), settings)
+
+
+def of_environment() -> Guards:
+    """The application of the settings in the environment: what each worker of a server makes for itself."""
+    lines = logging.StreamHandler()
+    lines.setFormatter(JsonLines())
+    logging.basicConfig(level=logging.INFO, handlers=[lines])
+    warnings.simplefilter("ignore", BudgetUnused)  # the answer says so; a log names no dataset
+    logging.captureWarnings(True)  # every other one is a line like all lines
+    settings = Settings.of_environment()
+    service = Service(
+        Ledger.open(settings.ledger, witness=settings.witness or None),
+        approvals=settings.approvals,
+        most_levels=settings.most_levels,
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        WORKERS.close()
+        if app.state.notices is not None:
+            app.state.notices.close()
+        service.close()
+
+    return _guarded(_inside(service, settings, lifespan), settings)
+
+
+def _guarded(app: FastAPI, settings: Settings) -> Guards:
+    return Guards(
+        app,
+        most_bytes=settings.most_bytes,
+        few_bytes=settings.few_bytes,
+        limits=app.state.limits,
+        patience=settings.patience,
+        counted=app.state.metrics.counted,
+    )
+
+
+def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastAPI:
+    app = FastAPI(
+        title="utmost",
+        version=__version__,
+        description="Releases that can be relaxed for years, for teams. Every write takes an Idempotency-Key.",
+        openapi_url="/v1/openapi.json" if settings.docs else None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    app.state.service, app.state.metrics, app.state.files = service, Metrics(), KeptFiles()
+    app.state.limits = Limits(settings.rate, settings.burst)
+    app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
+    app.state.sign_in = _sign_in(service, settings, app.state.openid) if settings.oidc_client else None
+    app.state.address = settings.address
+    app.state.notices = Notices(service, settings) if settings.webhook or settings.mail_to else None
+    app.state.session_hours = settings.session_hours
+    app.state.arrived = arrived
+    for part in (router, pages, forms):
+        app.router.routes.extend(part.routes)  # as they are: to include them would build each once more
+    app.add_exception_handler(UtmostError, _refused)
+    app.add_exception_handler(RequestValidationError, _misshapen)
+    app.add_exception_handler(HTTPException, _missing)
+    app.add_exception_handler(Exception, _broken)
+    _add_health(app)
+    describe(app)
+    return app
+
+
+def _sign_in(service: Service, settings: Settings, openid: OpenId) -> SignIn:
+    key = service.ledger.beside("service sign-in")[1]
+    about = settings.oidc_client, client_secret(settings.oidc_secret_file), settings.address, settings.oidc_scopes
+    return SignIn(openid, *about, key)
+
+
+def _add_health(app: FastAPI) -> None:
+    of_its_own = CapacityLimiter(1)  # a thread: it waits for nobody's requests
+
+    @app.get("/health/live", include_in_schema=False)
+    async def live() -> dict[str, bool]:
+        return {"live": True}
+
+    @app.get("/health/ready", include_in_schema=False)
+    async def ready() -> dict[str, bool]:
+        try:
+            async with asyncio.timeout(_TO_BE_READY):
+                check = app.state.service.is_ready
+                return {"ready": await to_thread.run_sync(check, limiter=of_its_own, abandon_on_cancel=True)}
+        except TimeoutError:
+            raise LedgerUnavailable("the store must answer", came=f"nothing for {_TO_BE_READY:g} s") from None
+
+    @app.get("/metrics", include_in_schema=False)
+    def metrics(who: Who) -> Response:
+        who.check("metrics")
+        content, kind = app.state.metrics.text()
+        return Response(content, media_type=kind)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, UtmostError)
+    if status_of(error) >= 500:
+        name = request.scope["state"].get("request")
+        LOG.error(json.dumps({"request": name, "broke": type(error).__name__, "required": error.required}))
+    if isinstance(error, _NOTED):
+        await to_thread.run_sync(_note_refusal, request, error)
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthenticated) else {}
+    if status_of(error) == 503:
+        headers["Retry-After"] = "1"
+    return _problem(request, problem_of(error), headers)
+
+
+def _note_refusal(request: Request, error: UtmostError) -> None:
+    """Write down who was refused what; the refusal is said whether or not the store can be written."""
+    token = getattr(request.state, "bearer", None) or getattr(request.state, "viewer", None)
+    if token is None:
+        return
+    try:
+        request.app.state.service.audit.refused(token, request.scope["route"].name, type(error).__name__)
+    except (KeyError, UtmostError) as broken:
+        LOG.error(json.dumps({"broke": type(broken).__name__, "required": "a refusal is written into the trail"}))
+
+
+async def _misshapen(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    try:
+        if request.scope["route"].name in LATE:  # who sends it comes before what is wrong with it
+            await to_thread.run_sync(identified, request)
+    except UtmostError as unknown:
+        return await _refused(request, unknown)
+    except HTTPException as unknown:
+        return await _missing(request, unknown)
+    return _problem(request, problem_of_shape(error.errors()), {})
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    title = error.title if isinstance(error, Refused) else HTTPStatus(error.status_code).phrase.title()
+    page_problem = problem(error.status_code, "".join(title.split()), str(error.detail))
+    return _problem(request, page_problem, dict(error.headers or {}))
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    """Whatever nobody thought of; the guards write it down."""
+    return _problem(request, problem(500, "ServiceBroken", BROKEN), {})
+
+
+def _problem(request: Request, facts: dict[str, Any], headers: dict[str, str]) -> Response:
+    if wants_page(request):
+        return problem_page(request, facts, headers)
+    return JSONResponse(facts, status_code=facts["status"], media_type=MEDIA_TYPE, headers=headers)

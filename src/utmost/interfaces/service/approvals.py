@@ -1,0 +1,168 @@
+"""Proposals: what a curator wants to say and cannot take back, until a second person has confirmed it.
+
+A proposal holds public facts alone: which release, at which level, under which promise. The table itself stays with the
+curator, who brings it when the proposal is approved; so nothing true waits on a disk for a decision. An approval is for
+those facts and no others, and what it allows can be done again at no cost, since the ledger repeats its answer.
+
+The terms, which may be long, lie beside the proposal, which has their digest: lists read no terms.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar, get_args
+
+from pydantic import Field
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_of_text
+from utmost.errors import NeedsApproval, NotAllowed, OutOfRange
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.api.record_forms import (
+    HIDDEN,
+    Count,
+    LevelText,
+    Person,
+    Record,
+    ReleaseName,
+    Seconds,
+    Written,
+    one_of,
+)
+
+PROPOSED, ASKED, APPROVED, REFUSED = "proposed", "asked", "approved", "refused"
+_WAITING = (PROPOSED, ASKED)
+CANCELLED, REFUNDED, WITHDRAWN = "cancelled", "refunded", "withdrawn"
+State = Annotated[str, one_of((PROPOSED, ASKED, APPROVED, REFUSED, CANCELLED, REFUNDED, WITHDRAWN))]
+Verb = Literal["publish", "relax"]
+VERBS: tuple[str, ...] = get_args(Verb)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal(Written):
+    """Something to be said by the ledger.
+
+    Attributes:
+        name: of the proposal.
+        verb: "publish" or "relax".
+        release, version, level: what is to be said; the version as the ledger will count it.
+        digest, size: of its terms as JSON, see `terms_text`: the SHA-256, and how many characters.
+        reason: why, in the proposer's words.
+        proposer: the owner of the token that proposed it.
+        made: when, in seconds since 1970.
+        state: "proposed", "approved", "refused", or "withdrawn" by its proposer.
+        decided_by, decided: by whom and when, once it is decided.
+        decision_reason: why it was decided so; a refusal says it.
+        anyone: whether any curator may use the approval, and not its proposer alone.
+        also: by what else the proposer is known as a person, see `Token.person`.
+        number: its place among all proposals.
+    """
+
+    READ: ClassVar = {"level": level_of_text, "also": tuple}
+
+    name: Record
+    verb: Annotated[str, one_of(VERBS)]
+    release: ReleaseName
+    version: Count
+    level: LevelText
+    digest: Annotated[str, Field(examples=["9f86d081884c7d65"])]
+    size: Count
+    reason: Annotated[str, Field(examples=["the yearly table"])]
+    proposer: Annotated[str, Field(examples=["Ada"])]
+    made: Seconds
+    state: State = PROPOSED
+    decided_by: Person | None = None
+    decided: Seconds | None = None
+    decision_reason: Annotated[str, Field(examples=["epsilon 1 is enough"])] = ""
+    anyone: bool = False
+    also: Annotated[tuple[str, ...], HIDDEN] = ()
+    number: Annotated[int, HIDDEN] = 0
+
+    def is_of(self, token: Token) -> bool:
+        """Whether it was proposed by the person that a token belongs to."""
+        return token.is_of((self.proposer, *self.also))
+
+    def decided_as(self, state: str, token: Token, now: float) -> "Proposal":
+        """The proposal as decided by a token's owner; deciding the same again changes nothing."""
+        return decided(self, state, token, now)
+
+    def allows(self, verb: str, release: str, version: int, level: Level, facts: Mapping[str, Any]) -> bool:
+        """Whether it is approved, and for just this."""
+        wanted = (verb, release, version, level)
+        return (
+            self.state == APPROVED
+            and wanted == (self.verb, self.release, self.version, self.level)
+            and terms_digest(facts) == self.digest
+        )
+
+
+def terms_text(facts: Mapping[str, Any]) -> str:
+    """The terms of a proposal as JSON; those of a relaxation are empty."""
+    return json.dumps(facts, sort_keys=True, separators=(",", ":"))
+
+
+def terms_digest(facts: Mapping[str, Any]) -> str:
+    """The SHA-256 by which terms are known: two are one where this is one."""
+    return sha256(terms_text(facts).encode("ascii")).hexdigest()
+
+
+class _Awaiting(Protocol):
+    """What waits for a second person: a dataclass with these fields."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+
+    def is_of(self, token: Token) -> bool: ...
+
+
+Awaiting = TypeVar("Awaiting", bound=_Awaiting)
+
+
+def decided(awaiting: Awaiting, state: str, token: Token, now: float) -> Awaiting:
+    """What waited, as decided by a token's owner; deciding the same again changes nothing.
+
+    Raises:
+        OutOfRange: for what is no decision.
+        NotAllowed: for the asker's own decision, and for another one than was made.
+    """
+    if state not in (APPROVED, REFUSED):
+        raise OutOfRange("a decision must be approved or refused", came=state)
+    if awaiting.is_of(token):
+        raise NotAllowed("a second person must decide", came="the asker's own token", where=awaiting.name)
+    if awaiting.state in _WAITING:
+        return replace(awaiting, state=state, decided_by=token.owner, decided=int(now))
+    if awaiting.state != state:
+        raise NotAllowed("a decision stands", came=f"{awaiting.state} before", where=awaiting.name)
+    return awaiting
+
+
+def check_approved(
+    proposal: Proposal | None, token: Token, verb: str, about: tuple[str, int, Level, Mapping[str, Any]]
+) -> None:
+    """Check that a proposal allows what is asked, to whoever asks: its proposer, or anyone where it says so.
+
+    Args:
+        proposal, token, verb: which, who asks, and for what.
+        about: the release, its version, the level and the facts of a publication, as `Saying.about`.
+    """
+    remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."
+    if proposal is None:
+        raise NeedsApproval(f"to {verb} cannot be undone, and needs a second person", came="no proposal", remedy=remedy)
+    if proposal.state != APPROVED:
+        raise NeedsApproval("the proposal must be approved", came=proposal.state, where=proposal.name, remedy=remedy)
+    if not proposal.anyone and not proposal.is_of(token):
+        raise NeedsApproval(
+            "an approval is for its proposer, unless it says that it is for anyone",
+            came="another curator",
+            where=proposal.name,
+            remedy=remedy,
+        )
+    if not proposal.allows(verb, *about):
+        raise NeedsApproval(
+            "the request must be the one that was approved", came="another", where=proposal.name, remedy=remedy
+        )

@@ -1,0 +1,57 @@
+"""A service in this process, for a notebook or a test: a real server on this machine, in a thread."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from utmost.core.exact.kinds import checked
+from utmost.errors import LedgerUnavailable, OutOfRange
+from utmost.interfaces.service.service import Service
+from utmost.interfaces.service.settings import Settings
+
+_PATIENCE = 30.0
+
+
+@contextmanager
+@checked
+def served(service: Service, settings: Settings | None = None, port: int = 0) -> Iterator[str]:
+    """Serve while the block runs; its address.
+
+    Args:
+        service: what to serve; the caller closes its ledger.
+        settings: limits.
+        port: on which port of 127.0.0.1; a free one if left out.
+
+    Raises:
+        LedgerUnavailable: where the server does not start.
+    """
+    import uvicorn
+
+    if not 0 <= port < 1 << 16:
+        raise OutOfRange("port must be below 65536", came=port)
+    from utmost.interfaces.service.app import application
+
+    config = uvicorn.Config(
+        application(service, settings),
+        host="127.0.0.1",
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=settings is not None and settings.behind_proxy,
+        lifespan="off",
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    last = time.monotonic() + _PATIENCE
+    while not server.started:
+        if not thread.is_alive() or time.monotonic() > last:
+            raise LedgerUnavailable("the server must start", came=f"none on port {port}", where="service")
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(_PATIENCE)

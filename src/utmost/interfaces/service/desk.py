@@ -1,0 +1,236 @@
+"""The records of a service, as its verbs write them: once for each idempotency key, and each with a line in the trail.
+
+What writes takes an idempotency key. The same request under it, in any worker and at any time, finds the record that it
+made; another request under it is refused. The name of a new record is derived from the key, so nothing needs to be
+remembered of an answer but a digest of what was asked.
+"""
+
+import hmac
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from hashlib import sha256
+from itertools import count
+from typing import Any, TypeVar
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_of_text, level_text
+from utmost.errors import OutOfRange, RequestReused, UnknownRecord
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.approvals import APPROVED
+from utmost.interfaces.service.market import Order
+from utmost.interfaces.service.records import Records, Shelf
+from utmost.interfaces.service.trail import is_noted, note, note_once_a_day
+
+T = TypeVar("T")
+
+_LONGEST_KEY = 200
+_MOST_NOTED = 10_000
+
+Holding = tuple[tuple[str, ...], str, int]
+"""The names of a buyer, a release and its version."""
+
+MOST_ORDERS = 200
+"""How many orders of one version of a release are taken from a buyer, whatever became of them."""
+
+ANY = "any"
+"""Instead of a level: every one."""
+
+
+class Desk:
+    """What all verbs share: the records, a key for names, and the time.
+
+    Args:
+        records: what the service keeps.
+        key: 32 bytes, by which names are derived.
+        clock: seconds since 1970.
+    """
+
+    __slots__ = ("_key", "_noted", "clock", "records")
+
+    def __init__(self, records: Records, key: bytes, clock: Callable[[], float] = time.time) -> None:
+        self.records, self._key, self.clock = records, key, clock
+        self._noted: set[tuple[Any, ...]] = set()  # so that what was read before costs no look at the store
+
+    def name(self, kind: str, token: Token, key: object) -> str:
+        """The name of what a token makes under an idempotency key."""
+        if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
+            remedy = "Send Idempotency-Key: a fresh text for each request, and the same one when it is repeated."
+            where = "Idempotency-Key"
+            raise OutOfRange("a request that writes must have an idempotency key", where=where, remedy=remedy)
+        # Of a token that many hold, the keys of each are that person's own.
+        about = [kind, token.name, key, *([token.owner] if token.is_shared else [])]
+        return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
+
+    def again(self, shelf: Shelf, kind: str, name: str, facts: Any) -> dict[str, Any] | None:
+        """The record that this request made before; None where it comes for the first time, which is noted."""
+        if not self.check_same(shelf, name, facts):
+            shelf.put("request", name, {"asked": self._fingerprint(facts)})
+            return None
+        return shelf.get(kind, name)
+
+    def check_same(self, shelf: Shelf, name: str, facts: Any) -> bool:
+        """Whether a request came before; under its key nothing else may come.
+
+        Raises:
+            RequestReused: where something else came.
+        """
+        before = shelf.get("request", name)
+        if before is not None and before["asked"] != self._fingerprint(facts):
+            remedy = "Use a fresh key for each request."
+            raise RequestReused("an idempotency key must be for one request", came="another request", remedy=remedy)
+        return before is not None
+
+    def _fingerprint(self, facts: Any) -> str:
+        return hmac.digest(self._key, json.dumps(facts, sort_keys=True).encode(), sha256).hex()
+
+    def trail(self, shelf: Shelf, token: Token, done: str, **about: Any) -> None:
+        """Write down who did what, after everything that is written already; no value."""
+        note(shelf, token, self.clock(), done, **about)
+
+    def trail_once_a_day(self, token: Token, done: str, **about: Any) -> None:
+        """Write down what is done ever so often: once a day for a token, and for what it is about."""
+        now = self.clock()
+        known = (int(now // 86_400), token.name, token.owner, done, *map(str, about.values()))
+        if known in self._noted:
+            return
+        if len(self._noted) >= _MOST_NOTED:
+            self._noted.clear()
+        # Looked up by a reader first: whoever writes waits for all others who do.
+        if not self.records.read(lambda shelf: is_noted(shelf, token, now, done, **about)):
+            self.records.write(lambda shelf: note_once_a_day(shelf, token, now, done, **about))
+        self._noted.add(known)
+
+    def person(self, shelf: Shelf, token: Token) -> Token:
+        """The token, with every name by which its owner is known through other tokens, valid or not.
+
+        Cost: reads all tokens.
+        """
+        return replace(token, also=names_of(shelf, token.names))
+
+    def known(self, shelf: Shelf, kind: str, name: object, token: Token, verb: str) -> dict[str, Any]:
+        """A record that a token asks for by its name.
+
+        Raises:
+            NotAllowed: for a token whose role may never.
+            UnknownRecord: where there is none, and in the same words for one about a release that the token is not for.
+        """
+        token.check_role(verb)
+        record = shelf.get(kind, name) if isinstance(name, str) else None
+        if record is None or not token.may(verb, record["release"]):
+            raise UnknownRecord(f"the {kind} must be there", came="none of this name")
+        return record
+
+
+def tokens_of(shelf: Shelf) -> list[Token]:
+    """All tokens that were ever made."""
+    return [Token.of_kept(name, record) for name, record in shelf.all("token")]
+
+
+def names_of(shelf: Shelf, names: Iterable[str]) -> frozenset[str]:
+    """All names of the person of whom these are some.
+
+    Names of one token are one person's, and so are those of tokens that share one, however long the chain.
+    """
+    person, known, tokens = {*names}, -1, tokens_of(shelf)
+    while known < len(person):
+        known = len(person)
+        person.update(*(token.names for token in tokens if token.is_of(person)))
+    return frozenset(person)
+
+
+def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str | None:
+    """The largest level of a release that a token is for, by its grants and its owner's orders; ANY, or None."""
+    most = granted(token, release)
+    if most == ANY:
+        return ANY
+    own = largest_bought(shelf, (token.names, release, version)) if token.may_ever("order") else None
+    return max((at for at in (most, own) if isinstance(at, Level)), default=None)
+
+
+def granted(token: Token, release: str) -> Level | str | None:
+    """The largest level of a release that a token is for by its grants alone; ANY, or None."""
+    grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]
+    levels = [most for most in grants if most is not None]
+    return ANY if len(levels) < len(grants) else max(levels, default=None)
+
+
+def orders_of(shelf: Shelf, holding: Holding) -> list[Order]:
+    """The orders of a buyer, of one version of a release: looked up by an index, whatever others ordered."""
+    buyers, release, version = holding
+    names = [name for buyer in buyers for name in _ordered(shelf, buyer, release, version)]
+    records = ((name, shelf.get("order", name)) for name in names)
+    return [Order.of_kept(name, record) for name, record in records if record is not None]
+
+
+def _ordered(shelf: Shelf, *holding: str | int) -> Iterator[str]:
+    """The names of orders, one after the other under names that say nobody without the key whose they are."""
+    for number in count():
+        entry = shelf.get("ordered", shelf.hidden("ordered", *holding, number))
+        if entry is None:
+            return
+        yield entry["order"]
+
+
+def put_order(shelf: Shelf, order: Order) -> None:
+    """Write a new order, so that `orders_of` finds it."""
+    holding = order.buyer, order.release, order.version
+    number = sum(1 for _ in _ordered(shelf, *holding))
+    shelf.put("order", order.name, order.kept())
+    shelf.put("ordered", shelf.hidden("ordered", *holding, number), {"order": order.name})
+
+
+def index_orders(shelf: Shelf) -> None:
+    """Let `orders_of` find all orders, where a version of the service wrote some that had no index of them.
+
+    Cost: one pass over the orders, where there are such.
+    """
+    if shelf.count("order") == shelf.count("ordered"):
+        return
+    for name, _ in shelf.all("ordered"):
+        shelf.drop("ordered", name)
+    numbers: dict[tuple[str, str, int], int] = {}
+    for name, record in shelf.all("order"):
+        holding = record["buyer"], record["release"], record["version"]
+        numbers[holding] = numbers.get(holding, -1) + 1
+        shelf.put("ordered", shelf.hidden("ordered", *holding, numbers[holding]), {"order": name})
+
+
+def bought(shelf: Shelf, holding: Holding) -> list[Order]:
+    """The approved orders of a buyer, of one version of a release."""
+    return [order for order in orders_of(shelf, holding) if order.state == APPROVED]
+
+
+def paid(shelf: Shelf, holding: Holding, currency: str) -> Fraction:
+    """What a buyer has paid for levels of a release, in one currency."""
+    return sum((order.due for order in bought(shelf, holding) if order.currency == currency), Fraction(0))
+
+
+def note_bought(shelf: Shelf, holding: Holding) -> None:
+    """Write down the largest level that a buyer's approved orders allow, so that a view looks it up in one step."""
+    buyers, release, version = holding
+    most = max((order.level for order in bought(shelf, holding)), default=None)
+    for buyer in buyers:
+        shelf.put("bought", shelf.hidden(buyer, release, version), {"level": most and level_text(most)})
+
+
+def largest_bought(shelf: Shelf, holding: Holding) -> Level | None:
+    """The largest level that a buyer's approved orders allow."""
+    buyers, release, version = holding
+    records = (_bought(shelf, buyer, release, version) for buyer in buyers)
+    return max(
+        (level_of_text(record["level"]) for record in records if record and record["level"] is not None), default=None
+    )
+
+
+def _bought(shelf: Shelf, *holding: str | int) -> dict[str, Any] | None:
+    """What is written down of a buyer, a release and its version; older records have names that can be guessed."""
+    older = sha256(json.dumps(holding).encode()).hexdigest()
+    return shelf.get("bought", shelf.hidden(*holding)) or shelf.get("bought", older)
+
+
+def reaches(most: Level | str | None, at: Level) -> bool:
+    """Whether a level is within what `held` gave."""
+    return most == ANY or (isinstance(most, Level) and not at > most)

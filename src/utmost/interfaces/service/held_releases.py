@@ -1,0 +1,387 @@
+"""The releases of a ledger, as a token may see and change them."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Unpack
+
+from utmost.core.exact.kinds import spelled
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact, exact_integer
+from utmost.core.exact.written_levels import level_text
+from utmost.core.sampling.random_bits import entropy
+from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, OutOfRange
+from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
+from utmost.interfaces.service.desk import ANY, Desk, granted, held, reaches
+from utmost.interfaces.service.proposing import Proposals, Saying, check_declared
+from utmost.interfaces.service.records import Shelf
+from utmost.interfaces.service.terms import BroughtWords, Terms
+from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.requests import Brought
+from utmost.publish.ledger.shared_measures import check_one_dataset
+from utmost.publish.ledger.spending import Budget
+from utmost.publish.ledger.state import Published
+from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.releases.workload_release import WorkloadRelease
+
+_DAY, _FAILED_A_DAY = 86_400, 5
+_TO_COMPARE, _A_TURN = 10.0, 0.05  # seconds to wait for a turn, and between two looks
+_COMPARED_BY = 600.0  # seconds, after which a comparison that was begun has failed: its process is no more
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A release at a level, as a recipient gets it.
+
+    Attributes:
+        release: which one.
+        level: at which level.
+        table: the released values.
+        margin: the distance within which a released value lies of the true one, with 95 % confidence.
+        remembered: what the ledger adds to its statement, without larger levels.
+    """
+
+    release: Published
+    level: Level
+    table: Any
+    margin: int | float
+    remembered: LedgerFacts
+
+
+def seen_alone(table: Any) -> Any:
+    """An answer as it is handed out here: the document of one by a plan tells a token of no larger level."""
+    if not isinstance(table, WorkloadRelease) or table.ledger_facts is None:
+        return table
+    return replace(table, ledger_facts=table.ledger_facts.up_to(table.level))
+
+
+@lru_cache(maxsize=512)
+def margin_of(noise: Noise, at: Level) -> int | float:
+    """The error bar of a release at a level, with 95 % confidence: worked out once for all who view it."""
+    return noise.margin(at, exact("0.95"))
+
+
+@contextmanager
+def _unspelt(apart: bool) -> Iterator[None]:
+    """Refuse the name of a dataset without naming another, to whoever is for some releases alone."""
+    try:
+        yield
+    except OutOfRange as error:
+        if not apart or error.where != "dataset":
+            raise
+        required = "the name of a dataset must not read as that of another"
+        raise OutOfRange(required, where="dataset", remedy="Take another name.") from None
+
+
+class Releases:
+    """The verbs of a ledger, each for a token.
+
+    Args:
+        desk: what all verbs share.
+        ledger: that this is a door to.
+        proposals: by which a second person confirms what cannot be undone.
+        most_levels: how many new levels of a release a recipient may ask for.
+    """
+
+    __slots__ = ("_desk", "_ledger", "_most_levels", "_proposals")
+
+    def __init__(self, desk: Desk, ledger: Ledger, proposals: Proposals, most_levels: int = 64) -> None:
+        self._desk, self._ledger, self._proposals, self._most_levels = desk, ledger, proposals, most_levels
+
+    def all(self, token: Token) -> tuple[Published, ...]:
+        """The releases that a token is for, every version, in the order published."""
+        token.check_role("list")
+        there = self._ledger.releases
+
+        def mine(shelf: Any) -> tuple[Published, ...]:
+            return tuple(release for release in there if held(shelf, token, release.name, release.version) is not None)
+
+        return self._desk.records.read(mine)
+
+    def not_there(self, token: Token, grants: tuple[Grant, ...]) -> list[str]:
+        """The releases of grants that are not there, for whoever makes a token: yet to come, or misspelt."""
+        token.check("tokens")
+        there = {release.name for release in self._ledger.releases} | {EVERY}
+        return [grant.release for grant in grants if grant.release not in there]
+
+    def release(self, token: Token, name: str, version: int | None = None) -> Published:
+        """One version of a release, or the newest.
+
+        Raises:
+            NotAllowed: where the token is not for it, whether it is there or not.
+            NotPublished: where it is not there.
+        """
+        return self._known(token, "list", name, version)[1]
+
+    def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
+        """The stored levels that a token may see, strictest first."""
+        most = self._desk.records.read(lambda shelf: held(shelf, token, release.name, release.version))
+        return tuple(at for at in release.levels if reaches(most, at))
+
+    def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
+        """A release at a level: what is stored, or what follows from it.
+
+        Raises:
+            NotAllowed: for a release or a level that the token is not for; for a level that is not stored, where the
+                recipient has had many made already.
+            NotPublished, NeedsTable: as for `Ledger.view`.
+        """
+        _, release = self._known(token, "view", name, version, at)
+        if at not in release.levels and at < max(release.levels) and token.role == "recipient":
+            self._note_asked(token, release, at)
+        table = self._ledger.view(name, epsilon=at, version=release.version)
+        self.note_view(token, release)
+        remembered = self._ledger.ledger_facts(name, at, release.version).up_to(at)
+        return View(release, at, seen_alone(table), margin_of(release.noise, at), remembered)
+
+    def note_view(self, token: Token, release: Published) -> None:
+        """Write down that a release was read, once a day for a token."""
+        self._desk.trail_once_a_day(token, "view", release=release.name, version=release.version)
+
+    def _note_asked(self, token: Token, release: Published, at: Level) -> None:
+        """Write down that a recipient has a level made, before it is; of a few alone.
+
+        Raises:
+            NotAllowed: where there were as many already.
+        """
+
+        def work(shelf: Shelf) -> None:
+            name, older = (
+                shelf.hidden("asked", who, release.name, release.version) for who in (token.person[0], token.owner)
+            )
+            levels = (shelf.get("asked", name) or shelf.get("asked", older) or {"levels": []})["levels"]
+            if level_text(at) in levels:
+                return
+            if len(levels) >= self._most_levels:
+                remedy, required = "Ask for a level that is there.", f"a recipient has {self._most_levels} levels made"
+                raise NotAllowed(f"{required} of a release at most", where=repr(release.name), remedy=remedy)
+            shelf.put("asked", name, {"levels": [*levels, level_text(at)]})
+
+        self._desk.records.write(work)
+
+    def margin(
+        self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
+    ) -> int | float:
+        """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
+        release = self._known(token, "list", name, version)[1]
+        return self._ledger.margin(name, epsilon=at, confidence=confidence, version=release.version)
+
+    @spelled
+    def publish(
+        self, token: Token, key: str, name: str, table: Any, at: Level, terms: Terms, **words: Unpack[BroughtWords]
+    ) -> Any:
+        """Publish a table, as `Ledger.publish`; the idempotency key becomes the ledger's name for the request.
+
+        Raises:
+            NeedsApproval: where a second person must confirm it, and has not.
+            NotAllowed: for a token for some releases, where the terms do not say that the data are of no other dataset.
+            NotAllowed: for a token for some releases, and a dataset that others spend.
+            OutOfRange: for a counted table of which the promise does not say all.
+        """
+        return self.publish_measures(token, key, {name: terms.brought(table, at, **words)})[name][1]
+
+    def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
+        """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none.
+
+        Returns:
+            For each name the version of the release, and the released table.
+
+        Raises:
+            OutOfRange: for tables of several datasets; and as `publish`.
+        """
+        check_one_dataset(measures)
+        sayings, tables = list[Saying](), dict[str, Brought]()
+        for name, brought in measures.items():
+            terms = Terms.of(brought)
+            token.check("publish", check_name(name, "name"), brought.level)
+            wanted = 1 if brought.version is None else exact_integer(brought.version, "version")
+            check_declared(token, "publish", terms)
+            terms.promise.check(brought.table)
+            sayings.append(Saying(name, wanted, brought.level, terms.facts(), brought.proposal))
+            request = self._desk.name("publish" if len(measures) == 1 else f"publish {name}", token, key)
+            tables[name] = replace(brought, request=request)
+        # Whether a dataset of others is there is looked up once the request is approved, and says yes to few a day.
+        self._proposals.check(token, key, "publish", *sayings)
+        with self._comparing(token, *measures), _unspelt(not token.may("publish")):
+            self._check_own_datasets(token, tables)
+            self._proposals.begin(token, key, "publish", *sayings)
+            published = self._ledger.published_versions(tables)
+        self._proposals.done("publish", *sayings)
+        return published
+
+    @spelled
+    def relax(self, token: Token, key: str, name: str, table: Any, at: Level, **words: Unpack[BroughtWords]) -> Any:
+        """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval.
+
+        Raises:
+            NeedsApproval: where a second person must confirm it, and has not.
+        """
+        return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name][1]
+
+    def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
+        """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none.
+
+        Returns:
+            As of `publish_measures`.
+
+        Raises:
+            NeedsApproval: as `relax`.
+        """
+        sayings, tables, versions = list[Saying](), dict[str, Brought](), dict[str, int]()
+        for name, brought in measures.items():
+            token.check("relax", check_name(name, "name"), brought.level)
+            version = brought.version
+            if version is None:  # the same request again means the newest version of its time
+                version = self._proposals.begun(token, key, "relax", name)
+            release = self._ledger.release(name, version)
+            is_new = brought.level not in release.levels
+            sayings.append(Saying(name, release.version, brought.level, {}, brought.proposal, is_new))
+            tables[name], versions[name] = replace(brought, version=release.version), release.version
+        self._proposals.begin(token, key, "relax", *sayings)
+        with self._comparing(token, *measures):
+            relaxed = self._ledger.relax_measures(tables)
+        self._proposals.done("relax", *sayings)
+        return {name: (version, relaxed[name]) for name, version in versions.items()}
+
+    @contextmanager
+    def _comparing(self, token: Token, *names: str) -> Iterator[None]:
+        """Let a table be compared with confidential values: of an owner's tables, few a day may be others.
+
+        A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
+        It is counted as failed before it is made, and no more where it did not fail: so requests that come at once are
+        told no more than those that come one after the other. One that never came to its end stays counted.
+
+        Raises:
+            NotAllowed: where as many failed within the day.
+            LedgerUnavailable: where so many are compared all the while that they might.
+        """
+        began = self._desk.clock()
+        day, mark = int(began // _DAY), entropy(8).hex()
+        place: list[str] = []
+
+        def begin(shelf: Shelf) -> bool:
+            place.append(shelf.hidden("compared", min(self._desk.person(shelf, token).person), day))
+            counted = shelf.get("compared", place[-1]) or {"failed": 0, "begun": {}}
+            over = [one for one, since in counted["begun"].items() if began - since > _COMPARED_BY]
+            failed = counted["failed"] + len(over)
+            if failed >= _FAILED_A_DAY:
+                remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
+                required = f"at most {_FAILED_A_DAY} tables a day may be others than those published"
+                raise NotAllowed(required, came="as many", where=", ".join(map(repr, names)), remedy=remedy)
+            if counted["failed"] + len(counted["begun"]) >= _FAILED_A_DAY:
+                return False
+            shelf.put("compared", place[-1], counted | {"begun": counted["begun"] | {mark: began}})
+            return True
+
+        def end(shelf: Shelf, kind: str | None) -> None:
+            counted = shelf.get("compared", place[-1]) or {"failed": 0, "begun": {}}
+            begun = {one: since for one, since in counted["begun"].items() if one != mark}
+            shelf.put("compared", place[-1], {"failed": counted["failed"] + (kind is not None), "begun": begun})
+            for name in names if kind is not None else ():
+                self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
+
+        until = time.monotonic() + _TO_COMPARE
+        while not self._desk.records.write(begin):
+            if time.monotonic() > until:
+                required = f"at most {_FAILED_A_DAY} tables of one person are compared at once"
+                raise LedgerUnavailable(required, came="one more", remedy="Send it again in a second, under its key.")
+            time.sleep(_A_TURN)
+        failed_as = None
+        try:
+            yield
+        except (DataChanged, AlreadyPublished, NotAllowed) as error:
+            failed_as = type(error).__name__
+            raise
+        finally:
+            self._desk.records.write(lambda shelf: end(shelf, failed_as))
+
+    def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
+        """The budget as it would stand after a release at this level.
+
+        Raises:
+            NotAllowed: for a token for some releases, of a dataset that none of these spends; whether it is there or
+                not.
+        """
+        token.check("propose", check_name(name, "name"), at)
+        apart = not token.may("propose")  # what others keep here is not said
+        self._check_known(token, "propose", dataset, name)
+        with _unspelt(apart):
+            return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
+
+    def _check_known(self, token: Token, verb: str, dataset: str | None, name: str) -> None:
+        """Check that a token for some releases names none but their datasets, whether or not others are there.
+
+        Raises:
+            NotAllowed: where it names another.
+        """
+        if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
+            raise _others_dataset()
+
+    def _check_own_datasets(self, token: Token, measures: Mapping[str, Brought]) -> None:
+        """Check that a token for some releases spends no dataset of others.
+
+        Raises:
+            NotAllowed: where it names one that is there, and the table could be published: what else is wrong with the
+                request is said first, so that a guess at a name that is not there costs a publication.
+        """
+        for name, brought in measures.items():
+            dataset, promise = brought.dataset, brought.promise
+            if (
+                dataset is None
+                or promise is None
+                or self.may_know(token, "publish", check_name(dataset, "dataset"), name)
+            ):
+                continue
+            promise.checked(brought.table, brought.level)
+            if self._is_spent(dataset):
+                raise _others_dataset()
+
+    def _is_spent(self, dataset: str) -> bool:
+        """Whether a dataset is there: a release spends it, or it has a limit."""
+        spent = any(release.dataset == dataset for release in self._ledger.releases)
+        return spent or self._ledger.budget(dataset).limit is not None
+
+    def may_know(self, token: Token, verb: str, dataset: str, name: str) -> bool:
+        """Whether a dataset is spent by releases that a token is for, or would be by one of its own name."""
+        if token.may(verb) or dataset == name:
+            return True
+        there = self._ledger.releases
+        return any(granted(token, release.name) is not None and release.dataset == dataset for release in there)
+
+    def _known(
+        self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None
+    ) -> tuple[Level | str, Published]:
+        """The largest level of a release that a token is for, and the release, looked up once.
+
+        Raises:
+            NotAllowed: where there is no such level, or a smaller one than is asked for; whether or not the release is
+                there.
+            NotPublished: where it is not there.
+        """
+        token.check_role(verb)
+        check_name(name, "name")
+        wanted = None if version is None else exact_integer(version, "version")
+        # An error that names the releases there are takes the longer the more there are: so none is made before it is
+        # known that the token may ask.
+        release = self._ledger.items.release(name, wanted)
+        newest = 1 if release is None else release.version
+        most = granted(token, name)
+        if most != ANY:
+            asked_version = newest if wanted is None else wanted
+            most = self._desk.records.read(lambda shelf: held(shelf, token, name, asked_version))
+        if most is None:
+            raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
+        if at is not None and not reaches(most, at):
+            raise NotAllowed("the token must allow this level", came=at, where=repr(name))
+        return most, self._ledger.release(name, wanted) if release is None else release
+
+
+def _others_dataset() -> NotAllowed:
+    remedy = "Ask somebody with a token for all releases."
+    return NotAllowed(
+        "a token for some releases must ask about their datasets", came="another", where="dataset", remedy=remedy
+    )

@@ -1,0 +1,137 @@
+"""Notices: that something waits, or a token ends soon, told to a place that the server's own settings name.
+
+A notice says one of four sentences and the address of the page that has the rest: no name, no level, no value. Where it
+goes is in the settings of whoever runs the server, and in nothing that a token can send: no request makes this machine
+call an address of somebody's choice. No redirect is followed and no answer is read. A thread of their own sends notices
+once what they are about is durable; a place that does not answer holds up nobody.
+"""
+
+import json
+import smtplib
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from email.message import EmailMessage
+from pathlib import Path
+from queue import Empty, Full, Queue
+
+import httpx
+
+from utmost.errors import UtmostError
+from utmost.interfaces.service.access.bearers import EXPIRES
+from utmost.interfaces.service.access.rate_limits import LOG
+from utmost.interfaces.service.records import nobody
+from utmost.interfaces.service.service import Service
+from utmost.interfaces.service.settings import Settings
+from utmost.interfaces.service.waiting import DECISION, ORDER, TABLE
+
+SENTENCES: Mapping[str, str] = {
+    DECISION: "A proposal waits for a second person.",
+    TABLE: "A proposal was approved: its table can be brought.",
+    ORDER: "An order waits for a curator.",
+    EXPIRES: "A token expires within two weeks.",
+}
+_MOST, _TRIES, _PATIENCE, _BETWEEN, _HOUR = 100, 3, 10.0, 1.0, 3600.0
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+
+class Notices:
+    """A thread that says what waits to a webhook, or by mail.
+
+    Args:
+        service: whose records say what waits.
+        settings: where notices go.
+    """
+
+    def __init__(self, service: Service, settings: Settings) -> None:
+        self._service, self._settings = service, settings
+        self._queue: Queue[str | None] = Queue(_MOST)
+        service.desk.records.told = self.tell
+        self._thread = threading.Thread(target=self._work, name="utmost-notices", daemon=True)
+        self._thread.start()
+
+    def tell(self, about: str) -> None:
+        """Have a notice sent soon; beyond a hundred that wait none is kept, and the log says so."""
+        try:
+            self._queue.put_nowait(about)
+        except Full:
+            _log("a notice must find room", "100 before it")
+
+    def close(self) -> None:
+        """Send what waits, for a few seconds, and end."""
+        self._service.desk.records.told = nobody
+        try:
+            self._queue.put(None, timeout=_PATIENCE)
+        except Full:
+            _log("notices must be sent before the end", "100 that are not")
+        self._thread.join(_PATIENCE)
+
+    def _work(self) -> None:
+        look = 0.0
+        while True:
+            if time.monotonic() >= look:
+                self._look()
+                look = time.monotonic() + _HOUR
+            try:
+                about = self._queue.get(timeout=_HOUR)
+            except Empty:
+                continue
+            if about is None:
+                return
+            self._send(about)
+
+    def _look(self) -> None:
+        try:
+            self._service.bearers.note_expiring()
+        except UtmostError as error:
+            _log("tokens that expire soon must be looked up", type(error).__name__)
+
+    def _send(self, about: str) -> None:
+        ways = [
+            way for place, way in ((self._settings.webhook, self._post), (self._settings.mail_to, self._mail)) if place
+        ]
+        for way in ways:
+            for turn in range(_TRIES):
+                try:
+                    way(about)
+                except Exception as error:  # whatever a place does, the next notice is sent
+                    if turn == _TRIES - 1:
+                        _log("a notice must be taken", type(error).__name__)
+                    else:
+                        time.sleep(_BETWEEN * 4**turn)
+                else:
+                    break
+
+    def _post(self, about: str) -> None:
+        body = {"notice": about, "text": f"{SENTENCES[about]} {self._page}".rstrip()}
+        with httpx.stream(
+            "POST", self._settings.webhook, json=body, timeout=_PATIENCE, follow_redirects=False
+        ) as answer:
+            answer.raise_for_status()
+
+    def _mail(self, about: str) -> None:
+        settings = self._settings
+        letter = EmailMessage()
+        letter["From"], letter["To"], letter["Subject"] = (
+            settings.mail_from,
+            settings.mail_to,
+            f"utmost: {SENTENCES[about]}",
+        )
+        letter.set_content(f"{SENTENCES[about]}\n{self._page}\n")
+        host, _, port = settings.smtp.partition(":")
+        with smtplib.SMTP(host, int(port or 25 if host in _HERE else port or 587), timeout=_PATIENCE) as server:
+            if host not in _HERE:
+                server.starttls(context=ssl.create_default_context())
+            if settings.smtp_user:
+                password = Path(settings.smtp_password_file).read_text(encoding="utf-8").strip()
+                server.login(settings.smtp_user, password)
+            server.send_message(letter)
+
+    @property
+    def _page(self) -> str:
+        return f"{self._settings.address.rstrip('/')}/waiting" if self._settings.address else ""
+
+
+def _log(required: str, came: str) -> None:
+    LOG.error(json.dumps({"required": required, "came": came}))

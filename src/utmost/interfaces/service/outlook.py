@@ -1,0 +1,114 @@
+"""What a publication or an approval would do: error bars, the budget before and after, and what is unusual."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+
+from utmost.core.exact.levels import Level, level
+from utmost.errors import UtmostError
+from utmost.interfaces.service.api.problems import said_of
+from utmost.interfaces.service.approvals import Proposal
+from utmost.interfaces.service.terms import Terms
+from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.spending import Budget
+
+_SURE, _MOST_BARS = "0.95", 12
+_STEPS = ("1/4", "1/2", "1", "2", "4")
+_LOOKING = 2.0  # seconds, after which no further level is looked at
+_MUCH = level(10)
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
+_NOT_SHOWN = "Your token is for none of the releases that spend this dataset: its budget is not shown to you."
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a proposal would come to, worked out from public facts.
+
+    Attributes:
+        bars: what is released, and the 95 % error bar that it would have; of many families the dozen with the longest.
+        before, after: the dataset's budget; None where it may not spend so much.
+        problem: why the proposal could not be carried out; empty where it could.
+        warnings: what is unusual about it.
+    """
+
+    bars: tuple[tuple[str, int | float], ...] = ()
+    before: Budget | None = None
+    after: Budget | None = None
+    problem: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def outlook(
+    ledger: Ledger,
+    proposal: Proposal,
+    terms: Terms | Mapping[str, Any] | None,
+    may_know: Callable[[str], bool],
+    *,
+    sees_all: bool = True,
+) -> Outlook:
+    """What a proposal would come to; where its terms cannot be carried out, why.
+
+    Args:
+        ledger: that it is about.
+        proposal: which one.
+        terms: of a publication; or what is kept of them, which may be unreadable.
+        may_know: whether the budget of a dataset may be shown to whoever looks; of another nothing is said.
+        sees_all: whether whoever looks is for all releases; else no dataset is named that a limit waits for.
+
+    Cost: a dozen error bars at most; nothing is drawn or written.
+    """
+    bars: tuple[tuple[str, int | float], ...] = ()
+    before = None
+    try:
+        if proposal.verb == "relax":
+            release = ledger.release(proposal.release, proposal.version)
+            dataset, noise = release.dataset, release.noise
+            after_it: dict[str, Any] = {"version": proposal.version}
+        else:
+            terms = terms if isinstance(terms, Terms) else Terms.read(terms or {})
+            dataset, noise = terms.dataset or proposal.release, terms.promise.noise
+            after_it = {
+                "dataset": terms.dataset,
+                "independent": terms.independent or not sees_all,
+                "part": terms.promise.part,
+            }
+            after_it["version"] = proposal.version
+        bars = noise.named_bars(proposal.level, _SURE, _MOST_BARS)
+        if not may_know(dataset):
+            return Outlook(bars, warnings=(*_unusual(proposal, bars), _NOT_SHOWN))
+        before = ledger.budget(dataset)
+        after = ledger.rehearse(proposal.release, epsilon=proposal.level, **after_it)
+    except UtmostError as error:
+        return Outlook(bars, before, None, said_of(error), _unusual(proposal, bars))
+    except UNREADABLE:  # terms of another version
+        return Outlook(bars, before, None, "its terms cannot be read", _unusual(proposal, bars))
+    return Outlook(bars, before, after, "", _unusual(proposal, bars))
+
+
+def _unusual(proposal: Proposal, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:
+    """Warnings in words."""
+    unusual = []
+    if proposal.level > _MUCH:
+        unusual.append("Above epsilon 10 practically nobody is protected.")
+    if any(margin == 0 for _, margin in bars):
+        unusual.append("The error bar is 0: almost every released value is the true one.")
+    return tuple(unusual)
+
+
+def ladder(
+    ledger: Ledger, proposal: Proposal, terms: Terms, may_know: Callable[[str], bool], *, sees_all: bool = True
+) -> tuple[tuple[Level, Outlook], ...]:
+    """What a proposal would come to at its level and around it: a quarter, half, twice and four times as much.
+
+    Args:
+        ledger, proposal, terms, may_know, sees_all: as for `outlook`.
+
+    Cost: five outlooks, of which none is begun after two seconds.
+    """
+    until, steps = monotonic() + _LOOKING, []
+    for factor in _STEPS:
+        if factor == "1" or monotonic() < until:
+            point = replace(proposal, level=proposal.level.scaled(factor))
+            steps.append((point.level, outlook(ledger, point, terms, may_know, sees_all=sees_all)))
+    return tuple(steps)

@@ -1,0 +1,139 @@
+"""Sums that agree, by form: a plan says what is measured, a counted table is brought, and a release shows its sums."""
+
+import json
+from typing import Any
+
+from numpy.typing import NDArray
+
+from utmost.core.exact.levels import Level
+from utmost.errors import BadTable, OutOfRange
+from utmost.interfaces.service.api.request_parsing import strict_json
+from utmost.interfaces.service.pages import page_charts as charts
+from utmost.interfaces.service.pages.page_rendering import short
+from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.workers.axis_limits import check_listed
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases.withholding import WithholdingRule
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.workloads.planning.strategy import Strategy
+
+_MOST_CELLS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
+
+
+def brought_counted(content: bytes) -> CountedTable:
+    """The counted table in a file that `utmost count` wrote.
+
+    Raises:
+        BadTable: for what is none; nothing of it is repeated.
+    """
+    return COUNTED_FORM.of(document(content, "utmost count"), "file")
+
+
+def planned(content: bytes) -> Strategy:
+    """The strategy in a file that `utmost plan` wrote; it holds public facts alone."""
+    return PLAN_FORM.of(document(content, "utmost plan"), "file")
+
+
+def document(content: bytes, command: str) -> Any:
+    """The JSON in a file that a command wrote, with axes that a server makes."""
+    try:
+        document = strict_json(content)
+        check_listed(document)
+        return document
+    except json.JSONDecodeError:
+        remedy = f"Bring the .json file that {command} wrote."
+        raise BadTable("a file must be JSON", came="something else", where="file", remedy=remedy) from None
+
+
+def plan_terms(chosen: Strategy, dataset: str | None, independent: bool, part: str = "") -> Terms:
+    """The terms of a release that measures what a plan says.
+
+    Args:
+        part: "partition = part", as people write it; empty for a whole.
+    """
+    names = of_part(part) if part else None
+    return Terms.read({"strategy": chosen, "dataset": dataset, "independent": independent, "part": names})
+
+
+def of_part(text: str) -> list[str]:
+    """A partition and its part, as people write them.
+
+    >>> of_part("town = Bern")
+    ['town', 'Bern']
+    """
+    names = [name.strip() for name in text.split("=")]
+    if len(names) != 2 or not all(names):
+        raise OutOfRange("a part is written as partition = part", where="part", remedy="Write town = Bern.")
+    return names
+
+
+def rule_asked(below: str) -> WithholdingRule | None:
+    """The rule by which a page leaves out small cells; None where none is asked for."""
+    return WithholdingRule.of(below=below) if below.strip() else None
+
+
+def sums_shown(
+    release: WorkloadRelease, level: Level, rule: WithholdingRule | None = None, ordered: str = ""
+) -> dict[str, Any]:
+    """The measured families of a release, as charts and tables; of a large domain the file alone has them.
+
+    Args:
+        release: what was measured, at a level.
+        level: which.
+        rule: by which cells are withheld.
+        ordered: the level of an axis of bins or dates of which the quartiles are shown; empty for none.
+
+    Raises:
+        OutOfRange, NotDetermined: for another level, and for one that was not measured finely enough.
+    """
+    strategy, domain = release.strategy, release.domain
+    is_small = domain.size <= _MOST_CELLS
+    names = [release.table_name(family) for family in strategy.shares] if is_small else []
+    axes = [axis.levels for axis in domain.axes if axis.edges is not None and axis.other is None] if is_small else []
+    quarters = (("a quarter", "1/4"), ("half", "1/2"), ("three quarters", "3/4")) if ordered and is_small else ()
+    return {
+        "families": [shown for name in names[:_MOST_FAMILIES] for shown in _family(release, name, rule)],
+        "more_families": len(strategy.shares) - len(names[:_MOST_FAMILIES]),
+        "part": release.part,
+        "level": level,
+        "axes": [name for levels in axes for name in levels],
+        "quartiles": [(words, str(release.quantile(ordered, share))) for words, share in quarters],
+    }
+
+
+def _family(release: WorkloadRelease, name: str, rule: WithholdingRule | None) -> list[dict[str, Any]]:
+    """A family's table; where counts were noised together with sums one of each, and a cell is left out of both."""
+    table, columns = release[name], release.value_columns
+    numbers = len(columns) * 2
+    axes, (first, first_margin) = list(table)[:-numbers], columns[0]
+    labels = [" ".join(str(table[axis][row]) for axis in axes) or "total" for row in range(len(table[first]))]
+    pairs = zip(table[first].tolist(), table[first_margin].tolist(), strict=True)
+    is_shown = [rule is None or rule.passes(value, bar) for value, bar in pairs]
+    amount = "" if release.unit.amount is None else release.unit.amount.name
+    return [
+        _shown(name, value if len(columns) > 1 else amount, labels, table[value], table[margin], is_shown)
+        for value, margin in columns
+    ]
+
+
+def _shown(
+    name: str, of: str, labels: list[str], values: NDArray[Any], margins: NDArray[Any], is_shown: list[bool]
+) -> dict[str, Any]:
+    """One column of a family's table, as a chart and as rows."""
+    values, margins = values.tolist(), margins.tolist()
+    margin = max(map(float, margins))
+    drawn = [(label, float(value)) for label, value, show in zip(labels, values, is_shown, strict=True) if show]
+    title = f"{name or 'total'}, each with its error bar of {short(margin)} at 95 %"
+    cells = zip(labels[:_MOST_LISTED], values, margins, is_shown, strict=False)
+    return {
+        "name": name or "total",
+        "unit": of,
+        "family": name,
+        "picture": charts.error_bars(title, drawn[:_MOST_BARS], margin) if drawn else "",
+        "drawn": min(len(drawn), _MOST_BARS),
+        "rows": [(label, short(value) if show else None, short(bar)) for label, value, bar, show in cells],
+        "count": len(labels),
+        "withheld": is_shown.count(False),
+    }

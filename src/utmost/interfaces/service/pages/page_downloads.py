@@ -1,0 +1,275 @@
+"""What a page gives as a file: released values as CSV, Parquet or Excel, and the statement of just that file.
+
+A file is made once for each release, level and format, by a process that has no key, and kept while there is room: who
+asks again, or asks with others at once, is given the same bytes.
+"""
+
+import json
+import threading
+from base64 import b64decode
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from functools import lru_cache
+from hashlib import sha256
+from importlib.util import find_spec
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Path as InPath
+from starlette.exceptions import HTTPException
+
+from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.written_levels import level_text
+from utmost.errors import BadTable, Unsupported
+from utmost.interfaces.service.api.problems import busy
+from utmost.interfaces.service.api.requested_levels import read_level
+from utmost.interfaces.service.api.response_models import columns, statement_of
+from utmost.interfaces.service.api.routes import Served, Version
+from utmost.interfaces.service.held_releases import View
+from utmost.interfaces.service.pages.page_session import Viewer
+from utmost.interfaces.service.workers.processes import WORKERS
+from utmost.publish.ledger.state import Published
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.workload_statements import workload_table_statement
+from utmost.tables.files import table_formats
+
+downloads = APIRouter(include_in_schema=False)
+
+Name = Annotated[str, Query(max_length=400)]
+Ending = Literal["csv", "parquet", "xlsx"]
+
+_KINDS = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "json": "application/json",
+}
+_WORDS = {"csv": ("CSV", None), "parquet": ("Parquet", "pyarrow"), "xlsx": ("Excel", "xlsxwriter")}
+
+MOST_CELLS = {"csv": 2_000_000, "parquet": 500_000, "xlsx": 300_000}
+"""How many cells a file of a page has at most: as many as a process writes in a few seconds."""
+
+MOST_TEXT = {"csv": 32 << 20, "parquet": 4 << 20, "xlsx": 4 << 20}
+"""How many characters they have at most, as JSON."""
+
+_TOGETHER, _LONGEST = 100_000, 2 << 20  # cells, and characters, of a CSV file that a process is given at once
+_KEPT, _MOST_WAITING, _PATIENCE = 64 << 20, 8, 60.0
+
+
+@lru_cache
+def endings() -> tuple[tuple[str, str], ...]:
+    """The formats that this machine writes: the ending, and what people call it."""
+    return tuple((ending, word) for ending, (word, needs) in _WORDS.items() if needs is None or find_spec(needs))
+
+
+class KeptFiles:
+    """The files that were made, those that were asked for last; each is made once, whoever asks for it meanwhile.
+
+    Args:
+        most: how many bytes they have together.
+        waiting: how many requests wait for one that another is making.
+    """
+
+    def __init__(self, most: int = _KEPT, waiting: int = _MOST_WAITING) -> None:
+        self._most, self._waiting = most, waiting
+        self._lock, self._now = threading.Lock(), 0
+        self._files: OrderedDict[Any, bytes] = OrderedDict()
+        self._begun: dict[Any, Future[bytes]] = {}
+
+    def file(self, key: Any, make: Callable[[], bytes]) -> bytes:
+        """The file of a key, made where it is not there.
+
+        Raises:
+            Refused: where too many wait for others to make theirs; and as `make` does.
+        """
+        with self._lock:
+            if key in self._files:
+                self._files.move_to_end(key)
+                return self._files[key]
+            begun = self._begun.get(key)
+            if begun is None:
+                self._begun[key] = Future()
+            elif self._now >= self._waiting:
+                raise busy(1.0)
+            else:
+                self._now += 1
+        if begun is None:
+            return self._made(key, make)
+        try:
+            return begun.result(_PATIENCE)
+        except TimeoutError:
+            raise busy(1.0) from None
+        finally:
+            with self._lock:
+                self._now -= 1
+
+    def _made(self, key: Any, make: Callable[[], bytes]) -> bytes:
+        begun = self._begun[key]
+        try:
+            content = make()
+        except BaseException as error:
+            with self._lock:
+                del self._begun[key]
+            begun.set_exception(error if isinstance(error, Exception) else RuntimeError())
+            raise
+        with self._lock:
+            del self._begun[key]
+            self._files[key] = content
+            while sum(map(len, self._files.values())) > self._most:
+                self._files.popitem(last=False)
+        begun.set_result(content)
+        return content
+
+
+class Seen:
+    """A level of a release that a token is for and that is there: to look at a page never makes a new one."""
+
+    def __init__(
+        self, request: Request, service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None
+    ) -> None:
+        self.release, self.level = service.releases.release(viewer, name, version), read_level(at)
+        if self.level not in service.releases.levels(viewer, self.release):
+            raise HTTPException(404, "There is no such level of this release, or the token is not for it.")
+        service.releases.note_view(viewer, self.release)
+        self._service, self._viewer, self._kept = service, viewer, request.app.state.files
+        self._view: View | None = None
+
+    @property
+    def view(self) -> View:
+        """The values, read once."""
+        if self._view is None:
+            self._view = self._service.releases.view(self._viewer, self.release.name, self.level, self.release.version)
+        return self._view
+
+    @property
+    def is_sums(self) -> bool:
+        """Whether it is what a strategy measured."""
+        return self.release.noise.needs_counted
+
+    def content(self, ending: str, family: str) -> bytes:
+        """The released values in a format: the same bytes each time, for the statement has their digest."""
+        # A workbook says of which levels its own is one: those that came later make another.
+        there = tuple(level_text(at) for at in self.release.levels if not at > self.level)
+        of = family if self.is_sums else ""  # a table has none, whatever is asked: it is one file
+        key = self.release.name, self.release.version, level_text(self.level), there, of, ending
+        made: bytes = self._kept.file(key, lambda: self._made(ending, family))
+        return made
+
+    def statement(self, family: str, digest: Mapping[str, str]) -> dict[str, Any]:
+        """What is promised of the values in a file."""
+        if self.is_sums:
+            return workload_table_statement(self.view.table, _family(self.view.table, family), dict(digest))
+        return statement_of(self.view, digest)
+
+    def _made(self, ending: str, family: str) -> bytes:
+        check_size(ending, self.release, 0)
+        cells = self._columns(family)
+        rows = len(next(iter(cells.values()), ()))
+        check_size(ending, self.release, rows * len(cells))
+        said = self.statement(family, {}) if ending == "xlsx" else {}
+        said = {fact: words for fact, words in said.items() if fact not in ("table", "release")}
+        content, left = bytearray(), MOST_TEXT[ending]
+        for number, piece in enumerate(_pieces(cells) if ending == "csv" else [json.dumps(cells)]):
+            left -= len(piece)
+            if left < 0:
+                raise _too_large(ending, f"more than {MOST_TEXT[ending]} characters")
+            fields = {"ending": ending, "columns": piece, "statement": json.dumps(said), "piece": str(number)}
+            content += _worked(f"{self._viewer.name} {self._viewer.owner}", fields)
+        return bytes(content)
+
+    def _columns(self, family: str) -> dict[str, list[Any]]:
+        if not self.is_sums:
+            return columns(self.view.table)
+        table = table_formats.as_columns(self.view.table[_family(self.view.table, family)])
+        return {str(name): plain_cells(column) for name, column in table.items()}
+
+
+def check_size(ending: str, release: Published, cells: int) -> None:
+    """Check, before values are read where that can be, that a release is none too large for a file of a page.
+
+    Raises:
+        Unsupported: for one that is, naming a format or a way that works.
+    """
+    if not release.noise.needs_counted:
+        cells = max(cells, release.rows * (len(release.columns) + len(release.public)))
+    if cells > MOST_CELLS[ending]:
+        raise _too_large(ending, f"{cells} cells")
+
+
+def _too_large(ending: str, came: str) -> Unsupported:
+    word, most = _WORDS[ending][0], MOST_CELLS[ending]
+    remedy = "Take the CSV file."
+    if ending == "csv":
+        remedy = 'Save it by program: ut.connect(...).save("NAME", "released.parquet", epsilon=...).'
+    required = f"a page gives {word} files of at most {most} cells, and {MOST_TEXT[ending] >> 20} MiB of text"
+    return Unsupported(required, came=came, remedy=remedy)
+
+
+def _pieces(cells: Mapping[str, list[Any]]) -> Iterator[str]:
+    """Columns as JSON, in pieces that a process is given at once; of an empty table one."""
+    count, rows, start = len(next(iter(cells.values()), ())), max(1, _TOGETHER // max(len(cells), 1)), 0
+    while True:
+        piece = json.dumps({name: column[start : start + rows] for name, column in cells.items()})
+        if len(piece) > _LONGEST and rows > 1:
+            rows = max(1, rows * _LONGEST // (2 * len(piece)))
+            continue
+        yield piece
+        start += rows
+        if start >= count:
+            return
+
+
+def _worked(caller: str, fields: Mapping[str, str]) -> bytes:
+    """What a process without the key wrote.
+
+    Raises:
+        Unsupported: where it takes too long, or too much memory.
+        BadTable: for text that a file of this kind cannot hold.
+    """
+    try:
+        told = WORKERS.ask(caller, "download", fields, is_kept=False)
+    except Unsupported:
+        raise _too_large(fields["ending"], "one that takes more time or memory than that") from None
+    if told["problem"]:
+        raise BadTable(told["problem"].rstrip("."))
+    return b64decode(told["found"]["content"])
+
+
+Looked = Annotated[Seen, Depends(Seen)]
+
+
+@downloads.get("/release/table.{ending}")
+def table_file(seen: Looked, ending: Annotated[Ending, InPath()], family: Name = "") -> Response:
+    """The released values as a file, which the statement is about; of sums one family."""
+    return _download(seen.content(ending, family), ending, f"released.{ending}")
+
+
+@downloads.get("/release/release.json")
+def release_file(seen: Looked) -> Response:
+    """The whole release of sums: statement and noisy values, from which every other sum is answered."""
+    if not seen.is_sums:
+        raise HTTPException(404, "Only sums are one document.")
+    return _download(json.dumps(seen.view.table.facts()).encode(), "json", "release.json")
+
+
+@downloads.get("/release/statement.json")
+def statement_file(seen: Looked, of: Annotated[Ending, Query()] = "csv", family: Name = "") -> Response:
+    """What is promised of the released values, as a file that anyone can check."""
+    said = seen.statement(family, {"of": "file", "sha256": sha256(seen.content(of, family)).hexdigest()})
+    return _download(json.dumps(said, indent=1, ensure_ascii=False).encode(), "json", f"released.{of}.json")
+
+
+def _family(release: WorkloadRelease, family: str) -> str:
+    """A family by its name, as it is written: that of the cells where none is named.
+
+    Raises:
+        NotDetermined, OutOfRange: for one that the release does not have.
+    """
+    return release.table_name(release.domain.finest) if family == "" else family
+
+
+def _download(content: bytes, ending: str, name: str) -> Response:
+    return Response(
+        content, media_type=_KINDS[ending], headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )

@@ -1,0 +1,228 @@
+"""What the forms of the pages do: the verbs of the API, each once for the key that its form carries."""
+
+from base64 import b64encode
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from utmost.core.exact.levels import Level
+from utmost.errors import OutOfRange
+from utmost.interfaces.service.access.tokens import Grant, Token
+from utmost.interfaces.service.api.requested_levels import read_level, whole
+from utmost.interfaces.service.api.routes import Served
+from utmost.interfaces.service.pages.page_counted import brought_counted
+from utmost.interfaces.service.pages.page_measures import measures
+from utmost.interfaces.service.pages.page_publishing import promised, publishing
+from utmost.interfaces.service.pages.page_rendering import render, see
+from utmost.interfaces.service.pages.page_session import Filled, Sent, Viewer
+from utmost.interfaces.service.pages.page_sign_in import sign_in
+from utmost.interfaces.service.pages.page_tables import brought_table
+from utmost.interfaces.service.service import Service
+from utmost.interfaces.service.terms import Terms
+from utmost.interfaces.service.workers.processes import WORKERS
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.requests import Brought
+
+forms = APIRouter(include_in_schema=False)
+forms.include_router(sign_in)
+forms.include_router(publishing)
+forms.include_router(measures)
+
+_LONGEST, _GRANTS = 4000, 3
+_BESIDE = ("statement", "release")
+
+
+def _key(sent: Filled) -> str:
+    """The idempotency key of a form: sent twice, it takes place once."""
+    return sent.text("key")
+
+
+@forms.post("/proposals")
+def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Propose to publish or to relax."""
+    verb, (terms, at) = sent.text("verb"), promised(sent)
+    options: dict[str, Any] = {"version": sent.number("version") or 1, "terms": terms, "reason": sent.text("reason")}
+    service.proposals.propose(viewer, _key(sent), verb, sent.text("release"), at, **options)
+    return see(request, "/proposals", done="proposed")
+
+
+@forms.post("/proposals/decision")
+def decide(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Approve or refuse a proposal."""
+    service.proposals.decide(viewer, sent.text("proposal"), sent.text("state"), sent.text("reason"))
+    return see(request, "/proposals", done=sent.text("state"))
+
+
+@forms.post("/proposals/withdrawal")
+def withdraw(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Take a proposal of one's own back."""
+    service.proposals.withdraw(viewer, sent.text("proposal"))
+    return see(request, "/proposals", done="withdrawn")
+
+
+@forms.post("/proposals/table")
+def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Bring the table of an approved proposal."""
+    proposal, facts = service.proposals.one(viewer, sent.text("proposal"))
+    terms = Terms.read(facts) if proposal.verb == "publish" else None
+    allowed: dict[str, Any] = {"version": proposal.version, "proposal": proposal.name}
+    bringing = (Brought if terms is None else terms.brought)(None, proposal.level, **allowed)
+    return (_relax if terms is None else _publish)(request, service, viewer, sent, proposal.release, bringing)
+
+
+@forms.post("/publish")
+def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Publish a table at once, where no second person is asked for."""
+    (terms, at), version = promised(sent), sent.number("version")
+    if terms is None:
+        raise OutOfRange("a publication must say what is promised", came="nothing", where="verb")
+    return _publish(request, service, viewer, sent, sent.text("release"), terms.brought(None, at, version))
+
+
+def _publish(request: Request, service: Service, viewer: Token, sent: Filled, name: str, bringing: Brought) -> Response:
+    viewer.check_role("publish")
+    content, said = sent.file("table"), bringing.promise
+    assert said is not None, "of a publication"
+    table = brought_counted(content) if said.noise.needs_counted else brought_table(content, said.columns)
+    if bringing.proposal is None and isinstance(table, CountedTable):
+        said = said.of_part(table.part)  # nobody approves: the table itself says which part it is
+    brought = {name: replace(bringing, table=table, promise=said)}
+    version, _ = service.releases.publish_measures(viewer, _key(sent), brought)[name]
+    return see(request, "/release", name=name, version=version, done="published")
+
+
+@forms.post("/relax")
+def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Relax a release at once, where no second person is asked for."""
+    at, version = read_level(sent.text("epsilon")), sent.number("version")
+    return _relax(request, service, viewer, sent, sent.text("release"), Brought(None, at, version=version))
+
+
+def _relax(request: Request, service: Service, viewer: Token, sent: Filled, name: str, bringing: Brought) -> Response:
+    found = service.releases.release(viewer, name, bringing.version)
+    viewer.check_role("relax")
+    content, is_planned = sent.file("table"), found.noise.needs_counted
+    table = brought_counted(content) if is_planned else brought_table(content, found.columns)
+    service.releases.relax_measures(viewer, _key(sent), {name: replace(bringing, table=table)})
+    return see(request, "/release", name=name, version=bringing.version, done="relaxed")
+
+
+@forms.post("/view")
+def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Have a noisier copy made; it spends nothing."""
+    name, at, version = sent.text("release"), read_level(sent.text("epsilon")), sent.number("version")
+    service.releases.view(viewer, name, at, version)
+    return see(request, "/release", name=name, version=version, at=sent.text("epsilon"))
+
+
+@forms.post("/offers")
+def offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Offer levels at prices."""
+    release, _, version = sent.text("release").rpartition(" ")
+    options = (sent.text("currency"), whole(version, "version"))
+    service.market.offer(viewer, _key(sent), release, _prices(sent.text("prices")), *options)
+    return see(request, "/market", done="offered")
+
+
+def _prices(text: str) -> dict[Level, str]:
+    """Prices as people write them: a level and a price in each line."""
+    prices = {}
+    for line in text.splitlines():
+        level, _, price = line.partition("=")
+        if not line.strip():
+            continue
+        if not level.strip() or not price.strip():
+            raise OutOfRange("a price is written as level = price", where="prices", remedy="Write 1/4 = 10.")
+        prices[read_level(level)] = price.strip()
+    return prices
+
+
+@forms.post("/offers/closing")
+def close_offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Take an offer back."""
+    service.market.close_offer(viewer, sent.text("offer"))
+    return see(request, "/market", done="closed")
+
+
+@forms.post("/orders")
+def order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Order a level."""
+    service.market.order(viewer, _key(sent), sent.text("offer"), read_level(sent.text("epsilon")))
+    return see(request, "/market", done="ordered")
+
+
+@forms.post("/orders/decision")
+def decide_order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Approve, refuse, refund or cancel an order."""
+    service.market.decide_order(viewer, sent.text("order"), sent.text("state"))
+    return see(request, "/market", done=sent.text("state"))
+
+
+@forms.post("/tokens")
+def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Make a token, and say this once what its bearer presents."""
+    options: dict[str, Any] = {"days": sent.optional("days") or 90, "subject": sent.optional("subject")}
+    grants = _grants(sent.text("grants")) or _chosen_grants(sent)
+    not_there = service.releases.not_there(viewer, grants)  # before, so that nothing fails once there is a secret
+    made, presented = service.bearers.make(viewer, _key(sent), sent.text("owner"), sent.text("role"), grants, **options)
+    return render(request, "token_made.html", viewer, made=made, presented=presented, not_there=not_there)
+
+
+def _grants(text: str) -> tuple[Grant, ...]:
+    """Grants as people write them: a release in each line, and after a sign <= the largest level."""
+    found = []
+    for line in text.splitlines():
+        name, _, most = line.partition("<=")
+        if line.strip():
+            found.append(Grant(name.strip(), read_level(most.strip()) if most.strip() else None))
+    return tuple(found)
+
+
+def _chosen_grants(sent: Filled) -> tuple[Grant, ...]:
+    """Grants as they are chosen from the list: a release in each row, and the largest level beside it."""
+    rows = ((sent.text(f"release-{row}"), sent.text(f"up_to-{row}")) for row in range(1, _GRANTS + 1))
+    return tuple(Grant(name, read_level(most) if most else None) for name, most in rows if name)
+
+
+@forms.post("/tokens/revocation")
+def revoke(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Revoke a token at once."""
+    service.bearers.revoke(viewer, sent.text("token"))
+    return see(request, "/tokens", done="revoked")
+
+
+@forms.post("/budgets")
+def limit(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Set the limit of a dataset."""
+    dataset = sent.text("dataset")
+    service.audit.limit(viewer, dataset, read_level(sent.text("epsilon")))
+    return see(request, "/budgets", done="waits" if service.audit.is_unused(viewer, dataset) else "limited")
+
+
+@forms.post("/verify/ledger")
+def verify_ledger(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Recompute everything in the ledger."""
+    found = service.audit.verify(viewer)
+    shown: dict[str, Any] = {
+        "found": found,
+        "lines": service.audit.check_trail(viewer),
+        "receipt": service.audit.receipt(viewer),
+    }
+    return render(request, "verified.html", viewer, **shown)
+
+
+@forms.post("/verify/receipt")
+def check_receipt(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Check that the ledger still holds what a receipt is about."""
+    service.audit.check_receipt(viewer, sent.text("receipt")[:_LONGEST])
+    return see(request, "/verify", done="holds")
+
+
+@forms.post("/verify/table")
+def verify_table(request: Request, viewer: Viewer, sent: Sent) -> Response:
+    """Check that what was published is what its statement says, in a process without the key; nothing of it is kept."""
+    brought = {"table": sent.file("table")} | {name: sent.files[name] for name in _BESIDE if name in sent.files}
+    fields = {name: b64encode(content).decode() for name, content in brought.items()}
+    told = WORKERS.ask(f"{viewer.name} {viewer.owner}", "verify", fields, is_kept=False)
+    return render(request, "statement_holds.html", viewer, **told)

@@ -1,0 +1,243 @@
+"""How a page is made: templates that escape all that is put into them, and files that never change under their name."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from utmost.core.exact.written_levels import level_text, level_words
+from utmost.core.sampling.random_bits import entropy
+from utmost.interfaces.service.access.bearers import SOON
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.pages.page_session import end_session, form_proof, fresh_guest, put_session, session
+from utmost.version import __version__
+
+_KINDS = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+}
+_JSON_ROADS = ("/v1/", "/health/", "/metrics")
+
+WAITING = "/waiting"
+PLACES = (
+    ("Releases", (("/releases", "Releases", "list"), ("/publish", "Publish", "publish"))),
+    (
+        "Decisions",
+        (
+            (WAITING, "Waiting for you", "decide proposals|publish|decide orders"),
+            ("/proposals", "Proposals", "propose|decide proposals"),
+            ("/market", "Market", "order|offer"),
+        ),
+    ),
+    (
+        "Understand",
+        (
+            ("/read", "Reader", "list"),
+            ("/explore", "Explorer", "list"),
+            ("/channel", "Channel of a count", "list"),
+            ("/map", "Small maps", "list"),
+            ("/trust", "Levels of trust", "list"),
+        ),
+    ),
+    (
+        "Oversight",
+        (
+            ("/verify", "Verify", "list"),
+            ("/history", "History", "history"),
+            ("/budgets", "Budgets", "budgets"),
+            ("/tokens", "Tokens", "tokens"),
+            ("/trail", "Trail", "trail"),
+        ),
+    ),
+)
+"""The pages, by what each is for; a page is shown to whoever may do one of the verbs after its name."""
+
+DONE = {
+    "proposed": "The proposal waits for a second person.",
+    "approved": "Approved.",
+    "refused": "Refused.",
+    "withdrawn": "Withdrawn.",
+    "published": "Published.",
+    "relaxed": "Relaxed. The earlier levels stay as they were.",
+    "offered": "The offer is open.",
+    "closed": "The offer is closed. Orders that were made stay.",
+    "ordered": "Ordered. The curator decides.",
+    "revoked": "The token is revoked.",
+    "limited": "The limit is set.",
+    "waits": "The limit is set, and no release names this dataset yet: see whether its name is right.",
+    "holds": "The ledger holds everything that the receipt is about.",
+}
+"""What a page says after a form, by the word in its address: no other text from an address is ever shown."""
+
+
+@cache
+def static_files() -> Mapping[str, tuple[bytes, str, str]]:
+    """Name to content, media type and digest."""
+    served = {}
+    for file in files("utmost.interfaces.service").joinpath("static").iterdir():
+        content = file.read_bytes()
+        kind = _KINDS.get("." + file.name.rpartition(".")[2], "application/octet-stream")
+        served[file.name] = (content, kind, sha256(content).hexdigest()[:12])
+    return served
+
+
+def static_address(name: str) -> str:
+    """The address of a file: another one when its content changes."""
+    return f"/static/{name}?v={static_files()[name][2]}"
+
+
+def link(path: str, **query: Any) -> str:
+    """An address on this site; what is None or empty is left out.
+
+    >>> link("/release", name="a&b", version=None)
+    '/release?name=a%26b'
+    """
+    filled = {name: str(value) for name, value in query.items() if value not in (None, "")}
+    return f"{path}?{urlencode(filled)}" if filled else path
+
+
+def moment(seconds: int | float | str | None) -> str:
+    """A time in UTC, to the minute.
+
+    >>> moment(0), moment("2026-01-02T03:04:05.6Z")
+    ('1970-01-01 00:00', '2026-01-02 03:04')
+    """
+    if seconds is None:
+        return ""
+    if isinstance(seconds, str):
+        return seconds[:16].replace("T", " ")
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def short(number: Any) -> str:
+    """A number as it is read: whole ones with thin spaces, others to four digits.
+
+    >>> short(12), short(1234567) == "1\\u202f234\\u202f567", short(0.123456), short(3.0)
+    ('12', True, '0.1235', '3')
+    """
+    if number is None:
+        return ""
+    if isinstance(number, float) and number != number:
+        return "none"
+    value = float(number)
+    if value == int(value) if abs(value) < 1e15 else False:
+        return f"{int(value):,}".replace(",", "\u202f")
+    return f"{value:.4g}"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("utmost.interfaces.service"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"moment": moment, "short": short, "level": level_text, "level_words": level_words}
+    environment.globals |= {"static": static_address, "link": link, "release_of_utmost": __version__}
+    return environment
+
+
+def may_any(token: Token, verbs: str) -> bool:
+    """Whether a token's role allows one of some verbs, which stand between bars."""
+    return any(token.may_ever(verb) for verb in verbs.split("|"))
+
+
+def render(request: Request, template: str, viewer: Token | None, /, status: int = 200, **shown: Any) -> HTMLResponse:
+    """A page.
+
+    Args:
+        request: that it answers.
+        template: its name.
+        viewer: who looks at it; None before the sign-in.
+        status: of HTTP.
+        shown: what the template puts into its places; all of it is escaped but what the charts have made.
+    """
+    # Forms prove the cookie, before the sign-in, too: whoever has none gets one that says nothing.
+    guest = "" if session(request) else fresh_guest()
+    places = [
+        (group, [(path, name) for path, name, verbs in pages if viewer is not None and may_any(viewer, verbs)])
+        for group, pages in PLACES
+    ]
+    shared = {
+        "viewer": viewer,
+        "may": (lambda verbs: viewer is not None and may_any(viewer, verbs)),
+        "places": [(group, pages) for group, pages in places if pages],
+        "here": request.url.path,
+        "waits": _waits(request, viewer) if status < 400 else "",
+        "ends": viewer.expires if viewer and viewer.expires - _now(request) < SOON else None,
+        "proof": form_proof(request, guest or None),
+        "fresh_key": lambda: entropy(16).hex(),
+        "done": DONE.get(request.query_params.get("done", ""), ""),
+    }
+    content = _environment().get_template(template).render(**(shared | shown))
+    response = HTMLResponse(content, status)
+    if guest:
+        put_session(request, response, guest)
+    return response
+
+
+def _waits(request: Request, viewer: Token | None) -> str:
+    """How much waits for whoever looks; empty where that cannot be said: a page is shown, whatever the store does."""
+    try:
+        return "" if viewer is None else request.app.state.service.waiting.count(viewer)
+    except Exception:
+        return ""
+
+
+def _now(request: Request) -> float:
+    now: float = request.app.state.service.desk.clock()
+    return now
+
+
+def see(request: Request, path: str, **query: Any) -> Response:
+    """Send the browser to a page, after a form."""
+    there = RedirectResponse(link(path, **query), 303)
+    # A script that is redirected would put the page into the page: it is told where to go.
+    if is_part(request):
+        return Response(status_code=204, headers={"HX-Redirect": there.headers["location"]})
+    return there
+
+
+def is_part(request: Request) -> bool:
+    """Whether the script of our pages asks, which puts what comes into a page that is there."""
+    return request.headers.get("hx-request") == "true"
+
+
+def wants_page(request: Request) -> bool:
+    """Whether whoever asks is a browser that wants a page, rather than a program that wants JSON."""
+    path = request.url.path
+    accepts = "text/html" in request.headers.get("accept", "") or is_part(request)
+    return accepts and not path.startswith(_JSON_ROADS)
+
+
+def problem_page(request: Request, problem: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+    """What went wrong, for people: a line in the form that was sent, or a page; without a valid token, the sign-in."""
+    forwarded = {name: value for name, value in headers.items() if name.lower() != "www-authenticate"}
+    if problem["status"] == 401 and request.url.path != "/login":
+        return _to_sign_in(request)
+    template = "problem_part.html" if is_part(request) else "problem.html"
+    response = render(
+        request, template, getattr(request.state, "viewer", None), problem["status"], problem={"wrong": None, **problem}
+    )
+    response.headers.update(forwarded)
+    return response
+
+
+def _to_sign_in(request: Request) -> Response:
+    wanted = request.url.path if request.method == "GET" and request.url.path != "/" else None
+    query = f"?{request.url.query}" if request.url.query else ""
+    response = see(request, "/login", next=None if wanted is None else wanted + query)
+    if session(request):
+        end_session(request, response)
+    return response

@@ -1,0 +1,227 @@
+"""Who looks at a page: a token in a cookie that no script reads, and forms that only our own pages can send.
+
+The cookie holds what the bearer presents, or the secret of a session that an OpenID provider began. It is sent to this
+site alone (SameSite=Strict), read by no script (HttpOnly), and never sent in the clear where it came over TLS (Secure,
+and a name that a neighbouring site cannot set). Every form carries a MAC of the cookie; a page of somebody else's can
+read neither. Before the sign-in the cookie holds a random number, so that nobody can be signed in as somebody else
+without noticing.
+"""
+
+import csv
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Annotated, Any
+
+from fastapi import Depends, Request, Response
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
+
+from utmost.core.sampling.random_bits import entropy
+from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
+from utmost.interfaces.service.access.sessions import SESSION
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.api.requested_levels import whole
+from utmost.interfaces.service.api.routes import BRINGING, counted, presented_to, service_of
+
+_COOKIE, _WAY = "utmost", "utmost-way"
+_WAY_SECONDS = 600
+_GUEST = "guest."
+_MOST_FIELDS, _MOST_TEXT, _MOST_FILES = 60, 1 << 20, 8
+_STRANGERS_FIELDS, _STRANGERS_TEXT = 8, 1 << 15
+_FILE_IN_MEMORY = 1 << 40
+"""A file is never laid on a disk, however long: it may be a table of true values. The guards limit the whole body."""
+
+# The forms that a table is brought by, and what whoever sends one must be allowed to do at all.
+_BROUGHT = {
+    "/publish": "publish",
+    "/publish/outlook": "publish",
+    "/proposals": "propose",
+    "/proposals/table": "publish",
+    "/proposals/tables": "publish",
+    "/publish/measures": "publish",
+    "/relax/measures": "relax",
+    "/relax": "relax",
+    "/verify/table": "list",
+}
+_MULTIPART, _URLENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
+
+
+def cookie_name(request: Request, name: str = _COOKIE) -> str:
+    """What the cookie is called: over TLS by a name that only this very host can set."""
+    return f"__Host-{name}" if request.url.scheme == "https" else name
+
+
+def session(request: Request) -> str:
+    """What the cookie holds; empty where there is none."""
+    return request.cookies.get(cookie_name(request), "")
+
+
+def put_session(request: Request, response: Response, held: str) -> None:
+    """Set the cookie, until the browser is closed."""
+    secure = request.url.scheme == "https"
+    response.set_cookie(cookie_name(request), held, httponly=True, samesite="strict", secure=secure, path="/")
+
+
+def end_session(request: Request, response: Response) -> None:
+    """Take the cookie back."""
+    secure = request.url.scheme == "https"
+    response.delete_cookie(cookie_name(request), httponly=True, samesite="strict", secure=secure, path="/")
+
+
+def way(request: Request) -> str:
+    """What the cookie of somebody on the way to an OpenID provider holds; empty where there is none."""
+    return request.cookies.get(cookie_name(request, _WAY), "")
+
+
+def put_way(request: Request, response: Response, held: str) -> None:
+    """Set the cookie of somebody on the way: it is sent along when another site leads back here."""
+    secure = request.url.scheme == "https"
+    options: dict[str, Any] = {"httponly": True, "samesite": "lax", "secure": secure, "path": "/"}
+    response.set_cookie(cookie_name(request, _WAY), held, max_age=_WAY_SECONDS, **options)
+
+
+def end_way(request: Request, response: Response) -> None:
+    """Take that cookie back."""
+    secure = request.url.scheme == "https"
+    response.delete_cookie(cookie_name(request, _WAY), httponly=True, samesite="lax", secure=secure, path="/")
+
+
+def fresh_guest() -> str:
+    """What the cookie holds before anybody has signed in."""
+    return _GUEST + entropy(16).hex()
+
+
+def viewer_of(request: Request) -> Token:
+    """The token of whoever looks at a page.
+
+    Raises:
+        NotAuthenticated: where there is none in the cookie that is valid now.
+    """
+    held = session(request)
+    if not held or held.startswith(_GUEST):
+        raise NotAuthenticated("a page must be asked for with a token", remedy="Sign in.")
+    viewer = _of_session(request, held) if held.startswith(SESSION) else presented_to(request, held)
+    request.state.viewer = viewer
+    return viewer
+
+
+def _of_session(request: Request, held: str) -> Token:
+    """The token of somebody who signed in through the OpenID provider."""
+    openid = request.app.state.openid
+    if openid is None:
+        raise NotAuthenticated("a session must be one that is not over")
+    return counted(request, lambda: service_of(request).sessions.bearer(held, openid.issuer))
+
+
+Viewer = Annotated[Token, Depends(viewer_of)]
+
+
+def form_proof(request: Request, held: str | None = None) -> str:
+    """What every form carries: a MAC of the cookie, by a key of the service."""
+    held = session(request) if held is None else held
+    _, key = service_of(request).ledger.beside("service pages")
+    return hmac.digest(key, held.encode(), sha256).hex()
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A form that came from one of our pages.
+
+    Attributes:
+        fields: name to text.
+        files: name to content; what was left empty is not there.
+    """
+
+    fields: Mapping[str, str]
+    files: Mapping[str, bytes]
+
+    def text(self, name: str) -> str:
+        """One field without the spaces at its ends; empty where it was not filled."""
+        return self.fields.get(name, "").strip()
+
+    def optional(self, name: str) -> str | None:
+        """One field, or None where it was not filled."""
+        return self.text(name) or None
+
+    def number(self, name: str) -> int | None:
+        """One field as a whole number, or None where it was not filled."""
+        return whole(self.text(name), name)
+
+    def ticked(self, name: str) -> bool:
+        """Whether a box was ticked."""
+        return name in self.fields
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Names in one field, between commas; one that has a comma itself stands in quotes, as in a CSV file."""
+        try:
+            parts = next(csv.reader([self.text(name)], skipinitialspace=True), [])
+        except csv.Error:
+            parts = self.text(name).split(",")
+        return tuple(part.strip() for part in parts if part.strip())
+
+    def file(self, name: str) -> bytes:
+        """The content of a file."""
+        if name not in self.files:
+            raise OutOfRange("a file must be chosen", came="none", where=name)
+        return self.files[name]
+
+
+async def filled_form(request: Request) -> Filled:
+    """The form in a request, once it is sure that one of our own pages sent it.
+
+    Raises:
+        NotAllowed: where another site may have.
+    """
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise NotAllowed("a form must be sent from a page of this service", came="one of another site")
+    verb = _BROUGHT.get(request.scope["route"].path)
+    if verb is not None and hasattr(request.state, "viewer"):
+        if verb in BRINGING:
+            request.state.viewer.check_role(verb)
+        if request.state.viewer.may_ever("publish"):
+            request.state.body.allow()
+    filled = await _parsed(request)
+    if not hmac.compare_digest(filled.text("proof").encode(), form_proof(request).encode()):
+        remedy = "Load the page again, and send the form once more."
+        raise NotAllowed("a form must be sent from a page of this session", came="another one", remedy=remedy)
+    return filled
+
+
+Sent = Annotated[Filled, Depends(filled_form)]
+
+
+async def _parsed(request: Request) -> Filled:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in (_MULTIPART, _URLENCODED):
+        raise HTTPException(415, "A form is sent as a form.")
+    is_known = hasattr(request.state, "viewer")  # of somebody who is not, no more is read than a sign-in takes
+    limits = {
+        "max_fields": _MOST_FIELDS if is_known else _STRANGERS_FIELDS,
+        "max_part_size": _MOST_TEXT if is_known else _STRANGERS_TEXT,
+    }
+    parser: MultiPartParser | FormParser
+    if kind == _MULTIPART:
+        most_files = _MOST_FILES if is_known else 0
+        parser = MultiPartParser(request.headers, request.stream(), max_files=most_files, **limits)
+        parser.spool_max_size = _FILE_IN_MEMORY
+    else:
+        parser = FormParser(request.headers, request.stream(), **limits)
+    fields: dict[str, str] = {}
+    files: dict[str, bytes] = {}
+    try:
+        form = await parser.parse()
+        for name, value in form.multi_items():
+            if isinstance(value, UploadFile):
+                if value.filename:
+                    files[name] = await value.read()
+            else:
+                fields[name] = value
+    except MultiPartException:
+        raise HTTPException(400, "The form cannot be read.") from None
+    finally:  # also of a form that was cut off, which the parser would keep in memory
+        for file in getattr(parser, "_files_to_close_on_error", ()):
+            file.close()
+    return Filled(fields, files)

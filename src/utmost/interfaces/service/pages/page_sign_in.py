@@ -1,0 +1,114 @@
+"""How people sign in on a page, by a token or through an OpenID provider, and out again."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.exceptions import HTTPException
+
+from utmost.errors import UtmostError
+from utmost.interfaces.service.access.openid_sign_in import WAY_BACK, SignIn
+from utmost.interfaces.service.access.sessions import SESSION
+from utmost.interfaces.service.api.problems import status_of
+from utmost.interfaces.service.api.routes import Served, presented_to
+from utmost.interfaces.service.pages.page_rendering import render, see
+from utmost.interfaces.service.pages.page_session import Sent, end_way, fresh_guest, put_session, put_way, session, way
+
+sign_in = APIRouter(include_in_schema=False)
+
+Following = Annotated[str, Query(max_length=4000)]
+
+_NO_TOKEN = "This token is not valid: it may have expired, been revoked, or been cut short."
+_NOT_VOUCHED = (
+    "Nobody was signed in: the sign-in was not begun in this browser, took more than ten minutes, was refused by the "
+    "provider, or is of somebody who may do nothing here."
+)
+
+
+@sign_in.get("/login")
+def login_page(request: Request, next: Following = "") -> Response:
+    """Where a token is pasted, or the provider is chosen."""
+    return _login_page(request, _own_path(next))
+
+
+@sign_in.post("/login")
+def login(request: Request, sent: Sent) -> Response:
+    """Put a valid token into the cookie."""
+    presented, following = sent.text("token"), _own_path(sent.text("next"))
+    try:
+        presented_to(request, presented)
+    except UtmostError as error:
+        if status_of(error) != 401:
+            raise
+        return _login_page(request, following, _NO_TOKEN)
+    response = see(request, following or "/releases")
+    put_session(request, response, presented)
+    return response
+
+
+@sign_in.get("/login/openid")
+def set_out(request: Request, next: Following = "") -> Response:
+    """Send the browser to the provider."""
+    place, held = _provider(request).start(_own_path(next))
+    response = RedirectResponse(place, 303)
+    put_way(request, response, held)
+    return response
+
+
+@sign_in.get(WAY_BACK)
+def come_back(request: Request, service: Served) -> Response:
+    """Begin a session for somebody whom the provider vouches for.
+
+    The answer is a page that goes on by itself, and no redirection: that would still count as sent by the provider's
+    site, to which the cookie of a session is not shown.
+    """
+    provider = _provider(request)
+    try:
+        claims, state, following = provider.finish(dict(request.query_params), way(request))
+        hours = request.app.state.session_hours
+        held = service.sessions.begin(provider.openid.issuer, claims, state, 3600 * hours)
+    except UtmostError as error:
+        if status_of(error) != 401:
+            raise
+        response = _login_page(request, "", _NOT_VOUCHED)
+    else:
+        response = render(request, "signed_in.html", None, following=_own_path(following) or "/releases")
+        put_session(request, response, held)
+    end_way(request, response)
+    return response
+
+
+@sign_in.post("/logout")
+def logout(request: Request, service: Served, sent: Sent) -> Response:
+    """Forget the token in this browser, which stays valid elsewhere; a session ends."""
+    held = session(request)
+    if held.startswith(SESSION):
+        service.sessions.end(held)
+    response = see(request, "/login")
+    put_session(request, response, fresh_guest())  # in the place of what the cookie held
+    response.headers["Clear-Site-Data"] = '"cache"'
+    return response
+
+
+def _provider(request: Request) -> SignIn:
+    sign_in: SignIn | None = request.app.state.sign_in
+    if sign_in is None:
+        raise HTTPException(404, "There is no OpenID provider here.")
+    return sign_in
+
+
+def _login_page(request: Request, following: str, problem: str = "") -> Response:
+    sign_in: Any = request.app.state.sign_in
+    provider = None if sign_in is None else sign_in.openid.issuer.partition("://")[2].rstrip("/")
+    shown = {"following": following, "problem": problem, "provider": provider}
+    return render(request, "login.html", None, 401 if problem else 200, **shown)
+
+
+def _own_path(text: str) -> str:
+    """A path of this site, or nothing: no sign-in leads elsewhere.
+
+    >>> _own_path("/release?name=a"), _own_path("//elsewhere.example"), _own_path("https://elsewhere.example")
+    ('/release?name=a', '', '')
+    """
+    is_own = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable() and len(text) < 2000
+    return text if is_own else ""

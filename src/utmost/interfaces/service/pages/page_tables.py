@@ -1,0 +1,48 @@
+"""Tables that people bring to a page, as CSV; in memory alone."""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from utmost.errors import BadTable
+from utmost.tables.files.csv_table import numbers_of
+
+Cells = dict[str, list[Any]]
+
+
+def csv_columns(content: bytes) -> Cells:
+    """The columns of a CSV file, all cells as text.
+
+    Raises:
+        BadTable: for what is none; no cell is repeated.
+
+    >>> csv_columns(b"department,admitted\\nA,601\\n")
+    {'department': ['A'], 'admitted': ['601']}
+    """
+    try:
+        text = content.decode("utf-8-sig")
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True) if line]
+    except (UnicodeDecodeError, csv.Error):
+        raise BadTable("a table must be a CSV file in UTF-8", came="something else", where="file") from None
+    if not lines or len(set(lines[0])) != len(lines[0]):
+        raise BadTable("a table must have a header with different names", where="file")
+    header, rows = lines[0], lines[1:]
+    for number, row in enumerate(rows, 2):
+        if len(row) != len(header):
+            raise BadTable("a row must have a cell for each column", came="another number", where=f"line {number}")
+    return {name: [row[at] for row in rows] for at, name in enumerate(header)}
+
+
+def brought_table(content: bytes, released: Sequence[str]) -> Cells:
+    """The columns of a CSV file, those to be released as numbers.
+
+    Raises:
+        BadTable: for a column that is not there, or a cell that is no number; it is not repeated.
+    """
+    cells = csv_columns(content)
+    for name in released:
+        if name not in cells:
+            raise BadTable("the table must have every column that is released", came=f"no {name!r}", where="file")
+        cells[name] = numbers_of(cells[name])
+    return cells

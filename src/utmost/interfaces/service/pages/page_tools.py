@@ -1,0 +1,151 @@
+"""Pages that compute with public numbers alone: the reader, the explorer, channels, small maps, and levels of trust.
+
+All of it is the library's; nothing here touches the ledger. The work is done by processes that have no key, so that
+whatever is asked for holds up nobody else.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from markupsafe import Markup
+
+from utmost.errors import UtmostError
+from utmost.interfaces.service.api.problems import status_of
+from utmost.interfaces.service.pages.page_rendering import render
+from utmost.interfaces.service.pages.page_session import Viewer
+from utmost.interfaces.service.workers.page_work import CHANNELS, LOSSES, SHAPES
+from utmost.interfaces.service.workers.processes import WORKERS
+
+tools = APIRouter(include_in_schema=False)
+
+Text = Annotated[str, Query(max_length=200)]
+Long = Annotated[str, Query(max_length=20_000)]
+
+PRIORS = {
+    "uniform": "every count alike",
+    "binomial": "binomial: each with probability p",
+    "poisson": "Poisson: about so many",
+    "weights": "weights of your own",
+}
+READER_LOSSES = {
+    "absolute": "how far it is off",
+    "squared": "the square of that",
+    "binary": "1 unless it is right",
+    "thresholded:2": "1 unless within 2",
+    "asymmetric:1,3": "1 for each too many, 3 for each too few",
+    "power:1.5": "the distance to the power 1.5",
+    "capped:10": "the distance, at most 10",
+}
+COSTS = {"absolute": "its size", "squared": "its square", "moment:3": "its third power"}
+FLORENCE = """Acciaiuoli Medici
+Castellani Peruzzi
+Castellani Strozzi
+Castellani Barbadori
+Medici Barbadori
+Medici Ridolfi
+Medici Tornabuoni
+Medici Albizzi
+Medici Salviati
+Salviati Pazzi
+Peruzzi Strozzi
+Peruzzi Bischeri
+Strozzi Ridolfi
+Strozzi Bischeri
+Ridolfi Tornabuoni
+Tornabuoni Guadagni
+Albizzi Ginori
+Albizzi Guadagni
+Bischeri Guadagni
+Guadagni Lamberteschi"""
+"""Marriages between families of Florence in the fifteenth century, after Padgett and Ansell (1993)."""
+
+
+def _tool(request: Request, viewer: Any, work: str, fields: Mapping[str, str]) -> Response:
+    """A page with a form and what comes of it; a refusal stands where the answer would."""
+    try:
+        told = WORKERS.ask(f"{viewer.name} {viewer.owner}", work, fields)
+    except UtmostError as error:
+        told = {"found": {}, "status": status_of(error), "problem": str(error)}
+    worked_out = told["found"]
+    if worked_out:
+        worked_out = worked_out | {"picture": Markup(worked_out["picture"])}
+    shown = {"asked": fields, "found": worked_out, "problem": told["problem"], **_choices()}
+    return render(request, f"{work}.html", viewer, told["status"], **shown)
+
+
+def _choices() -> dict[str, Any]:
+    return {
+        "priors": PRIORS,
+        "losses": READER_LOSSES,
+        "costs": COSTS,
+        "channels": CHANNELS,
+        "shapes": SHAPES,
+        "map_losses": LOSSES,
+    }
+
+
+@dataclass
+class Reading:
+    """The fields of the page of a reader."""
+
+    response: Text = "17"
+    n: Text = "100"
+    epsilon: Text = "1/2"
+    prior: Text = "binomial"
+    value: Text = "0.3"
+    weights: Long = ""
+    loss: Text = "absolute"
+
+
+@tools.get("/read")
+def reader(request: Request, viewer: Viewer, fields: Annotated[Reading, Depends()]) -> Response:
+    """The best answer to a response, for a prior and a loss."""
+    return _tool(request, viewer, "read", asdict(fields))
+
+
+@tools.get("/explore")
+def explorer(
+    request: Request,
+    viewer: Viewer,
+    epsilon: Text = "1/2",
+    sensitivity: Text = "1",
+    cost: Text = "absolute",
+    numbers: Text = "integers",
+) -> Response:
+    """The least noise at a level, its error bars, and its gain over Laplace noise."""
+    fields = {"epsilon": epsilon, "sensitivity": sensitivity, "cost": cost, "numbers": numbers}
+    return _tool(request, viewer, "explore", fields)
+
+
+@tools.get("/channel")
+def channel(
+    request: Request, viewer: Viewer, n: Text = "10", epsilon: Text = "1/2", mechanism: Text = "geometric"
+) -> Response:
+    """How likely each outcome is for each count."""
+    fields = {"n": n, "epsilon": epsilon, "mechanism": mechanism}
+    return _tool(request, viewer, "channel", fields)
+
+
+@tools.get("/map")
+def small_maps(
+    request: Request,
+    viewer: Viewer,
+    shape: Text = "grid",
+    size: Text = "3x3",
+    epsilon: Text = "1/2",
+    loss: Text = "distance",
+) -> Response:
+    """What any mechanism on a small map can leak, and the best one."""
+    fields = {"shape": shape, "size": size, "epsilon": epsilon, "loss": loss}
+    return _tool(request, viewer, "map", fields)
+
+
+@tools.get("/trust")
+def trust(
+    request: Request, viewer: Viewer, edges: Long = FLORENCE, owner: Text = "Medici", nearest: Text = "1"
+) -> Response:
+    """Levels by distance in a network."""
+    fields = {"edges": edges, "owner": owner, "nearest": nearest}
+    return _tool(request, viewer, "trust", fields)

@@ -1,0 +1,432 @@
+"""The pages of a service: what each role may see, as the API gives it, made for people."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import islice
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.exceptions import HTTPException
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_text, level_words
+from utmost.interfaces.service.access.bearers import SOON
+from utmost.interfaces.service.access.tokens import ALLOWED, ROLES, Token
+from utmost.interfaces.service.api.request_models import SPELLED
+from utmost.interfaces.service.api.requested_levels import read_level
+from utmost.interfaces.service.api.response_models import columns, paged, statement_of
+from utmost.interfaces.service.api.routes import After, Following, Served, Version, trail_lines, version_name
+from utmost.interfaces.service.approvals import APPROVED, ASKED, PROPOSED, Proposal
+from utmost.interfaces.service.desk import held, reaches
+from utmost.interfaces.service.held_releases import View
+from utmost.interfaces.service.market import Offer, Order
+from utmost.interfaces.service.outlook import Outlook, outlook
+from utmost.interfaces.service.pages import page_charts as charts
+from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
+from utmost.interfaces.service.pages.page_downloads import downloads, endings
+from utmost.interfaces.service.pages.page_measures import MOST_ROWS
+from utmost.interfaces.service.pages.page_publishing import known_datasets
+from utmost.interfaces.service.pages.page_rendering import WAITING, render, short, static_files
+from utmost.interfaces.service.pages.page_session import Viewer
+from utmost.interfaces.service.pages.page_tools import tools
+from utmost.interfaces.service.pages.promise_shown import exact_text, visible
+from utmost.interfaces.service.service import Service
+from utmost.interfaces.service.waiting import DECISION, ORDER, TABLE
+from utmost.publish.ledger.spending import Budget
+from utmost.publish.ledger.state import Published
+from utmost.publish.releases.withholding import WithholdingRule
+from utmost.publish.statements.stated_words import sums_in_words
+from utmost.publish.statements.statement_readers import stated_release
+
+pages = APIRouter(include_in_schema=False)
+pages.include_router(tools)
+pages.include_router(downloads)
+
+_SURE = "0.95"
+_MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
+_A_PAGE = 200
+_NO_DIGEST = {"of": "file", "sha256": "0" * 64}  # the page shows none; the file of the statement has that of the values
+
+Name = Annotated[str, Query(max_length=400)]
+
+_DECIDED_AT = {
+    DECISION: ("/proposal", "A proposal to decide"),
+    TABLE: ("/proposal", "A table to bring"),
+    ORDER: ("/market", "An order to decide"),
+}
+
+
+@pages.get("/")
+def front() -> Response:
+    """The first page is that of the releases."""
+    return RedirectResponse("/releases", 303)
+
+
+@pages.get("/static/{name}")
+def static_file(name: Annotated[str, Path(max_length=200)]) -> Response:
+    """A style sheet, a script or a picture; its address changes with its content, so it may be kept for long."""
+    if name not in static_files():
+        raise HTTPException(404, "There is no such file.")
+    content, kind, _ = static_files()[name]
+    return Response(content, media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
+
+
+@pages.get("/releases")
+def releases_page(request: Request, service: Served, viewer: Viewer, after: Following = "") -> Response:
+    """The releases that the token is for, with levels, error bars and budgets; as many as a page holds."""
+    listed, following = paged(service.releases.all(viewer), after, _A_PAGE, version_name)
+    rows = [_summary(published, service.releases.levels(viewer, published)) for published in listed]
+    budgets = _budgets(service, viewer, sorted({published.dataset for published in listed}))
+    return render(request, "releases.html", viewer, rows=rows, budgets=budgets, following=following, after=after)
+
+
+@pages.get("/release")
+def release_page(
+    request: Request,
+    service: Served,
+    viewer: Viewer,
+    name: Name,
+    version: Version = None,
+    at: Name = "",
+    below: Name = "",
+    quartiles: Name = "",
+) -> Response:
+    """One release: its values at a level, its promise, its history, and what relaxing would buy."""
+    found = service.releases.release(viewer, name, version)
+    levels = service.releases.levels(viewer, found)
+    # Of several answers none is shown unasked: each belongs to its own level.
+    chosen = read_level(at) if at else levels[0] if len(levels) == 1 else None
+    seen = None
+    if viewer.may_ever("view") and chosen in levels:
+        assert chosen is not None
+        seen = _values(service.releases.view(viewer, name, chosen, found.version), rule_asked(below), quartiles)
+    events = service.audit.history(viewer, name) if viewer.may("history", name) else ()
+    return render(
+        request,
+        "release.html",
+        viewer,
+        release=found,
+        summary=_summary(found, levels),
+        chosen=chosen,
+        seen=seen,
+        events=events,
+        relaxing=_relaxing(found, levels),
+        budgets=_budgets(service, viewer, [found.dataset]),
+        needs_second=service.proposals.required,
+        lines=_lines(request, found, chosen) if seen and chosen else (),
+        endings=endings(),
+        below=below,
+        quartiles=quartiles,
+    )
+
+
+def _lines(request: Request, release: Published, at: Level) -> tuple[tuple[str, str], ...]:
+    """What a program writes to get these values: lines to copy, with the address of this service."""
+    address = (request.app.state.address or str(request.base_url)).rstrip("/")
+    query = urlencode({"epsilon": level_text(at), "version": release.version}, quote_via=quote)
+    path = f"{address}/v1/releases/{quote(release.name, safe='')}/view?{query}"
+    whose = 'os.environ["UTMOST_TOKEN"]'
+    wanted = f'"{at.power}"' if at.base is None else f'ut.level(alpha="{at.base}").scaled("{at.power}")'
+    return (
+        ("curl", f'curl --header "Authorization: Bearer $UTMOST_TOKEN" {shlex.quote(path)}'),
+        (
+            "Python",
+            f"import os, utmost as ut\n\nledger = ut.connect({address!a}, {whose})\n"
+            f"ledger.view({release.name!a}, epsilon={wanted}, version={release.version})",
+        ),
+    )
+
+
+@pages.get(WAITING)
+def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """What waits for whoever looks, longest first."""
+    waiting = service.waiting.all(viewer)
+    shown: dict[str, Any] = {
+        "waiting": waiting[:_A_PAGE],
+        "not_shown": len(waiting[_A_PAGE:]),
+        "places_of": _DECIDED_AT,
+    }
+    return render(request, "waiting.html", viewer, **shown)
+
+
+@pages.get("/proposals")
+def proposals_page(request: Request, service: Served, viewer: Viewer, after: Following = "") -> Response:
+    """On the first page what waits for a second person; and what was decided, newest first, as many as a page holds."""
+    listed, following = service.proposals.page(viewer, after, _A_PAGE, newest_first=True)
+    waiting = [] if after else service.proposals.waiting(viewer, _A_PAGE)
+    own = _own(service, viewer, [*listed, *waiting])
+    brought = [one for one in listed if one.state == APPROVED and (one.anyone or one.name in own)]
+    shown: dict[str, Any] = {
+        "waiting": waiting,
+        "decided": [proposal for proposal in listed if proposal.state != PROPOSED],
+        "needs_second": service.proposals.required,
+        "visible": visible,
+        "own": own,
+        "together": brought[:MOST_ROWS] if viewer.may_ever("publish") else [],
+        "planned": _measured(service, viewer, brought[:MOST_ROWS]),
+        "after": after,
+        "following": following,
+    }
+    return render(request, "proposals.html", viewer, **shown)
+
+
+@pages.get("/proposal")
+def proposal_page(request: Request, service: Served, viewer: Viewer, name: Name) -> Response:
+    """A proposal: all that an approval is for, what it would come to, and the forms by which it is decided."""
+    proposal, facts = service.proposals.one(viewer, name)
+    promise = service.proposals.shown(proposal, facts) if facts or proposal.verb == "relax" else None
+    decides = proposal.state == PROPOSED and viewer.may_ever("decide proposals")
+    shown: dict[str, Any] = {
+        "one": proposal,
+        "promise": promise,
+        "exact": exact_text(facts) if facts else "",
+        "seen": _outlook(service, viewer, proposal, facts) if proposal.state == PROPOSED else None,
+        "decides": decides,
+        "is_own": bool(_own(service, viewer, [proposal])),
+        "planned": proposal.name in _measured(service, viewer, [proposal]),
+        "is_open": service.waiting.has(proposal.name),
+        "visible": visible,
+    }
+    return render(request, "proposal.html", viewer, **shown)
+
+
+def _outlook(service: Service, viewer: Token, proposal: Proposal, facts: Mapping[str, Any]) -> Outlook:
+    verb = "decide proposals" if viewer.may_ever("decide proposals") else "propose"
+
+    def may_know(dataset: str) -> bool:
+        return service.releases.may_know(viewer, verb, dataset, proposal.release)
+
+    return outlook(service.ledger, proposal, facts, may_know, sees_all=viewer.may(verb))
+
+
+def _own(service: Service, viewer: Token, listed: Sequence[Proposal] | Sequence[Order]) -> set[str]:
+    """The names of proposals or orders that are those of the viewer's person."""
+    person = service.desk.records.read(lambda shelf: service.desk.person(shelf, viewer))
+    return {item.name for item in listed if item.is_of(person)}
+
+
+def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) -> set[str]:
+    """The names of proposals for which a counted table is brought: of strategies, and of releases of them."""
+    there = {(one.name, one.version): one.noise for one in service.releases.all(viewer)} if proposals else {}
+    measured = set()
+    for proposal in proposals:
+        if proposal.verb == "publish":
+            is_counted = bool(service.proposals.one(viewer, proposal.name)[1].get("strategy"))
+        else:
+            noise = there.get((proposal.release, proposal.version))
+            is_counted = noise is not None and noise.needs_counted
+        if is_counted:
+            measured.add(proposal.name)
+    return measured
+
+
+@pages.get("/market")
+def market_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """Offers and orders."""
+    viewer.check_role("offer" if viewer.may_ever("offer") else "order")
+    offers = [(offer, _steps(service, viewer, offer)) for offer in service.market.offers(viewer)]
+    mine = service.releases.all(viewer) if viewer.may_ever("offer") else ()
+    orders = service.market.orders(viewer)[::-1]
+    page = sorted(orders, key=lambda order: order.state != ASKED)[:_A_PAGE]
+    shown: dict[str, Any] = {"orders": page, "not_shown": len(orders) - len(page)}
+    return render(
+        request, "market.html", viewer, offers=offers, releases=mine, own=_own(service, viewer, page), **shown
+    )
+
+
+def _steps(service: Service, viewer: Token, offer: Offer) -> list[dict[str, Any]]:
+    """Each level of an offer: its error bar, its price, and what it costs this viewer."""
+    promise = service.ledger.release(offer.release, offer.version).noise
+    has = service.desk.records.read(lambda shelf: held(shelf, viewer, offer.release, offer.version))
+    credit = service.market.credit(viewer, offer) if viewer.may_ever("order") else Fraction(0)
+    return [
+        {
+            "at": at,
+            "price": _money(price),
+            "margin": promise.margin(at, _SURE),
+            "due": _money(offer.step(credit, at)),
+            "is_held": reaches(has, at),
+        }
+        for at, price in offer.prices
+    ]
+
+
+def _money(price: Fraction) -> str:
+    return short(float(price)) if price.denominator > 1 else short(int(price))
+
+
+@pages.get("/verify")
+def verify_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """Check a released table; and, for auditors, the whole ledger and its receipts."""
+    status = service.audit.status(viewer) if viewer.may("verify") else None
+    receipt = service.audit.receipt(viewer) if viewer.may("verify") or viewer.may("history") else None
+    apart = service.audit.apart(viewer) if viewer.may("verify") else []
+    return render(request, "verify.html", viewer, ledger=status, receipt=receipt, apart=apart)
+
+
+@pages.get("/history")
+def history_page(
+    request: Request, service: Served, viewer: Viewer, before: Annotated[int | None, Query(ge=1), SPELLED] = None
+) -> Response:
+    """The events of the ledger, newest first."""
+    if viewer.may("history"):
+        events = list(service.audit.history(viewer))
+    else:
+        viewer.check_role("history")
+        names = {one.name for one in service.releases.all(viewer) if viewer.may("history", one.name)}
+        # An event about several releases is one.
+        found = {event.number: event for name in names for event in service.audit.history(viewer, name)}
+        events = [found[number] for number in sorted(found)]
+    earlier = [event for event in events if before is None or event.number < before][::-1]
+    shown = earlier[:_A_PAGE]
+    return render(request, "history.html", viewer, events=shown, more=len(earlier) > _A_PAGE)
+
+
+@pages.get("/budgets")
+def budgets_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """What each dataset has spent, and its limit."""
+    viewer.check("budgets")
+    datasets = [_budget(dataset) for dataset in service.audit.status(viewer).datasets]
+    return render(request, "budgets.html", viewer, budgets=datasets, datasets=known_datasets(service, viewer))
+
+
+@pages.get("/tokens")
+def tokens_page(request: Request, service: Served, viewer: Viewer, after: Following = "") -> Response:
+    """All tokens, the newest first, as many as a page holds, and a form for another one."""
+    now = service.desk.clock()
+    listed, following = paged(service.bearers.all(viewer)[::-1], after, _A_PAGE)
+    tokens = [(token, token.is_valid(now)) for token in listed]
+    allowed = {role: sorted(ALLOWED[role]) for role in ROLES}
+    until = service.bearers.last_admin_until()
+    ends = until if until is not None and until - now < SOON else None
+    names = sorted({release.name for release in service.releases.all(viewer)})
+    shown: dict[str, Any] = {"tokens": tokens, "roles": allowed, "last_admin_ends": ends, "releases": names}
+    return render(request, "tokens.html", viewer, **shown, following=following, after=after)
+
+
+@pages.get("/trail.jsonl")
+def trail_file(service: Served, viewer: Viewer) -> Response:
+    """The whole trail, a JSON object in each line."""
+    answer = trail_lines(service, viewer)
+    answer.headers["Content-Disposition"] = 'attachment; filename="trail.jsonl"'
+    return answer
+
+
+@pages.get("/trail")
+def trail_page(request: Request, service: Served, viewer: Viewer, after: After = "") -> Response:
+    """Who did what through the service, oldest first."""
+    found = service.audit.trail(viewer, after, _A_PAGE)
+    known = ("time", "owner", "token", "done", "chain")
+    rows = [(one, {name: fact for name, fact in one.items() if name not in known}) for _, one in found]
+    following = found[-1][0] if len(found) == _A_PAGE else None
+    return render(request, "trail.html", viewer, rows=rows, after=after, following=following)
+
+
+def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
+    """A release in a line: each level with its error bar, drawn to one scale."""
+    margins = [release.noise.margin(at, _SURE) for at in levels]
+    longest = max(map(float, margins), default=1.0) or 1.0
+    return {
+        "release": release,
+        "levels": [(at, margin, float(margin) / longest) for at, margin in zip(levels, margins, strict=True)],
+        "what": release.noise.subject,
+    }
+
+
+def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str, Any]:
+    """The values of a view, a chart of them, and what is promised; what a rule withholds is None."""
+    if seen.release.noise.needs_counted:
+        nothing: dict[str, Any] = {
+            "columns": {},
+            "margin": seen.margin,
+            "rows": [],
+            "pictures": [],
+            "facts": sums_in_words(seen.table.statement, seen.table),
+            "per_unit": None,
+            "withheld": 0,
+        }
+        return nothing | sums_shown(seen.table, seen.level, rule, ordered)
+    found = columns(seen.table)
+    released = [name for name in found if name in seen.release.columns]
+    count = len(found[released[0]]) if released else 0
+    labels = _labels(found, seen.release, count)
+    drawn = released[:_MOST_CHARTS] if count and seen.release.noise.is_charted else []
+    if rule is not None:
+        found |= {name: [cell if rule.passes(cell, seen.margin) else None for cell in found[name]] for name in released}
+    bars = {name: _bars(labels, found[name]) for name in drawn}
+    pictures = [(name, charts.error_bars(_said(name, seen), bars[name], seen.margin)) for name in drawn]
+    named = [name for name in seen.release.public if name in found]
+    shown = [*named, *released]
+    rows = list(zip(*(found[name] for name in shown), strict=True))[:_MOST_ROWS]
+    return {
+        "columns": shown,
+        "named": len(named),
+        "rows": rows,
+        "count": count,
+        "margin": seen.margin,
+        "pictures": pictures,
+        "facts": stated_release(statement_of(seen, _NO_DIGEST)),
+        "per_unit": seen.release.noise.per_step(seen.level),
+        "most_bars": _MOST_BARS,
+        "families": [],
+        "more_families": 0,
+        "axes": [],
+        "quartiles": [],
+        "withheld": sum(found[name].count(None) for name in released) if rule is not None else 0,
+    }
+
+
+def _bars(labels: list[str], cells: list[Any]) -> list[tuple[str, Any]]:
+    """The first cells that are shown, each with its label."""
+    shown = (pair for pair in zip(labels, cells, strict=True) if pair[1] is not None)
+    return list(islice(shown, _MOST_BARS))
+
+
+def _said(name: str, seen: View) -> str:
+    return f"{name} at epsilon {level_words(seen.level)}, each with its error bar of {short(seen.margin)} at 95 %"
+
+
+def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list[str]:
+    """The name of each row: its public columns, or its number where there are none."""
+    others = [found[name] for name in release.public if name in found]
+    return [" ".join(str(column[k]) for column in others) or f"row {k + 1}" for k in range(count)]
+
+
+def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:
+    """The error bar at each level around those that are there: what relaxing would buy."""
+    if not levels or not release.noise.is_relaxed:
+        return None
+    low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
+    steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
+    line = [(step, float(release.noise.margin(_near(step), _SURE))) for step in steps]
+    there = [(at.epsilon_float, float(release.noise.margin(at, _SURE)), level_words(at)) for at in levels]
+    points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
+    title = "The error bar at each level; the points are the levels that are there"
+    top = max(levels)
+    wider = [(factor, top.scaled(factor)) for factor in (1, 2, 4, 8)]
+    return {
+        "picture": charts.curves(title, {"error bar": line}, ("epsilon", "error bar, 95 %"), points=points, log_x=True),
+        "rows": [(factor, at, release.noise.margin(at, _SURE)) for factor, at in wider],
+    }
+
+
+def _near(epsilon: float) -> Level:
+    # A float's own fraction has fifty bits, and powers of so many digits take long.
+    return Level.of_epsilon(Fraction(epsilon).limit_denominator(10**9))
+
+
+def _budgets(service: Service, viewer: Token, datasets: list[str]) -> list[dict[str, Any]]:
+    """The budgets that the viewer may see."""
+    if not (viewer.may("budgets") or viewer.may("history")):
+        return []
+    return [_budget(service.audit.budget(viewer, dataset)) for dataset in datasets]
+
+
+def _budget(found: Budget) -> dict[str, Any]:
+    share = None if found.limit is None else float(found.spent) / found.limit.epsilon_float
+    title = f"{short(found.spent)} spent" + ("" if found.limit is None else f" of {level_words(found.limit)}")
+    bar = None if share is None else charts.meter(title, share)
+    return {"dataset": found.dataset, "limit": found.limit, "spent": found.spent, "left": found.remaining, "bar": bar}

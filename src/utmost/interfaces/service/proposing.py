@@ -1,0 +1,471 @@
+"""Proposals at a service's desk: made by a curator, decided by somebody else, and asked for before anything is said."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
+
+from utmost.core.exact.kinds import spelled
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.written_levels import level_text
+from utmost.errors import NotAllowed, NotPublished, OutOfRange, Unsupported, UtmostError, WrongKind
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.approvals import (
+    APPROVED,
+    PROPOSED,
+    REFUSED,
+    VERBS,
+    WITHDRAWN,
+    Proposal,
+    check_approved,
+    terms_digest,
+    terms_text,
+)
+from utmost.interfaces.service.desk import Desk
+from utmost.interfaces.service.outlook import UNREADABLE
+from utmost.interfaces.service.pages.promise_shown import PromiseShown, of_release, of_terms
+from utmost.interfaces.service.records import Shelf
+from utmost.interfaces.service.terms import LONGEST_TERMS, Terms
+from utmost.interfaces.service.waiting import note_done, note_proposal, undecided, waits
+from utmost.publish.ledger.budgets import read_alike
+from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.ledger import Ledger
+
+_LONGEST_REASON, _A_PAGE = 1000, 1000
+_TERMS, _LISTED, _PROPOSER = "terms", "proposals", "proposer"
+
+MOST_WAITING_OF_ONE = 50
+"""How many proposals of one person wait for a decision at most."""
+
+MOST_TERMS_OF_ONE = 4 << 20
+"""How many characters the terms of those have together at most."""
+
+MOST_A_DAY = 500
+"""How many proposals one person makes within a day at most."""
+
+
+def check_declared(token: Token, verb: str, terms: Terms) -> None:
+    """Check that whoever is not shown whether others' data are the same has said that they are not.
+
+    The ledger refuses the values of another dataset, so that what one person has spent adds up. To whoever is for some
+    releases alone that refusal would confirm a guess of others' values: so it is not made, and nothing but a
+    declaration stands between two budgets for one person. It must be made, and is among the facts that are approved.
+    """
+    if token.may(verb) or terms.independent:
+        return
+    raise NotAllowed(
+        "a token for some releases must declare that none of the individuals is in another dataset",
+        came="no such declaration",
+        remedy="Say independent=True where that is so; else ask a curator for all releases to publish it.",
+    )
+
+
+def note_apart(shelf: Shelf, token: Token, release: str, version: int, facts: Mapping[str, Any]) -> None:
+    """Write down for auditors that a release was declared to be of nobody else's individuals, and not compared.
+
+    Only what `check_declared` asks of everybody alike: whoever is for all releases declares it where values agree, and
+    to write that down would say so.
+    """
+    dataset = release if facts["dataset"] is None else facts["dataset"]
+    about = {"release": release, "version": version, "dataset": dataset, "declared_by": token.owner}
+    shelf.put("apart", shelf.hidden("apart", *about.values()), about)  # beside what others declared, never over it
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Saying:
+    """What is about to be said by the ledger.
+
+    Attributes:
+        release, version, level: of what.
+        facts: of a publication, those that are approved; empty for a relaxation.
+        proposal: the name of the one that allows it, if any.
+        is_new: False for what has been said: it needs no approval.
+    """
+
+    release: str
+    version: int
+    level: Level
+    facts: Mapping[str, Any]
+    proposal: str | None
+    is_new: bool = True
+
+    @property
+    def about(self) -> tuple[str, int, Level, Mapping[str, Any]]:
+        """What an approval is for."""
+        return self.release, self.version, self.level, self.facts
+
+
+class ProposalWords(TypedDict, total=False):
+    """The words of a proposal, see `Proposals.propose`."""
+
+    version: int
+    terms: Terms | None
+    reason: str
+    anyone: bool
+
+
+class Proposals:
+    """What a second person must confirm.
+
+    Args:
+        desk: what all verbs share.
+        ledger: that something is to be said by.
+        required: whether anything must be confirmed at all.
+    """
+
+    __slots__ = ("_desk", "_ledger", "required")
+
+    def __init__(self, desk: Desk, ledger: Ledger, *, required: bool) -> None:
+        self._desk, self._ledger, self.required = desk, ledger, required
+
+    @spelled
+    def propose(
+        self, token: Token, key: str, verb: str, release: str, at: Level, **words: Unpack[ProposalWords]
+    ) -> Proposal:
+        """Propose to publish or to relax a release.
+
+        Args:
+            token: a curator's.
+            key: an idempotency key.
+            verb: "publish" or "relax".
+            release, version, at: what is to be said.
+            terms: of a publication.
+            reason: why, for whoever decides; at most 1 000 characters.
+            anyone: whether any curator may use the approval, and not its proposer alone.
+
+        Raises:
+            NotAllowed: where too much of the proposer's waits, or was proposed within the day.
+        """
+        if verb not in VERBS:
+            raise OutOfRange("a proposal must be to publish or to relax", came=verb)
+        terms, reason, anyone = words.get("terms"), words.get("reason", ""), words.get("anyone", False)
+        token.check("propose", check_name(release, "name"), at)
+        _check_reason(reason)
+        if not isinstance(anyone, bool):
+            raise WrongKind("anyone must be true or false", came=type(anyone).__name__, where="anyone")
+        if (terms is None) != (verb == "relax"):
+            raise OutOfRange("terms belong to a publication, and to nothing else", where="terms")
+        if terms is not None:
+            check_declared(token, "propose", terms)
+        facts = {} if terms is None else terms.facts()
+        _check_shown_whole(facts)
+        name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
+        wanted = exact_integer(words.get("version", 1), "version")
+        about = (name, verb, release, wanted, at, terms_digest(facts), len(terms_text(facts)), reason, token.owner, now)
+        wanted_things = [verb, release, wanted, level_text(at), facts, reason, *([True] if anyone else [])]
+
+        def work(shelf: Shelf) -> Proposal:
+            record = self._desk.again(shelf, "proposal", name, wanted_things)
+            if record is not None:
+                return Proposal.of_kept(name, record)
+            number = int(shelf.last(_LISTED) or 0) + 1
+            proposal = Proposal(*about, anyone=anyone, also=token.names[1:], number=number)
+            _note_waiting(shelf, proposal, self._desk.person(shelf, token))
+            shelf.put("proposal", name, proposal.kept())
+            if facts:
+                shelf.put(_TERMS, name, facts)
+            for listed in (_LISTED, _listed_of(shelf, release)):
+                shelf.put(listed, _place(number), {"proposal": name})
+            note_proposal(shelf, proposal)
+            about_it = {"proposal": name, "verb": verb, "release": release, "level": level_text(at)}
+            self._desk.trail(shelf, token, "propose", **about_it)
+            return proposal
+
+        return self._desk.records.write(work)
+
+    def all(self, token: Token) -> list[Proposal]:
+        """The proposals about releases that a token is for, oldest first, without their terms."""
+        listed, after = list[Proposal](), ""
+        while True:
+            page, following = self.page(token, after, _A_PAGE)
+            listed += page
+            if following is None:
+                return listed
+            after = following
+
+    def page(
+        self, token: Token, after: str = "", most: int = 1000, *, newest_first: bool = False
+    ) -> tuple[list[Proposal], str | None]:
+        """Some of the proposals about releases that a token is for, and the name after which the next page begins.
+
+        What is read is as long as the page, whatever else was proposed, for those releases or for others.
+
+        Raises:
+            UnknownRecord: where no proposal that the token is for has the name to begin after.
+        """
+        self._check_sees(token)
+
+        def work(shelf: Shelf) -> list[Proposal]:
+            begin = _place(self._found(shelf, token, after).number) if after else ""
+            lists = [_LISTED] if token.may("list") else [_listed_of(shelf, grant.release) for grant in token.grants]
+            found: dict[str, str] = {}
+            for listed in dict.fromkeys(lists):
+                read = shelf.newest if newest_first else shelf.all
+                found |= {place: line["proposal"] for place, line in read(listed, begin, most + 1)}
+            names = [found[place] for place in sorted(found, reverse=newest_first)]
+            return [proposal for name in names[: most + 1] if (proposal := _proposal(shelf, name)) is not None]
+
+        found = self._desk.records.read(work)
+        return found[:most], found[most - 1].name if len(found) > most else None
+
+    def waiting(self, token: Token, most: int = 1000) -> list[Proposal]:
+        """The proposals about releases that a token is for and that nobody has decided, newest first.
+
+        Cost: reads a thousand short records at most, and those that are given.
+        """
+        self._check_sees(token)
+
+        def work(shelf: Shelf) -> list[Proposal]:
+            mine = [waiting for waiting in undecided(shelf) if token.may("list", waiting.release)]
+            mine.sort(key=lambda waiting: (-waiting.made, waiting.name))
+            return [one for waiting in mine[:most] if (one := _proposal(shelf, waiting.name)) is not None]
+
+        return self._desk.records.read(work)
+
+    def one(self, token: Token, name: object) -> tuple[Proposal, dict[str, Any]]:
+        """A proposal, and the whole of its terms: what an approval is for.
+
+        Raises:
+            UnknownRecord: where there is none about a release that the token is for.
+        """
+        self._check_sees(token)
+
+        def work(shelf: Shelf) -> tuple[Proposal, dict[str, Any]]:
+            proposal = self._found(shelf, token, name)
+            return proposal, shelf.get(_TERMS, proposal.name) or {}
+
+        return self._desk.records.read(work)
+
+    def shown(self, proposal: Proposal, facts: Mapping[str, Any]) -> PromiseShown | None:
+        """The promise that an approval would be for, whole; None for the relaxation of a release that is not there."""
+        if proposal.verb == "publish":
+            return of_terms(facts, proposal.release, proposal.level)
+        try:
+            return of_release(self._ledger.release(proposal.release, proposal.version), proposal.level)
+        except NotPublished:
+            return None
+
+    def decide(self, token: Token, name: str, state: str, reason: str = "") -> Proposal:
+        """Approve or refuse a proposal; to decide the same again changes nothing.
+
+        Args:
+            reason: why; a refusal must say it to the proposer. At most 1 000 characters.
+
+        Raises:
+            Unsupported: for the approval of what nobody is shown whole: terms that are too long or cannot be read, and
+                the relaxation of a release that is not there.
+        """
+        _check_reason(reason)
+        if state == REFUSED and not reason.strip():
+            remedy = "Say why: the proposer reads it."
+            raise OutOfRange("a refusal must have a reason", came="none", where="reason", remedy=remedy)
+
+        def decision(shelf: Shelf) -> tuple[Proposal, Proposal]:
+            proposal = Proposal.of_kept(name, self._desk.known(shelf, "proposal", name, token, "decide proposals"))
+            token.check("decide proposals", proposal.release, proposal.level)
+            return proposal, proposal.decided_as(state, self._desk.person(shelf, token), self._desk.clock())
+
+        proposal, decided = self._desk.records.read(decision)
+        if decided != proposal and state == APPROVED:  # before the write, for which others wait; terms never change
+            self._check_approvable(*self.one(token, name))
+
+        def work(shelf: Shelf) -> Proposal:
+            proposal, decided = decision(shelf)
+            if decided == proposal:
+                return proposal
+            decided = replace(decided, decision_reason=reason)
+            _note_decided(shelf, decided)
+            shelf.put("proposal", name, decided.kept())
+            note_proposal(shelf, decided)
+            self._desk.trail(shelf, token, state, proposal=name)
+            return decided
+
+        return self._desk.records.write(work)
+
+    def withdraw(self, token: Token, name: str) -> Proposal:
+        """Take a proposal of one's own back, decided or not, as long as its table was not brought.
+
+        The terms of what nobody decided go with it.
+
+        Raises:
+            NotAllowed: for another's proposal, one that was refused, and one whose table was brought.
+        """
+
+        def work(shelf: Shelf) -> Proposal:
+            proposal = Proposal.of_kept(name, self._desk.known(shelf, "proposal", name, token, "propose"))
+            if not proposal.is_of(self._desk.person(shelf, token)):
+                raise NotAllowed("a proposal is withdrawn by its proposer", came="another", where=name)
+            if proposal.state == WITHDRAWN:
+                return proposal
+            if proposal.state == REFUSED:
+                raise NotAllowed("a decision stands", came="refused before", where=name)
+            if proposal.state == APPROVED and not waits(shelf, name):
+                raise NotAllowed("what was published or relaxed cannot be taken back", came="its proposal", where=name)
+            withdrawn = replace(proposal, state=WITHDRAWN, decided_by=token.owner, decided=int(self._desk.clock()))
+            _note_decided(shelf, withdrawn)
+            shelf.put("proposal", name, withdrawn.kept())
+            if proposal.state == PROPOSED:  # what was approved may be on its way: auditors find what it was
+                shelf.drop(_TERMS, name)
+            note_proposal(shelf, withdrawn)
+            self._desk.trail(shelf, token, "withdraw", proposal=name)
+            return withdrawn
+
+        return self._desk.records.write(work)
+
+    def begun(self, token: Token, key: str, verb: str, release: str) -> int | None:
+        """The version of a release that a request with this key was about, where it came before."""
+        name = self._desk.name(verb, token, key)
+        before = self._desk.records.read(lambda shelf: shelf.get("begun", name)) or {}
+        version: int | None = before.get("versions", {}).get(release, before.get("version"))
+        return version
+
+    def check(self, token: Token, key: str, verb: str, *sayings: Saying) -> None:
+        """Check that all that is about to be said is approved, and write nothing down.
+
+        Raises:
+            NeedsApproval: where it is not.
+            RequestReused: for another request under a key.
+        """
+        name = self._desk.name(verb, token, key)
+
+        def work(shelf: Shelf) -> None:
+            self._desk.check_same(shelf, name, _wanted(verb, sayings))
+            self._check_all(shelf, token, verb, sayings)
+
+        self._desk.records.read(work)
+
+    def begin(self, token: Token, key: str, verb: str, *sayings: Saying) -> None:
+        """Check that all that is about to be said is approved, and write down who says it, in one write."""
+        name = self._desk.name(verb, token, key)
+
+        def work(shelf: Shelf) -> None:
+            again = self._desk.again(shelf, "begun", name, _wanted(verb, sayings))
+            # Also where the request began before: an approval must hold when something is said.
+            self._check_all(shelf, token, verb, sayings)
+            if again is None:
+                versions = {saying.release: saying.version for saying in sayings}
+                first, *others = versions.values()
+                shelf.put("begun", name, {"versions": versions} if others else {"version": first})
+                for saying in sayings:
+                    if verb == "publish" and not token.may(verb):
+                        note_apart(shelf, token, saying.release, saying.version, saying.facts)
+                    facts = {"release": saying.release, "version": saying.version, "level": level_text(saying.level)}
+                    self._desk.trail(shelf, token, verb, **facts)
+
+        self._desk.records.write(work)
+
+    def done(self, verb: str, *sayings: Saying) -> None:
+        """Write down that the tables of proposals have been brought, so that they wait for nobody any more."""
+
+        def work(shelf: Shelf) -> None:
+            for saying in sayings:
+                stored = _proposal(shelf, saying.proposal)
+                if stored is not None and stored.allows(verb, *saying.about):
+                    note_done(shelf, stored.name)
+
+        if any(saying.proposal is not None for saying in sayings):
+            self._desk.records.write(work)
+
+    def _check_all(self, shelf: Shelf, token: Token, verb: str, sayings: Sequence[Saying]) -> None:
+        unapproved = [saying for saying in sayings if self.required and saying.is_new]
+        person = self._desk.person(shelf, token) if unapproved else token
+        for saying in unapproved:
+            check_approved(_proposal(shelf, saying.proposal), person, verb, saying.about)
+
+    def _check_sees(self, token: Token) -> None:
+        if not token.may_ever("propose"):
+            token.check_role("decide proposals")
+
+    def _found(self, shelf: Shelf, token: Token, name: object) -> Proposal:
+        record = self._desk.known(shelf, "proposal", name, token, "list")
+        return Proposal.of_kept(str(name), record)
+
+    def _check_approvable(self, proposal: Proposal, facts: Mapping[str, Any]) -> None:
+        """Check that whoever approves could be shown what that is, whole."""
+        remedy = "Refuse it, and let it be proposed again."
+        required = "what is approved must have been shown whole"
+        if proposal.verb == "relax":
+            if self.shown(proposal, facts) is None:
+                came = "the relaxation of a release that is not there, whose promise nobody can read"
+                raise Unsupported(required, came=came, where=proposal.name, remedy=remedy)
+            return
+        _check_shown_whole(facts)
+        if terms_digest(facts) != proposal.digest:
+            raise Unsupported(required, came="terms that are not there", where=proposal.name, remedy=remedy)
+        try:
+            Terms.read(facts)
+        except (UtmostError, *UNREADABLE):
+            came = "terms that cannot be read"
+            raise Unsupported(required, came=came, where=proposal.name, remedy=remedy) from None
+
+
+def _proposal(shelf: Shelf, name: str | None) -> Proposal | None:
+    record = None if name is None else shelf.get("proposal", name)
+    return None if name is None or record is None else Proposal.of_kept(name, record)
+
+
+def _wanted(verb: str, sayings: Sequence[Saying]) -> Any:
+    """What a request that says something asks for, as its key is kept for it."""
+    wanted = [[verb, *saying.about[:2], level_text(saying.level), dict(saying.facts)] for saying in sayings]
+    return wanted[0] if len(wanted) == 1 else wanted
+
+
+def _check_reason(reason: object) -> None:
+    if not isinstance(reason, str) or len(reason) > _LONGEST_REASON:
+        raise OutOfRange(f"a reason must be text of at most {_LONGEST_REASON} characters", where="reason")
+
+
+def _check_shown_whole(facts: Mapping[str, Any]) -> None:
+    """Check that a page shows terms whole: nobody approves what he cannot read."""
+    size = len(terms_text(facts))
+    if size > LONGEST_TERMS:
+        required = f"terms must be at most {LONGEST_TERMS} characters of JSON, which a page shows whole"
+        remedy = "Promise fewer columns or labels; or publish it on the machine that has the ledger."
+        raise OutOfRange(required, came=f"{size} characters", where="terms", remedy=remedy)
+
+
+def _place(number: int) -> str:
+    """The name in a list of what has a number: names are in the order of the numbers."""
+    return f"{number:012d}"
+
+
+def _listed_of(shelf: Shelf, release: str) -> str:
+    """The kind of the list of the proposals about one release."""
+    return f"{_LISTED} {shelf.hidden(_LISTED, release)}"
+
+
+def _waiting_of(shelf: Shelf, person: str) -> str:
+    return shelf.hidden(_PROPOSER, person)
+
+
+def _note_waiting(shelf: Shelf, proposal: Proposal, person: Token) -> None:
+    """Write down that one more proposal of a person waits.
+
+    Raises:
+        NotAllowed: where too many, or too long ones, wait; and where as many were made within the day.
+    """
+    day = proposal.made // 86_400
+    records = [shelf.get(_PROPOSER, _waiting_of(shelf, name)) for name in person.person]
+    there = [record for record in records if record is not None]
+    sizes = [size for record in there for size in record["waiting"].values()]
+    today = sum(record["made"] for record in there if record["day"] == day)
+    if len(sizes) >= MOST_WAITING_OF_ONE or sum(sizes) + proposal.size > MOST_TERMS_OF_ONE:
+        came = f"{len(sizes)} of {sum(sizes)} characters, and one of {proposal.size}"
+        required = f"at most {MOST_WAITING_OF_ONE} proposals of one person, of {MOST_TERMS_OF_ONE} characters, wait"
+        raise NotAllowed(required, came=came, remedy="Wait for their decisions, or withdraw some.")
+    if today >= MOST_A_DAY:
+        raise NotAllowed(f"one person makes at most {MOST_A_DAY} proposals a day", came="one more")
+    own = _waiting_of(shelf, read_alike(proposal.proposer))
+    record = shelf.get(_PROPOSER, own) or {"waiting": {}, "day": day, "made": 0}
+    made = record["made"] if record["day"] == day else 0
+    waiting = record["waiting"] | {proposal.name: proposal.size}
+    shelf.put(_PROPOSER, own, {"waiting": waiting, "day": day, "made": made + 1})
+
+
+def _note_decided(shelf: Shelf, proposal: Proposal) -> None:
+    """Write down that a proposal does not wait for a decision any more."""
+    own = _waiting_of(shelf, read_alike(proposal.proposer))
+    record = shelf.get(_PROPOSER, own)
+    if record is not None and proposal.name in record["waiting"]:
+        waiting = {name: size for name, size in record["waiting"].items() if name != proposal.name}
+        shelf.put(_PROPOSER, own, record | {"waiting": waiting})

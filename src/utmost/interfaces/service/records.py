@@ -1,0 +1,216 @@
+"""What a service keeps beside its ledger: tokens, proposals, offers, orders, and what was done, each a sealed document.
+
+A document is JSON under a kind and a name, sealed and filled up to 512 bytes, or to twice as much so often as it takes,
+with a MAC over all three: whoever has the database without the ledger's key reads no owner, no reason and no term, and
+can make no record and change none. Records that an older version wrote are not sealed until they are written again.
+What he can do is put an *older* one back: the ledger, which has a witness, would find that out; these records would
+not, and the security page says so.
+
+Records lie in a file of their own beside an SQLite ledger (``releases.db.service``, mode 0600), and in a table of their
+own in a PostgreSQL database.
+"""
+
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any, Protocol, TypeVar
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from utmost.core.sampling.random_bits import entropy
+from utmost.errors import LedgerDamaged, OutOfRange
+from utmost.publish.ledger.key import make_file
+from utmost.publish.ledger.sqlite_store import SqliteStore, in_transaction
+from utmost.publish.ledger.store import Rows, Store
+
+T = TypeVar("T")
+Document = dict[str, Any]
+
+_TABLE = "utmost_service"
+# No JSON begins so: by it a sealed document is known from one of an older version.
+_SEALED, _NONCE, _LEAST = b"\x01", 12, 512
+_MAKE = f"""CREATE TABLE IF NOT EXISTS {_TABLE}
+            (kind TEXT NOT NULL, name TEXT NOT NULL, body BYTES NOT NULL, mac BYTES NOT NULL,
+             PRIMARY KEY (kind, name))"""
+
+
+class Table(Protocol):
+    """The one table of records, inside one transaction."""
+
+    def ask(self, query: str, values: Any = ()) -> list[Any]:
+        """All rows of a query."""
+
+    def run(self, statement: str, values: Any = ()) -> None:
+        """Run a statement."""
+
+
+def nobody(about: str) -> None:
+    """Nobody is told."""
+
+
+class Shelf:
+    """The documents of a service inside one transaction.
+
+    Attributes:
+        told: what the outside is to be told once all of it is durable, see `Records.told`.
+    """
+
+    __slots__ = ("_key", "_table", "told")
+
+    def __init__(self, table: Table, key: bytes) -> None:
+        self._table, self._key = table, key
+        self.told: list[str] = []
+
+    def get(self, kind: str, name: str) -> Document | None:
+        """One document; None where there is none, as for whatever could be no name."""
+        if not name.isprintable():
+            return None
+        rows = self._table.ask(f"SELECT body, mac FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
+        return self._read(kind, name, *rows[0]) if rows else None
+
+    def all(self, kind: str, after: str = "", most: int | None = None) -> list[tuple[str, Document]]:
+        """The documents of a kind by name, in the order of the names, from the one after ``after`` on."""
+        query = f"SELECT name, body, mac FROM {_TABLE} WHERE kind = ? AND name > ? ORDER BY name"
+        rows = self._table.ask(query + ("" if most is None else f" LIMIT {int(most)}"), (kind, after))
+        return [(name, self._read(kind, name, body, mac)) for name, body, mac in rows]
+
+    def newest(self, kind: str, before: str = "", most: int = 1) -> list[tuple[str, Document]]:
+        """The documents of a kind from the last name down, those before a name where one is given."""
+        query = f"SELECT name, body, mac FROM {_TABLE} WHERE kind = ?{' AND name < ?' if before else ''}"
+        values = (kind, before) if before else (kind,)
+        rows = self._table.ask(f"{query} ORDER BY name DESC LIMIT {int(most)}", values)
+        return [(name, self._read(kind, name, body, mac)) for name, body, mac in rows]
+
+    def count(self, kind: str) -> int:
+        """How many documents of a kind there are."""
+        return int(self._table.ask(f"SELECT count(*) FROM {_TABLE} WHERE kind = ?", (kind,))[0][0])
+
+    def hidden(self, *parts: str | int) -> str:
+        """A name made of these, which nobody without the key can test a guess at."""
+        return hmac.digest(self._key, b"name" + json.dumps(parts).encode(), sha256).hex()
+
+    def last(self, kind: str) -> str:
+        """The last of the names of a kind; an empty text where there is none."""
+        return str(self._table.ask(f"SELECT coalesce(max(name), '') FROM {_TABLE} WHERE kind = ?", (kind,))[0][0])
+
+    def put(self, kind: str, name: str, document: Mapping[str, Any]) -> None:
+        """Write a document, over the one of its name if there is one."""
+        body = self._sealed(
+            json.dumps(document, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        )
+        self._table.run(f"DELETE FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
+        self._table.run(f"INSERT INTO {_TABLE} VALUES (?, ?, ?, ?)", (kind, name, body, self._mac(kind, name, body)))
+
+    def drop(self, kind: str, name: str) -> None:
+        """Take a document away, if it is there."""
+        self._table.run(f"DELETE FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
+
+    def drop_before(self, kind: str, name: str) -> None:
+        """Take all documents of a kind away whose names come before this one."""
+        self._table.run(f"DELETE FROM {_TABLE} WHERE kind = ? AND name < ?", (kind, name))
+
+    def _read(self, kind: str, name: str, body: Any, mac: Any) -> Document:
+        if not hmac.compare_digest(self._mac(kind, name, bytes(body)), bytes(mac)):
+            raise LedgerDamaged("a record must be as the service wrote it", came="another one", where=f"{kind} {name}")
+        document: Document = json.loads(self._opened(bytes(body)))
+        return document
+
+    def _sealed(self, text: bytes) -> bytes:
+        size, nonce = _LEAST, entropy(_NONCE)
+        while size < len(text):
+            size *= 2
+        return _SEALED + nonce + self._cipher().encrypt(nonce, text.ljust(size), None)
+
+    def _opened(self, body: bytes) -> bytes:
+        """The JSON of a record whose MAC is right."""
+        if not body.startswith(_SEALED):
+            return body
+        at = len(_SEALED) + _NONCE
+        return self._cipher().decrypt(body[len(_SEALED) : at], body[at:], None)
+
+    def _cipher(self) -> AESGCM:
+        return AESGCM(hmac.digest(self._key, b"seal of records", sha256))
+
+    def _mac(self, kind: str, name: str, body: bytes) -> bytes:
+        parts = (kind.encode(), name.encode("utf-8", "surrogatepass"), body)
+        return hmac.digest(self._key, b"".join(len(part).to_bytes(8, "big") + part for part in parts), sha256)
+
+
+class Records:
+    """The documents of a service, under a key, in a database.
+
+    Args:
+        store: of the ledger, beside which they lie.
+        key: 32 bytes that nothing else is keyed by.
+        timeout: how many seconds to wait for other writers of a file.
+
+    Attributes:
+        told: what is called with each word that a transaction leaves in `Shelf.told`, after it.
+    """
+
+    __slots__ = ("_key", "_path", "_store", "_timeout", "told")
+
+    def __init__(self, store: Store, key: bytes, timeout: float = 60.0) -> None:
+        self._store, self._key, self._timeout = store, key, timeout
+        self.told: Callable[[str], None] = nobody
+        self._path = store.path.with_name(f"{store.path.name}.service") if isinstance(store, SqliteStore) else None
+        if self._path is not None:
+            make_file(self._path)
+        self._transact(lambda table: table.run(_MAKE), write=True)
+
+    @property
+    def place(self) -> str:
+        """Where they are, without any secret."""
+        return self._store.place if self._path is None else str(self._path)
+
+    def read(self, work: Callable[[Shelf], T]) -> T:
+        """Look something up in one transaction."""
+        return self._transact(lambda table: work(Shelf(table, self._key)), write=False)
+
+    def write(self, work: Callable[[Shelf], T]) -> T:
+        """Do the work in one transaction, after those of all other writers: all of it durable, or nothing done."""
+
+        def run(table: Table) -> tuple[T, list[str]]:
+            shelf = Shelf(table, self._key)
+            return work(shelf), shelf.told
+
+        outcome, told = self._transact(run, write=True)
+        for about in told:
+            self.told(about)
+        return outcome
+
+    def copy_to(self, other: "Records") -> None:
+        """Copy every record, sealed as it is, to where there is none yet."""
+        rows = self._transact(lambda table: table.ask(f"SELECT kind, name, body, mac FROM {_TABLE}"), write=False)
+
+        def work(table: Table) -> None:
+            if table.ask(f"SELECT count(*) FROM {_TABLE}")[0][0]:
+                raise OutOfRange("records are put back to where there are none", came="some", where=other.place)
+            for kind, name, body, mac in rows:
+                table.run(f"INSERT INTO {_TABLE} VALUES (?, ?, ?, ?)", (kind, name, bytes(body), bytes(mac)))
+
+        other._transact(work, write=True)
+
+    def check(self) -> int:
+        """How many records there are, each of which is opened.
+
+        Raises:
+            LedgerDamaged: naming one that this service did not write.
+        """
+
+        def work(table: Table) -> int:
+            kinds = [kind for (kind,) in table.ask(f"SELECT DISTINCT kind FROM {_TABLE}")]
+            return sum(len(Shelf(table, self._key).all(kind)) for kind in kinds)
+
+        return self._transact(work, write=False)
+
+    def __repr__(self) -> str:
+        return f"Records({self.place!r})"
+
+    def _transact(self, work: Callable[[Table], T], *, write: bool) -> T:
+        if self._path is None:
+            return self._store.transact(work, write=write)
+        return in_transaction(
+            self._path, lambda connection: work(Rows(connection.execute, set, "BLOB")), self._timeout, write=write
+        )

@@ -1,0 +1,80 @@
+"""A service: a ledger behind tokens, with proposals and a market. No HTTP here, and no mathematics."""
+
+import time
+from collections.abc import Callable
+
+from utmost.core.exact.kinds import checked
+from utmost.interfaces.service.access.bearers import Bearers
+from utmost.interfaces.service.access.sessions import Sessions
+from utmost.interfaces.service.audit import Audit
+from utmost.interfaces.service.desk import Desk, index_orders
+from utmost.interfaces.service.held_releases import Releases
+from utmost.interfaces.service.market_desk import Market
+from utmost.interfaces.service.proposing import Proposals
+from utmost.interfaces.service.records import Records
+from utmost.interfaces.service.waiting import WaitingRoom, index_waiting
+from utmost.publish.ledger.ledger import Ledger
+
+PURPOSE = "service records"
+"""What the key of the records is derived for, see `Ledger.beside`."""
+
+
+class Service:
+    """A ledger for many people, each with a token.
+
+    Every verb checks its token first, and answers one who may not alike, whether or not the thing asked for is there.
+
+    Args:
+        ledger: that this is a door to.
+        approvals: whether a second person must confirm what cannot be undone.
+        most_levels: how many new levels of a release a recipient may ask for.
+        clock: seconds since 1970.
+
+    Attributes:
+        bearers, sessions, releases, proposals, market, audit, waiting: the verbs, by whom they concern.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from utmost.exact import level
+    >>> from utmost.service import Grant
+    >>> from utmost.interfaces.service.terms import Terms
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+    ...     service = Service(ledger, approvals=False)
+    ...     curator, _ = service.bearers.make(None, "first", "Ada", "curator", (Grant("*"),))
+    ...     reader, _ = service.bearers.make(None, "second", "Bo", "recipient", (Grant("admissions", level("1/2")),))
+    ...     terms = Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1})
+    ...     table = {"admitted": [601, 370]}
+    ...     answer = service.releases.publish(curator, "k", "admissions", table, level(1), terms)
+    ...     service.releases.view(reader, "admissions", level("1/2")).margin
+    6
+    """
+
+    __slots__ = ("audit", "bearers", "desk", "ledger", "market", "proposals", "releases", "sessions", "waiting")
+
+    @checked
+    def __init__(
+        self, ledger: Ledger, *, approvals: bool = True, most_levels: int = 64, clock: Callable[[], float] = time.time
+    ) -> None:
+        records = Records(*ledger.beside(PURPOSE))
+        records.write(index_orders)
+        records.write(index_waiting)
+        self.ledger, self.desk = ledger, Desk(records, ledger.beside("service names")[1], clock)
+        self.bearers = Bearers(self.desk)
+        self.sessions = Sessions(self.desk, self.bearers)
+        self.proposals = Proposals(self.desk, ledger, required=approvals)
+        self.releases = Releases(self.desk, ledger, self.proposals, most_levels)
+        self.market = Market(self.desk, self.releases)
+        self.audit = Audit(self.desk, ledger)
+        self.waiting = WaitingRoom(self.desk)
+
+    def is_ready(self) -> bool:
+        """Whether both stores answer."""
+        self.bearers.any()
+        self.ledger.status()
+        return True
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.ledger.close()
+
+    def __repr__(self) -> str:
+        return f"Service({self.desk.records.place!r})"

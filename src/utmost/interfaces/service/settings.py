@@ -1,0 +1,162 @@
+"""How a service is run: by a file of settings, the environment, which its workers share, and the command line."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from utmost.core.exact.numbers import exact, exact_integer
+from utmost.errors import OutOfRange
+
+_PREFIX = "UTMOST_SERVE_"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a service.
+
+    Attributes:
+        ledger: a path, "sqlite:///path" or "postgresql://user@host/database"; its key is where `Ledger.open` looks.
+        key_file: where its key is; empty for where the environment says, and for the usual place.
+        witness: the path of its witness file; empty for the usual place.
+        host, port: where to listen.
+        workers: processes that answer; more than one needs PostgreSQL.
+        demo: whether a new ledger gets an example of public data.
+        approvals: whether a second person must confirm what cannot be undone.
+        most_bytes: the longest body of a curator who brings a table.
+        few_bytes: the longest body of any other request.
+        rate: requests a second for each token, and for each address that sends none that is valid.
+        burst: requests that may come at once.
+        patience: seconds within which the body of a request must come.
+        most_levels: how many new levels of a release a recipient may ask for.
+        behind_proxy: whether to believe the headers by which a proxy names the client.
+        oidc_issuer: an OpenID provider; empty for none.
+        oidc_audience: its name for this service in the signed tokens that bearers present; empty where they cannot.
+        oidc_client: its name for the pages of this service, where people sign in through it; empty where they cannot.
+        oidc_secret_file: where the secret of that client is; empty for a client without one.
+        oidc_scopes: what the pages ask the provider for, between spaces.
+        address: of this service, as browsers reach it: to it the provider sends people back.
+        session_hours: for how long a sign-in through the provider lasts.
+        docs: whether the OpenAPI page is served.
+        webhook: where a notice is posted that something waits; empty for nowhere.
+        mail_to, mail_from: to whom such a notice is mailed, between commas, and by whom; empty for nobody.
+        smtp: HOST or HOST:PORT of the mail server, with STARTTLS unless it is on this machine.
+        smtp_user, smtp_password_file: as whom to sign in there, and where the password is; empty for no sign-in.
+    """
+
+    ledger: str = "releases.db"
+    key_file: str = ""
+    witness: str = ""
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    demo: bool = True
+    approvals: bool = True
+    most_bytes: int = 32 << 20
+    few_bytes: int = 64 << 10
+    rate: float = 20.0
+    burst: int = 60
+    patience: float = 60.0
+    most_levels: int = 64
+    behind_proxy: bool = False
+    oidc_issuer: str = ""
+    oidc_audience: str = ""
+    oidc_client: str = ""
+    oidc_secret_file: str = ""
+    oidc_scopes: str = "openid"
+    address: str = ""
+    session_hours: float = 8.0
+    docs: bool = True
+    webhook: str = ""
+    mail_to: str = ""
+    mail_from: str = ""
+    smtp: str = ""
+    smtp_user: str = ""
+    smtp_password_file: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("most_bytes", "few_bytes", "rate", "burst", "patience", "most_levels", "session_hours"):
+            if not getattr(self, name) > 0:
+                raise OutOfRange(f"{name} must be positive", came=getattr(self, name))
+        for name, most in (("port", 65_535), ("workers", 256)):
+            if not 1 <= getattr(self, name) <= most:
+                raise OutOfRange(f"{name} must be from 1 to {most}", came=getattr(self, name))
+        if self.session_hours == inf:
+            raise OutOfRange("session_hours must be finite", came=inf)
+        if bool(self.oidc_issuer) != bool(self.oidc_audience or self.oidc_client):
+            raise OutOfRange("an OpenID provider needs an issuer, and an audience or a client", came="one of the two")
+        if self.oidc_client and not self.address:
+            remedy = "Give the address under which browsers reach this service: --address https://ledger.example."
+            raise OutOfRange("people come back from an OpenID provider to an address", came="none", remedy=remedy)
+        if self.webhook and not self.webhook.startswith(("https://", "http://")):
+            raise OutOfRange("a webhook must be an address", where="webhook", remedy="Begin it with https://.")
+        if self.mail_to and not (self.mail_from and self.smtp):
+            remedy = "Set mail_from and smtp, too."
+            raise OutOfRange("a notice by mail needs a sender and a server", where="mail_to", remedy=remedy)
+        if any(mark in self.mail_to + self.mail_from for mark in "\r\n"):
+            raise OutOfRange("addresses of mail must be in one line", where="mail_to")
+        port = self.smtp.partition(":")[2]
+        if port and not (port.isascii() and port.isdecimal()):
+            raise OutOfRange("smtp must be HOST or HOST:PORT", where="smtp")
+        if bool(self.smtp_user) != bool(self.smtp_password_file):
+            raise OutOfRange("a sign-in at the mail server needs a user and a password file", where="smtp_user")
+        if "openid" not in self.oidc_scopes.split():
+            raise OutOfRange("the scopes of a sign-in must have openid among them", where="oidc_scopes")
+
+    def environment(self) -> dict[str, str]:
+        """The settings as environment variables, which `of_environment` reads."""
+        return {_PREFIX + field.name.upper(): str(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def of_environment(
+        cls, environment: Mapping[str, str] = os.environ, *, file: Path | str | None = None, **options: Any
+    ) -> "Settings":
+        """The settings in environment variables; the rest are those of a file, or the usual ones.
+
+        Args:
+            environment: the variables, each ``UTMOST_SERVE_`` and the name of a setting.
+            file: of settings by name, as TOML; what it says goes before what is usual.
+            options: settings that go before all others; None for those that are not given.
+
+        >>> Settings.of_environment(Settings(rate=5.0, approvals=False).environment()) == Settings(
+        ...     rate=5.0, approvals=False
+        ... )
+        True
+        """
+        written = {} if file is None else _of_file(Path(file), {field.name: field.type for field in fields(cls)})
+        for field in fields(cls):
+            text = environment.get(_PREFIX + field.name.upper())
+            if text is not None:
+                written[field.name] = _read(text, field.type, field.name)
+        return cls(**written | {name: value for name, value in options.items() if value is not None})
+
+
+def _of_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in a TOML file."""
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise OutOfRange("a file of settings must be TOML", came=type(error).__name__, where=str(path)) from None
+    for name, value in settings.items():
+        if name not in kinds:
+            remedy = f"A setting is one of {', '.join(kinds)}."
+            raise OutOfRange("a file must hold settings alone", came=name, where=str(path), remedy=remedy)
+        fits = (int, float) if kinds[name] is float else (kinds[name],)
+        if type(value) not in fits:
+            raise OutOfRange(f"{name} must be a {kinds[name].__name__}", came=type(value).__name__, where=str(path))
+    return settings
+
+
+def _read(text: str, kind: Any, name: str) -> Any:
+    try:
+        if kind is bool:
+            return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
+        if kind is str or text == str(inf):
+            return kind(text)
+        return exact_integer(text, name) if kind is int else float(exact(text, name))
+    except (KeyError, ValueError, OverflowError):
+        remedy = f"Set {_PREFIX}{name.upper()} to a {kind.__name__}."
+        raise OutOfRange(f"{name} must be a {kind.__name__}", came="something else", remedy=remedy) from None

@@ -1,0 +1,81 @@
+"""The trail: who did what, when, each line with a digest of all lines before it, and no value in any.
+
+A line is sealed and authenticated by the service's key as every record is. Beside that, line k holds
+
+    chain(k) = SHA-256(chain(k - 1), name, line without chain),
+
+as hexadecimal digits over the JSON of the three. So whoever has the database and not the key can neither make nor
+change a line, nor take one out but at the end; and whoever keeps a copy of the lines, or the last chain alone, finds
+that end missing, and checks the copy without any key. Lines of older versions have no chain: it begins after them.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from utmost.errors import LedgerDamaged
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.records import Shelf
+
+_KIND, _ONCE, _DAY = "trail", "noted", 86_400
+A_PAGE = 1000
+
+
+def note(shelf: Shelf, token: Token, now: float, done: str, **about: Any) -> None:
+    """Write down who did what, after everything that is written already; no value."""
+    last = shelf.last(_KIND)
+    name = max(f"{int(now * 1e6):020d}", f"{int(last or 0) + 1:020d}")
+    before = (shelf.get(_KIND, last) or {}).get("chain", "") if last else ""
+    line = {"time": int(now), "owner": token.owner, "token": token.name, "done": done, **about}
+    shelf.put(_KIND, name, line | {"chain": chained(before, name, line)})
+
+
+def note_once_a_day(shelf: Shelf, token: Token, now: float, done: str, **about: Any) -> None:
+    """Write down what may be done ever so often: once a day for a token, and what tells these apart.
+
+    What is remembered of the days before is forgotten then, so that it does not grow.
+    """
+    day = f"{int(now // _DAY):08d}"
+    name = f"{day} {shelf.hidden(_ONCE, token.name, token.owner, done, *map(str, about.values()))}"
+    if shelf.get(_ONCE, name) is None:
+        shelf.drop_before(_ONCE, day)
+        shelf.put(_ONCE, name, {})
+        note(shelf, token, now, done, **about)
+
+
+def is_noted(shelf: Shelf, token: Token, now: float, done: str, **about: Any) -> bool:
+    """Whether `note_once_a_day` has nothing to write."""
+    hidden = shelf.hidden(_ONCE, token.name, token.owner, done, *map(str, about.values()))
+    return shelf.get(_ONCE, f"{int(now // _DAY):08d} {hidden}") is not None
+
+
+def chained(before: str, name: str, line: Mapping[str, Any]) -> str:
+    """The digest that a line has, after the one of the line before it.
+
+    >>> chained("", "1", {"done": "view"})[:16]
+    '1afee3bc7fd10d05'
+    """
+    facts = {word: fact for word, fact in line.items() if word not in ("name", "chain")}
+    return sha256(json.dumps([before, name, facts], sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def check_lines(lines: Iterable[Mapping[str, Any]], before: str = "") -> tuple[int, str]:
+    """How many lines there are, and the last chain; each must follow from those before it.
+
+    Args:
+        lines: as the service exports them, each with its name, oldest first.
+        before: the chain of the line before the first; empty from the beginning on.
+
+    Raises:
+        LedgerDamaged: naming the first line that does not.
+    """
+    number, last = 0, ""
+    for line in lines:
+        name = str(line.get("name"))
+        if ("chain" in line or before) and line.get("chain") != chained(before, name, line):
+            raise LedgerDamaged("a line of the trail must follow from those before it", where=f"line {name}")
+        if name <= last:
+            raise LedgerDamaged("lines of the trail must be in the order of their names", where=f"line {name}")
+        before, last, number = str(line.get("chain", "")), name, number + 1
+    return number, before

@@ -1,0 +1,168 @@
+"""What waits for whom: an index of a few words for each, written where the waiting begins and dropped where it ends.
+
+It is written in the very transaction that proposes, orders or decides, so it never says anything else than the records;
+and no page has to open all proposals to count those that wait.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from utmost.core.exact.written_levels import level_of_text
+from utmost.interfaces.service.access.tokens import Token
+from utmost.interfaces.service.api.record_forms import (
+    HIDDEN,
+    Count,
+    LevelText,
+    Person,
+    Record,
+    ReleaseName,
+    Seconds,
+    Written,
+    one_of,
+)
+from utmost.interfaces.service.approvals import APPROVED, ASKED, PROPOSED, Proposal
+from utmost.interfaces.service.desk import Desk
+from utmost.interfaces.service.market import Order
+from utmost.interfaces.service.records import Shelf
+
+_KIND, _INDEX = "waiting", "waiting index"
+MOST_WAITING = 1000
+"""How many of what waits, for whomever, are looked at for the page that lists them."""
+
+_MOST_COUNTED = 100
+
+DECISION, TABLE, ORDER = "decide proposals", "publish", "decide orders"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting(Written):
+    """Something that waits for somebody.
+
+    Attributes:
+        name: of the proposal or the order.
+        verb: what it waits for: "decide proposals", "decide orders", or "publish", for the table of what was approved.
+        release, version, level: what it is about.
+        asker: who proposed or ordered it.
+        made: since when, in seconds since 1970.
+        anyone: whether any curator may bring the table, and not the asker alone.
+        also: by what else the asker is known as a person, see `Token.person`.
+    """
+
+    READ: ClassVar = {"level": level_of_text, "also": tuple}
+
+    name: Record
+    verb: Annotated[str, one_of((DECISION, TABLE, ORDER))]
+    release: ReleaseName
+    version: Count
+    level: LevelText
+    asker: Person
+    made: Seconds
+    anyone: bool = False
+    also: Annotated[tuple[str, ...], HIDDEN] = ()
+
+    def is_for(self, person: Token) -> bool:
+        """Whether it waits for a person who may do it: others' proposals and orders, and own tables."""
+        is_own = person.is_of((self.asker, *self.also))
+        return is_own or self.anyone if self.verb == TABLE else not is_own
+
+
+def note_proposal(shelf: Shelf, proposal: Proposal) -> None:
+    """Write down what a proposal waits for now: a second person, then the table, then nothing."""
+    verb = {PROPOSED: DECISION, APPROVED: TABLE}.get(proposal.state)
+    about = (proposal.release, proposal.version, proposal.level, proposal.proposer)
+    since = proposal.made if proposal.decided is None else proposal.decided
+    _note(shelf, proposal.name, verb and Waiting(proposal.name, verb, *about, since, proposal.anyone, proposal.also))
+
+
+def note_order(shelf: Shelf, order: Order) -> None:
+    """Write down what an order waits for now: a curator, then nothing."""
+    about = (order.release, order.version, order.level, order.buyer, order.made)
+    _note(shelf, order.name, order.state == ASKED and Waiting(order.name, ORDER, *about, also=order.also))
+
+
+def note_done(shelf: Shelf, name: str) -> None:
+    """Write down that something waits for nobody any more."""
+    _note(shelf, name, None)
+
+
+def undecided(shelf: Shelf) -> list[Waiting]:
+    """The proposals that wait for a decision, among the first thousand of all that waits."""
+    there = (Waiting.of_kept(name, record) for name, record in shelf.all(_KIND, most=MOST_WAITING))
+    return [waiting for waiting in there if waiting.verb == DECISION]
+
+
+def waits(shelf: Shelf, name: str) -> bool:
+    """Whether a proposal or an order waits for anybody."""
+    return shelf.get(_KIND, name) is not None
+
+
+def _note(shelf: Shelf, name: str, waiting: Waiting | str | bool | None) -> None:
+    if isinstance(waiting, Waiting):
+        shelf.put(_KIND, name, waiting.kept())
+        shelf.told.append(waiting.verb)
+    else:
+        shelf.drop(_KIND, name)
+
+
+def index_waiting(shelf: Shelf) -> None:
+    """Write the index where a version of the service wrote records that had none.
+
+    Of what was approved before, nobody knows whether the table was brought: that is not among what waits.
+
+    Cost: one pass over proposals and orders, once.
+    """
+    if shelf.get(_INDEX, _KIND) is not None:
+        return
+    for name, record in shelf.all("proposal"):
+        if record["state"] == PROPOSED:
+            note_proposal(shelf, Proposal.of_kept(name, record))
+    for name, record in shelf.all("order"):
+        if record["state"] == ASKED:
+            note_order(shelf, Order.of_kept(name, record))
+    shelf.put(_INDEX, _KIND, {"format": 1})
+    shelf.told.clear()
+
+
+class WaitingRoom:
+    """What waits, for each token.
+
+    Args:
+        desk: what all verbs share.
+    """
+
+    __slots__ = ("_desk",)
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def all(self, token: Token) -> list[Waiting]:
+        """What waits for whoever holds a token, longest first: of the first thousand that wait for anybody.
+
+        Cost: reads a thousand short records at most, and all tokens where any of those may be for this one.
+        """
+        return sorted(self._first(token, MOST_WAITING)[0], key=lambda waiting: (waiting.made, waiting.name))
+
+    def has(self, name: str) -> bool:
+        """Whether a proposal or an order waits for anybody: for a decision, or for its table."""
+        return self._desk.records.read(lambda shelf: waits(shelf, name))
+
+    def count(self, token: Token) -> str:
+        """How much waits, for the menu of every page: of the first hundred, with a sign where there are more."""
+        mine, is_all = self._first(token, _MOST_COUNTED)
+        return f"{len(mine)}{'' if is_all else '+'}" if mine or not is_all else ""
+
+    def _first(self, token: Token, most: int) -> tuple[list[Waiting], bool]:
+        """What waits for a token, among so many that wait for anybody; and whether those are all."""
+        if not any(map(token.may_ever, (TABLE, ORDER))):
+            token.check_role(DECISION)
+
+        def work(shelf: Shelf) -> tuple[list[Waiting], bool]:
+            records = shelf.all(_KIND, most=most + 1)
+            there = [Waiting.of_kept(name, record) for name, record in records[:most]]
+            mine = [waiting for waiting in there if token.may(waiting.verb, waiting.release, waiting.level)]
+            if mine:
+                person = self._desk.person(shelf, token)
+                mine = [waiting for waiting in mine if waiting.is_for(person)]
+            return mine, len(records) <= most
+
+        return self._desk.records.read(work)

@@ -1,0 +1,385 @@
+"""What pages compute without the ledger: the reader, the explorer, channels, small maps, levels of trust, checks of
+what was published, and files of it.
+
+Each work takes short texts and gives plain facts: it is carried out in a process that has no key, and travels as JSON.
+"""
+
+import io
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from fractions import Fraction
+from math import atan2, cos, pi, prod, sin
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import exact
+from utmost.core.exact.written_levels import level_words
+from utmost.core.noise.costs import cost_named
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.laplace import Laplace
+from utmost.core.noise.optimal import optimal_noise
+from utmost.design.capacities.capacity_of import capacity
+from utmost.design.channels.calibrated import exponential_mechanism
+from utmost.design.channels.on_counts import geometric_channel
+from utmost.design.channels.on_spaces import randomized_response
+from utmost.design.optima.optimum import optimal_mechanism
+from utmost.design.optima.reading import read
+from utmost.design.spaces import losses, priors
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.families import counts, cycle, discrete, grid, hamming
+from utmost.design.spaces.losses import loss_named
+from utmost.design.spaces.priors import prior_named
+from utmost.design.spaces.space import Space
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.errors import OutOfRange, Unsupported, UtmostError
+from utmost.interfaces.documents.reports import law_report
+from utmost.interfaces.service.api.problems import status_of
+from utmost.interfaces.service.api.requested_levels import read_level, whole
+from utmost.interfaces.service.pages import page_charts as charts
+from utmost.publish.releases.trust import levels_by_distance
+from utmost.publish.statements.verified_files import verified, verified_in_words
+from utmost.tables.files import files
+from utmost.tables.files.text_files import HeldFile
+
+MOST_PLACES = 25
+_MOST_COUNT, _MOST_EXACT, _MOST_SHADED, _MOST_SENSITIVITY = 1000, 100, 40, 1000
+_MOST_MEMBERS, _MOST_EDGES = 60, 400
+_FAINT = 1e-3
+
+SHAPES = {
+    "grid": "a lattice, as the crow flies",
+    "manhattan": "a lattice, along streets",
+    "line": "a line",
+    "cycle": "a circle",
+    "discrete": "all equally far apart",
+    "hamming": "strings of bits",
+}
+LOSSES = {"distance": "how far off the answer is", "binary": "1 unless the answer is right"}
+CHANNELS = {
+    "geometric": "geometric noise, cut off at both ends",
+    "randomised": "randomised response",
+    "exponential": "exponential mechanism",
+}
+
+
+def _reading(fields: Mapping[str, str]) -> dict[str, Any]:
+    heard, at = whole(fields["response"].strip(), "response"), read_level(fields["epsilon"])
+    if heard is None:
+        raise OutOfRange("a response must be a whole number", came="none", where="response")
+    if fields["prior"] == "weights":
+        believed = priors.from_counts(fields["weights"].replace(",", " ").split())
+        size = len(believed)
+    else:
+        size = (whole(fields["n"].strip(), "n") or 0) + 1
+    if not 2 <= size <= _MOST_COUNT + 1:
+        raise OutOfRange(f"counts go from 0 to n, at most {_MOST_COUNT} here", came=size - 1, where="n")
+    if fields["prior"] != "weights":
+        name = fields["prior"] if fields["prior"] == "uniform" else f"{fields['prior']}:{fields['value'].strip()}"
+        believed = prior_named(name, size, exactly=size <= _MOST_EXACT + 1)
+    elif size > _MOST_EXACT:
+        believed = believed.astype(float)
+    answer = read(at, Consumer(believed, loss_named(fields["loss"])), heard)
+    before, after = believed.astype(float), answer.posterior.astype(float)
+    top = max(before.max(), after.max())
+    # Counts that nobody believes in are not drawn.
+    seen = np.flatnonzero((before > _FAINT * top) | (after > _FAINT * top))
+    low, high = max(0, int(seen[0]) - 1), min(size - 1, int(seen[-1]) + 1)
+    marks = [(answer.action, f"best answer {answer.action}")]
+    if low - 0.2 * size <= heard <= high + 0.2 * size:
+        marks.append((heard, f"response {heard}"))
+    picture = charts.columns_chart(
+        f"Posterior after the response {heard}: the best answer is {answer.action}",
+        [(i, after[i]) for i in range(low, high + 1)],
+        ("count", "probability"),
+        line=[(i, before[i]) for i in range(low, high + 1)],
+        marks=marks,
+        shaded=answer.interval,
+    )
+    rows = [(i, before[i], after[i]) for i in range(low, high + 1)]
+    told = {"action": answer.action, "interval": answer.interval, "ties": answer.ties}
+    return {"reading": told, "mass": 100 * float(answer.mass), "loss": float(answer.loss), "picture": picture} | {
+        "rows": rows[:200]
+    }
+
+
+def _explored(fields: Mapping[str, Any]) -> dict[str, Any]:
+    at, goal = read_level(fields["epsilon"]), cost_named(fields["cost"])
+    change = exact(fields["sensitivity"].strip(), "sensitivity")
+    if change > _MOST_SENSITIVITY:
+        remedy = "The command line has no such limit: utmost noise."
+        raise OutOfRange(f"a page takes at most {_MOST_SENSITIVITY}", where="sensitivity", remedy=remedy)
+    law = optimal_noise(at, change, goal, fields["numbers"])
+    report = law_report(law, goal)
+    return {"report": report, "picture": _law_picture(law, at), "bars": _bars(report["margin"])}
+
+
+def _law_picture(law: Any, at: Level) -> Any:
+    laplace = Laplace(at, law.sensitivity)
+    reach = max(4.0, 1.3 * float(law.margin("0.9")))
+    width = 2 * reach / 240
+    lines = [(x, float(laplace.pdf(x))) for x in np.linspace(-reach, reach, 241).tolist()]
+    title = f"The chance of each error, of {law} and of Laplace noise"
+    if law.numbers == "integers" and reach <= 40:
+        most = int(reach)
+        return charts.columns_chart(
+            title, [(k, float(law.pmf(k))) for k in range(-most, most + 1)], ("error", "probability"), line=lines
+        )
+    if law.numbers == "integers":
+        step = max(1, round(width))
+        own = [(k, float(law.pmf(k))) for k in range(-int(reach), int(reach) + 1, step)]
+    else:
+        own = [(x, float(law.pdf(x))) for x in np.linspace(-reach, reach, 961).tolist()]
+    return charts.curves(title, {"least noise": own, "Laplace": lines}, ("error", "density"))
+
+
+def _bars(margins: Mapping[str, Any]) -> list[tuple[str, Any, float]]:
+    longest = max(float(margin) for margin in margins.values()) or 1.0
+    return [(f"{100 * float(sure):g} %", margin, float(margin) / longest) for sure, margin in margins.items()]
+
+
+def _shaded(fields: Mapping[str, str]) -> dict[str, Any]:
+    n, at = whole(fields["n"].strip(), "n"), read_level(fields["epsilon"])
+    if n is None or not 1 <= n <= _MOST_SHADED:
+        raise OutOfRange(f"counts go from 0 to n, at most {_MOST_SHADED} on a page", came=n, where="n")
+    if fields["mechanism"] not in CHANNELS:
+        raise OutOfRange(f"a mechanism must be one of {', '.join(CHANNELS)}", where="mechanism")
+    channel = {
+        "geometric": lambda: geometric_channel(n + 1, at),
+        "randomised": lambda: randomized_response(n + 1, at),
+        "exponential": lambda: exponential_mechanism(losses.absolute.matrix(n + 1), at),
+    }[fields["mechanism"]]()
+    matrix = channel.matrix.astype(float)
+    names = [str(k) for k in range(n + 1)]
+    title = f"The chance of each outcome, for each count from 0 to {n}: {CHANNELS[fields['mechanism']]}"
+    right = [float(matrix[k, k]) for k in range(n + 1)]
+    guess = float(matrix.max(axis=0).sum()) / (n + 1)
+    return {
+        "picture": charts.heat_map(title, matrix.tolist(), names, names),
+        "rows": [(k, *row) for k, row in enumerate(matrix.tolist())] if n <= 12 else [],
+        "names": names,
+        "right": (min(right), max(right)),
+        "guess": guess,
+        "blind": 1 / (n + 1),
+    }
+
+
+def shape(kind: str, size: str) -> Space:
+    """The secrets of a small map.
+
+    Args:
+        kind: one of `SHAPES`.
+        size: "4x4" for a lattice; else a number.
+
+    Raises:
+        OutOfRange: for another kind, and for more than 25 secrets.
+
+    >>> shape("grid", "2x3").size, shape("hamming", "3").size
+    (6, 8)
+    """
+    numbers = [int(part) for part in size.lower().split("x") if part.isdecimal() and part.isascii() and len(part) < 4]
+    is_lattice = kind in ("grid", "manhattan")
+    if kind not in SHAPES or len(numbers) != 1 + is_lattice or len(size.lower().split("x")) != len(numbers):
+        remedy = "Write 4x4 for a lattice, and a number for everything else."
+        raise OutOfRange("a map is of a shape and a size", came=f"{kind} {size}"[:40], remedy=remedy)
+    secrets = prod(numbers) if kind != "hamming" else 2 ** min(numbers[0], 10)
+    if not 2 <= secrets <= MOST_PLACES:
+        remedy = "Larger maps are for the command line: utmost capacity, utmost design."
+        raise OutOfRange(f"a map on a page has 2 to {MOST_PLACES} places", came=secrets, where="size", remedy=remedy)
+    makers: dict[str, Callable[..., Space]] = {
+        "grid": grid,
+        "manhattan": lambda r, c: grid(r, c, "manhattan"),
+        "line": lambda n: counts(n - 1),
+        "cycle": cycle,
+        "discrete": discrete,
+        "hamming": hamming,
+    }
+    return makers[kind](*numbers)
+
+
+def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
+    """Capacities and the best mechanism of a small map, for somebody who thinks all places equally likely.
+
+    >>> map_found("line", "2", read_level("1"), "binary")["names"]
+    ['0', '1']
+    """
+    space = shape(kind, size)
+    if cost not in LOSSES:
+        raise OutOfRange(f"a loss must be one of {', '.join(LOSSES)}", where="loss")
+    ptype = PrivacyType(space, at)
+    most = [(capacity_kind, capacity(ptype, kind=capacity_kind)) for capacity_kind in ("multiplicative", "additive")]
+    loss = losses.distance(space) if cost == "distance" else losses.binary
+    best = optimal_mechanism(ptype, Consumer(priors.uniform(space.size), loss), exactly=False)
+    names = [_name(label) for label in space.labels]
+    matrix = best.channel.matrix.astype(float)
+    used = [k for k in range(matrix.shape[1]) if matrix[:, k].max() > 1e-9]
+    return {
+        "names": names,
+        "capacities": [
+            (capacity_kind, float(bound.value), float(bound.lower), bound.certificate.verify())
+            for capacity_kind, bound in most
+        ],
+        "loss": float(best.loss),
+        "lower": float(best.lower),
+        "is_checked": bool(best.certificate.verify()),
+        "method": best.method,
+        "matrix": matrix[:, used].tolist(),
+        "outcomes": [names[k] if matrix.shape[1] == space.size else str(k) for k in used],
+    }
+
+
+def _name(label: object) -> str:
+    return ",".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
+def _mapped(fields: Mapping[str, str]) -> dict[str, Any]:
+    page = map_found(fields["shape"], fields["size"].strip(), read_level(fields["epsilon"]), fields["loss"])
+    title = "The best mechanism: the chance of each answer, for each secret"
+    return {"map": page, "picture": charts.heat_map(title, page["matrix"], page["names"], page["outcomes"])}
+
+
+def _trusted(fields: Mapping[str, str]) -> dict[str, Any]:
+    pairs = [tuple(part.strip() for part in line.replace(",", " ").split()) for line in fields["edges"].splitlines()]
+    edges = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
+    if len(edges) != sum(map(bool, pairs)):
+        remedy = "Write two names in each line, without spaces in them."
+        raise OutOfRange("an edge must be two names", came="another number in a line", where="edges", remedy=remedy)
+    members = sorted({name for edge in edges for name in edge})
+    if len(edges) > _MOST_EDGES or len(members) > _MOST_MEMBERS:
+        raise OutOfRange(f"a page shows at most {_MOST_MEMBERS} members and {_MOST_EDGES} edges", where="edges")
+    owner, first = fields["owner"].strip(), read_level(fields["nearest"])
+    levels = levels_by_distance(edges, owner, lambda d: first.scaled(f"1/{d}"))
+    far = _distances(edges, owner)
+    reached = [name for name in members if name in levels]
+    rows = [(name, far[name], level_words(levels[name]), Geometric(levels[name]).margin("0.95")) for name in reached]
+    rows.sort(key=lambda row: (row[1], row[0]))
+    titles = {name: f"{name}: epsilon {level_words(levels[name])}" if name in levels else name for name in members}
+    kinds = {name: far.get(name, -1) for name in members}
+    title = f"The network around {owner}: the nearer, the more exact"
+    together = max(levels.values(), default=None)
+    return {
+        "picture": charts.rings(title, _seats(edges, owner, far, members), edges, kinds, titles),
+        "rows": rows,
+        "together": None if together is None else level_words(together),
+        "apart": sum(level.epsilon_float for level in levels.values()),
+        "lost": [name for name in members if kinds[name] < 0],
+    }
+
+
+def _neighbours(edges: list[tuple[str, str]]) -> dict[str, list[str]]:
+    neighbours: dict[str, list[str]] = {}
+    for member, other in edges:
+        neighbours.setdefault(member, []).append(other)
+        neighbours.setdefault(other, []).append(member)
+    return neighbours
+
+
+def _distances(edges: list[tuple[str, str]], owner: str) -> dict[str, int]:
+    near, far, ring = _neighbours(edges), {owner: 0}, [owner]
+    while ring:
+        following = []
+        for member in ring:
+            for name in near.get(member, ()):
+                if name not in far:
+                    far[name] = far[member] + 1
+                    following.append(name)
+        ring = following
+    return far
+
+
+def _seats(
+    edges: list[tuple[str, str]], owner: str, far: Mapping[str, int], members: list[str]
+) -> dict[str, tuple[float, float]]:
+    """The owner in the middle, and each distance a ring, its members near those through whom they are reached."""
+    near, rings = _neighbours(edges), max(far.values(), default=0) + (1 if len(far) < len(members) else 0)
+    turns: dict[str, float] = {owner: 0.0}
+    seats = {owner: (0.0, 0.0)}
+    for ring in range(1, rings + 1):
+        names = [name for name in members if far.get(name, rings) == ring]
+        wished = {
+            name: _mean_turn([turns[neighbour] for neighbour in near[name] if far.get(neighbour, ring) < ring])
+            for name in names
+        }
+        names.sort(key=lambda name: (wished[name], name))
+        start = _mean_turn([wished[names[0]]]) if names and ring > 1 else 0.0
+        for k, name in enumerate(names):
+            even = start + 2 * pi * k / len(names)
+            turns[name] = even
+            seats[name] = (ring / rings * sin(even), -ring / rings * cos(even))
+    return seats
+
+
+def _mean_turn(turns: list[float]) -> float:
+    if not turns:
+        return 0.0
+    return atan2(sum(map(sin, turns)), sum(map(cos, turns))) % (2 * pi)
+
+
+def _verified(fields: Mapping[str, str]) -> dict[str, Any]:
+    """What was found of files that somebody brought, each as base64; they are in memory alone."""
+    brought = {name: HeldFile.of(name, b64decode(content)) for name, content in fields.items()}
+    report = verified(brought["table"], brought.get("statement"), of=brought.get("release"))
+    rows = {of: words for of, words in verified_in_words(report).items() if of not in ("signature", "on trust")}
+    return {"rows": rows, **{name: report[name] for name in ("promise", "guarantee", "on_trust")}}
+
+
+def _written(fields: Mapping[str, str]) -> dict[str, Any]:
+    """A table as a file, or a piece of one: of CSV the first piece alone has the header."""
+    columns, name = json.loads(fields["columns"]), Path(f"released.{fields['ending']}")
+    file = io.BytesIO()
+    files.write(columns, file, name, statement=json.loads(fields["statement"]))
+    if fields["piece"] != "0":
+        header = io.BytesIO()
+        files.write({of: [] for of in columns}, header, name)
+        return {"content": b64encode(file.getvalue()[len(header.getvalue()) :]).decode()}
+    return {"content": b64encode(file.getvalue()).decode()}
+
+
+WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
+    "read": _reading,
+    "explore": _explored,
+    "channel": _shaded,
+    "map": _mapped,
+    "trust": _trusted,
+    "verify": _verified,
+    "download": _written,
+}
+
+
+def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
+    """What a page shows: facts, or the words of a refusal and its status.
+
+    >>> answered("channel", {"n": "41", "epsilon": "1", "mechanism": "geometric"})["problem"]
+    'n: counts go from 0 to n, at most 40 on a page; got 41.'
+    """
+    try:
+        return {"found": WORKS[work](fields), "status": 200, "problem": ""}
+    except UtmostError as error:
+        refusal = error
+    except (ArithmeticError, MemoryError, ValueError):
+        required = "the numbers must be ones that a page can work with"
+        refusal = Unsupported(required, came="larger or smaller ones", remedy="The command line may take them.")
+    return {"found": {}, "status": status_of(refusal), "problem": str(refusal)}
+
+
+def serve(channel: Connection, begun: Callable[[], object], ended: Callable[[], object]) -> None:
+    """Answer requests by their numbers until there is nobody to answer; the first, 0, is to nothing: all is there."""
+    channel.send_bytes(json.dumps([0, {"found": {}, "status": 200, "problem": ""}]).encode())
+    with suppress(EOFError):
+        while True:
+            number, work, fields = json.loads(channel.recv_bytes())
+            begun()
+            told = answered(work, fields)
+            ended()
+            channel.send_bytes(json.dumps([number, told], default=_plain_fact).encode())
+
+
+def _plain_fact(fact: Any) -> Any:
+    if isinstance(fact, np.generic):
+        return fact.item()
+    return float(fact) if isinstance(fact, Fraction) else str(fact)

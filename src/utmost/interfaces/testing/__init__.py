@@ -1,0 +1,1 @@
+"""Seeded randomness and strategies for tests; nothing here may touch a real release."""

@@ -1,0 +1,178 @@
+"""Random bits, releases, ledgers and responses that repeat, for tests of what is built on them."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from utmost.core.exact.kinds import spelled
+from utmost.core.exact.levels import level
+from utmost.core.exact.numbers import Number
+from utmost.core.noise.law import Law
+from utmost.core.sampling.draw import Method
+from utmost.core.sampling.random_bits import KeyedRandomness
+from utmost.design.channels.channel import Channel
+from utmost.design.channels.channel_draws import drawing_of
+from utmost.design.local.permanent import PermanentResponses
+from utmost.design.optima.optimum import Optimum
+from utmost.errors import NotANumber
+from utmost.publish.ledger.key import given_key
+from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.opening import OpenWords, opened_book
+from utmost.publish.promises.values import noised
+from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
+from utmost.publish.releases.noised_workloads import counted_for
+from utmost.publish.releases.planar import PlanarRelease
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.workloads.planning.strategy import Strategy
+
+
+class SeededRandomness(KeyedRandomness):
+    """Insecure on purpose: equal seeds give equal draws, on every machine and with every version of NumPy.
+
+    Releases refuse it, and so does the ledger; `utmost.sample` and `utmost.testing.seeded_release` take it.
+
+    Args:
+        seed: an int, text or bytes.
+
+    Raises:
+        NotANumber: for a seed of another type.
+
+    >>> SeededRandomness(1).words(3, 8).tolist() == SeededRandomness(1).words(3, 8).tolist()
+    True
+    """
+
+    __slots__ = ()
+
+    def __init__(self, seed: int | str | bytes) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int | str | bytes | np.integer):
+            raise NotANumber("a seed must be an int, text or bytes", came=seed, where="SeededRandomness")
+        written = repr(seed if isinstance(seed, str | bytes) else int(seed))  # so that 1, "1" and b"1" differ
+        super().__init__(sha256(f"utmost seed {written}".encode()).digest())
+
+
+def seeded_release(
+    values: Any, law: Law, seed: int | str | bytes, *, method: Method | None = None, grid: Number | None = None
+) -> Any:
+    """What `publish.releases.add_noise` does, with bits from a seed. It is not private: the seed takes the noise off.
+
+    >>> from utmost.noise import Geometric
+    >>> seeded_release([10, 20], Geometric(epsilon=1), seed=7).tolist() == seeded_release(
+    ...     [10, 20], Geometric(epsilon=1), seed=7
+    ... ).tolist()
+    True
+    """
+    return noised(values, law, randomness=SeededRandomness(seed), method=method, grid=grid)
+
+
+@spelled
+def seeded_gradual_release(
+    values: Any,
+    sensitivity: Number | Mapping[Any, Number],
+    seed: int | str | bytes,
+    *,
+    method: Method | None = None,
+    **words: Unpack[GradualWords],
+) -> GradualRelease:
+    """A `GradualRelease` with bits from a seed. It is not private: the seed takes the noise off again.
+
+    >>> one, other = (seeded_gradual_release([10, 20], 1, seed=7) for _ in range(2))
+    >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
+    True
+    """
+    release = GradualRelease.__new__(GradualRelease)
+    release._open(values, sensitivity, SeededRandomness(seed), method, words)
+    return release
+
+
+def seeded_planar_release(
+    points: Any, seed: int | str | bytes, *, per: Number = 1, grid: Number | None = None
+) -> PlanarRelease:
+    """A `PlanarRelease` with bits from a seed. It is not private: the seed takes the noise off again.
+
+    >>> one, other = (seeded_planar_release([[1, 2]], seed=7) for _ in range(2))
+    >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
+    True
+    """
+    release = PlanarRelease.__new__(PlanarRelease)
+    release._open(points, per, grid, SeededRandomness(seed))
+    return release
+
+
+def seeded_workload_release(
+    table: Any, strategy: Strategy, seed: int | str | bytes, *, epsilon: Number = 1, confidence: Number = "0.95"
+) -> WorkloadRelease:
+    """What `utmost.release_workload` does, with bits from a seed. It is not private.
+
+    >>> from utmost.workloads import Domain
+
+    >>> from utmost.privacy import Unit
+    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+    >>> one, other = (seeded_workload_release(np.array([3, 4]), strategy, 7) for _ in range(2))
+    >>> one["sex"]["estimate"].tolist() == other["sex"]["estimate"].tolist()
+    True
+    """
+    counted, promise = counted_for(table, strategy)
+    checks = promise.checked(counted, level(epsilon), confidence)
+    release: WorkloadRelease = checks.released(SeededRandomness(seed)).table
+    return release
+
+
+_KEY = bytes(32)
+
+
+@spelled
+def seeded_ledger(
+    place: str | Path,
+    seed: int | str | bytes,
+    *,
+    create: bool = True,
+    key: bytes | str | Path | None = _KEY,
+    **words: Unpack[OpenWords],
+) -> Ledger:
+    """A `Ledger` with bits from a seed, and a key that everyone knows. It is not private.
+
+    Args:
+        place, create, key, witness, sealed, derived, timeout: as for `Ledger.open`; without a witness if left out.
+        seed: an int, text or bytes.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> def published(seed):
+    ...     with TemporaryDirectory() as here, seeded_ledger(f"{here}/ledger.db", seed) as ledger:
+    ...         return ledger.publish("n", {"n": [10, 20]}, columns="n", epsilon=1, sensitivity=1, cells=1).table
+    >>> published(7) == published(7)
+    True
+    """
+    opening: OpenWords = {"witness": False, **words}
+    return Ledger(opened_book(place, create=create, key=given_key(key), **opening), SeededRandomness(seed))
+
+
+def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:
+    """`PermanentResponses` with bits from a seed. They are not private: the seed takes the noise off again.
+
+    >>> one, other = (seeded_responses([0, 1, 1, 0], seed=7) for _ in range(2))
+    >>> one.at("1/2").tolist() == other.at("1/2").tolist()
+    True
+    """
+    responses = PermanentResponses.__new__(PermanentResponses)
+    responses._open(bits, SeededRandomness(seed))
+    return responses
+
+
+def seeded_draw(
+    mechanism: Channel | Optimum,
+    secrets: Any,
+    seed: int | str | bytes,
+    shape: int | tuple[int, ...] = (),
+    method: Method | None = None,
+) -> Any:
+    """What `Channel.draw` and `Optimum.draw` do, with bits from a seed. Not private: the seed gives the secret away.
+
+    >>> from utmost.channels import geometric_channel
+    >>> one, other = (seeded_draw(geometric_channel(9, alpha="1/2"), 4, seed=7, shape=20) for _ in range(2))
+    >>> one.tolist() == other.tolist()
+    True
+    """
+    return drawing_of(mechanism).outcomes(secrets, shape, SeededRandomness(seed), method)

@@ -1,0 +1,25 @@
+"""Posteriors and hypers, vulnerabilities and uncertainties, leakage and the capacities of a channel: what is gained."""
+
+from utmost.design.leakage.entropies import guessing_entropy, shannon_entropy
+from utmost.design.leakage.hypers import hyper, joint
+from utmost.design.leakage.measures import (
+    Measure,
+    bayes_risk,
+    bayes_vulnerability,
+    g_vulnerability,
+    l_uncertainty,
+    property_vulnerability,
+)
+
+__all__ = [
+    "Measure",
+    "bayes_risk",
+    "bayes_vulnerability",
+    "g_vulnerability",
+    "guessing_entropy",
+    "hyper",
+    "joint",
+    "l_uncertainty",
+    "property_vulnerability",
+    "shannon_entropy",
+]

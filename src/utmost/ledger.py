@@ -1,0 +1,28 @@
+"""The ledger: releases kept for years, relaxed at any time, and nothing said twice."""
+
+from utmost.publish.ledger.events import Event
+from utmost.publish.ledger.kept_mechanisms import KeptMechanism
+from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.ledger.opening import read_sealed
+from utmost.publish.ledger.process_release import rehearse, release
+from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
+from utmost.publish.ledger.spending import Budget
+from utmost.publish.ledger.state import Published
+from utmost.publish.ledger.verification import Status, Verification
+
+__all__ = [
+    "Budget",
+    "Event",
+    "KeptMechanism",
+    "Ledger",
+    "Published",
+    "Release",
+    "ResponseFolder",
+    "Status",
+    "Verification",
+    "check_responses",
+    "read_sealed",
+    "rehearse",
+    "release",
+]

@@ -1,0 +1,49 @@
+"""Answers from clients who trust nobody: categories, words, persons answered once."""
+
+from utmost.design.local.attributes import best_attributes
+from utmost.design.local.bits import BitResponse, Coupling, between, largest_bit_ratio, relax, respond, tighten
+from utmost.design.local.block_families import balanced_family
+from utmost.design.local.block_selection import BlockSelection, short_report
+from utmost.design.local.category_reports import (
+    CategoryCounts,
+    is_lossless,
+    relax_categories,
+    report_categories,
+    tighten_categories,
+)
+from utmost.design.local.decoding import decode
+from utmost.design.local.permanent import PermanentResponses
+from utmost.design.local.permanent_categories import PermanentReports
+from utmost.design.local.population import iterative_bayesian_update
+from utmost.design.local.subset_selection import SubsetSelection, best_report
+from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair
+from utmost.design.local.words import Bloom, Tally
+
+__all__ = [
+    "BitResponse",
+    "BlockSelection",
+    "Bloom",
+    "CategoryCounts",
+    "Coupling",
+    "PermanentReports",
+    "PermanentResponses",
+    "SubsetSelection",
+    "Tally",
+    "ThresholdedLaplace",
+    "ThresholdedPair",
+    "balanced_family",
+    "best_attributes",
+    "best_report",
+    "between",
+    "decode",
+    "is_lossless",
+    "iterative_bayesian_update",
+    "largest_bit_ratio",
+    "relax",
+    "relax_categories",
+    "report_categories",
+    "respond",
+    "short_report",
+    "tighten",
+    "tighten_categories",
+]

@@ -1,0 +1,41 @@
+"""Consumers meet channels: remaps, optimal mechanisms, and certificates of how near the best they are."""
+
+from utmost.design.optima.attacks import attack
+from utmost.design.optima.beyond_oblivious import CountQuery, averaged
+from utmost.design.optima.constrained import Constraint
+from utmost.design.optima.minimax import minimax_mechanism
+from utmost.design.optima.nearly_private import repair
+from utmost.design.optima.optimum import Optimum, optimal_mechanism
+from utmost.design.optima.policy_designs import policy_mechanism
+from utmost.design.optima.reading import (
+    bayes_remap,
+    expected_loss,
+    face_value_loss,
+    face_value_of_noise,
+    folded_channel,
+    read,
+)
+from utmost.design.optima.structure import between_levels, derivation, uniqueness
+from utmost.design.optima.unavoidable_loss import gradual_loss
+
+__all__ = [
+    "Constraint",
+    "CountQuery",
+    "Optimum",
+    "attack",
+    "averaged",
+    "bayes_remap",
+    "between_levels",
+    "derivation",
+    "expected_loss",
+    "face_value_loss",
+    "face_value_of_noise",
+    "folded_channel",
+    "gradual_loss",
+    "minimax_mechanism",
+    "optimal_mechanism",
+    "policy_mechanism",
+    "read",
+    "repair",
+    "uniqueness",
+]

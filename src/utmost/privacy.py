@@ -1,0 +1,6 @@
+"""The unit of privacy: whom a promise protects, and what one of them can change."""
+
+from utmost.core.privacy.amount import Amount
+from utmost.core.privacy.unit import Unit
+
+__all__ = ["Amount", "Unit"]

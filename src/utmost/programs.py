@@ -1,0 +1,7 @@
+"""Linear programs: a solver in floats, carried on to exact vertices, duals and Farkas rays."""
+
+from utmost.core.programs.exact_optima import farkas_gap, solve_exactly
+from utmost.core.programs.highs import InfeasibleProgram, solve
+from utmost.core.programs.linear_program import LinearProgram
+
+__all__ = ["InfeasibleProgram", "LinearProgram", "farkas_gap", "solve", "solve_exactly"]

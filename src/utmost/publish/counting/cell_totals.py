@@ -1,0 +1,74 @@
+"""What is kept of persons, added up by cell, as engines add it up: in Arrow batches, each with a cell at most once."""
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import largest_size
+from utmost.errors import Unsupported
+from utmost.publish.counting.bounding import Pairs, added_by_cell
+from utmost.tables.optional_imports import extra
+
+CELL, TOTAL = "cell", "total"
+_FITS = 1 << 62
+
+
+def cell_totals(pairs: Pairs) -> Any:
+    """The sum of each cell over all persons, as an Arrow batch of cells and totals."""
+    arrow = extra("pyarrow", "tables")
+    cells, totals = added_by_cell(pairs)
+    return arrow.record_batch({CELL: arrow.array(cells, arrow.int64()), TOTAL: wide_integers(totals)})
+
+
+def wide_integers(numbers: NDArray[Any]) -> Any:
+    """Integers as an Arrow array of the type in which engines add them up: decimals of 38 digits."""
+    arrow = extra("pyarrow", "tables")
+    whole = arrow.decimal128(38, 0)
+    if numbers.dtype != object:
+        return arrow.array(numbers, arrow.int64()).cast(whole)
+    try:
+        return arrow.array([Decimal(int(number)) for number in numbers], whole)
+    except arrow.ArrowInvalid:
+        remedy = "Lower per_cell=, or collect the frame first."
+        raise Unsupported("sums in an engine must have at most 38 digits", came="more", remedy=remedy) from None
+
+
+def totals_schema(keys: str, text: bool = False) -> Any:
+    """The Arrow schema of totals by cells, or by texts."""
+    arrow = extra("pyarrow", "tables")
+    return arrow.schema([(keys, arrow.string() if text else arrow.int64()), (TOTAL, arrow.decimal128(38, 0))])
+
+
+def gathered_totals(batches: Iterable[Any], size: int) -> NDArray[Any]:
+    """The sum of each cell over all batches of cells and totals: int64, or Python integers where that could overflow.
+
+    Args:
+        batches: in each of which no cell comes twice.
+        size: how many cells there are.
+    """
+    sums: NDArray[Any] = np.zeros(size, dtype=np.int64)
+    largest = 0
+    for cells, totals in read_totals(batches):
+        largest += largest_size(totals)
+        if largest >= _FITS:
+            sums = sums.astype(object)
+        sums[cells] += totals.astype(sums.dtype)
+    return sums
+
+
+def read_totals(batches: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    """The cells and the totals of each batch."""
+    for batch in batches:
+        yield np.asarray(batch.column(CELL).to_numpy()), _narrowed(batch.column(TOTAL))
+
+
+def _narrowed(totals: Any) -> NDArray[Any]:
+    """Decimals as int64, or as Python integers where that could overflow."""
+    arrow = extra("pyarrow", "tables")
+    try:
+        return np.asarray(totals.cast(arrow.int64()).to_numpy())
+    except arrow.ArrowInvalid:
+        return np.array([int(total) for total in totals.to_pylist()], dtype=object)

@@ -1,0 +1,98 @@
+"""Which pairs of person and cell are kept where they are chosen together: in one part, or by rows of a few columns."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.sampling.item_words import item_tags
+from utmost.publish.counting.bounding import Pairs, begins, identified, least_hashed, marking_secret
+from utmost.publish.workloads.row_unit import WholeRows
+
+
+def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
+    """The pairs of person and cell of several tables as those of one, and of each pair the number of its cell's.
+
+    Args:
+        pairs: in which cell number m * size + a is cell a of table m.
+        size: how many cells a table has.
+
+    Returns:
+        Distinct pairs whose sums are their own numbers, and so a mark of which of them are chosen.
+    """
+    cells = pairs.cells % size
+    order = np.lexsort((cells, pairs.persons))
+    who, which = pairs.persons[order], cells[order]
+    new = begins(who, which)
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return Pairs(who[new], which[new], np.arange(np.count_nonzero(new))), numbers
+
+
+def joined_pairs(parts: Sequence[Pairs]) -> Pairs:
+    """All pairs of several lists, one list behind the other."""
+    columns = ([getattr(part, name) for part in parts] for name in ("persons", "cells", "sums"))
+    return Pairs(*map(np.concatenate, columns))
+
+
+def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes) -> NDArray[Any]:
+    """What is left of the sizes of a person's pairs where they may add up to no more than ``most``.
+
+    The sizes v_1, v_2, ... of a person stand in a row in the order of the cells, C_i of them up to the i-th and T in
+    all. Of T > most a comb of ``most`` teeth at equal distances keeps those that it falls on; where it begins, u/most,
+    is a hash of key and person: v'_i = floor((most C_i + u)/T) - floor((most C_(i-1) + u)/T), 0 <= u < T.
+
+    Returns:
+        Of each pair what is left, between 0 and its size; for a person with T > most exactly ``most`` together. Over
+        all u it is most/T of the size in the mean.
+    """
+    left = pairs.sums
+    starts = np.flatnonzero(begins(pairs.persons))
+    kind = np.dtype(np.int64) if most < 1 << 62 else left.dtype
+    if not len(starts):
+        return left.astype(kind)
+    counts = np.diff(starts, append=len(left))
+    wide = int(left.max()) * len(left)  # no sum over pairs is larger, and no product over most of them
+    sizes = left.astype(object) if wide * max(most, 1) >= 1 << 62 else left.astype(np.int64)
+    totals = np.add.reduceat(sizes, starts)
+    many = totals > most
+    rows, repeats = np.flatnonzero(np.repeat(many, counts)), counts[many]
+    if not len(rows):
+        return left.astype(kind)
+    ends = np.cumsum(sizes[rows])
+    ends = ends - np.repeat(ends[np.cumsum(repeats) - 1] - totals[many], repeats)
+    who = identified(persons, pairs.persons[starts[many]])
+    marks = item_tags(marking_secret(b"in all", key), [who])[:, 0].astype(object)
+    shifts = np.repeat((marks * totals[many].astype(object) >> 64).astype(sizes.dtype), repeats)
+    all_of = np.repeat(totals[many], repeats)
+    teeth = (most * ends + shifts) // all_of
+    left = sizes.copy()
+    left[rows] = teeth - (most * (ends - sizes[rows]) + shifts) // all_of
+    return left.astype(kind)
+
+
+def in_one_part(pairs: Pairs, cells: int, persons: Sequence[str], key: bytes) -> Pairs:
+    """The pairs of each person in the one of that person's parts that has the least hash."""
+    parts = pairs.cells // cells
+    first = np.flatnonzero(begins(parts, pairs.persons))
+    runs = Pairs(pairs.persons[first], parts[first], pairs.sums[first])
+    chosen = least_hashed(runs, 1, persons, key=key, purpose=b"part")
+    return pairs.where(np.repeat(chosen, np.diff(first, append=len(parts))))
+
+
+def in_rows(pairs: Pairs, whole: WholeRows, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
+    """Which pairs of person and cell are kept: those in the so many rows of a person that have the least hashes."""
+    after = prod(whole.domain.shape[whole.place + 1 :])
+    row = pairs.cells // (whole.values * after) * after + pairs.cells % after
+    order = np.lexsort((row, pairs.persons))
+    who, which = pairs.persons[order], row[order]
+    first = np.flatnonzero(begins(who, which))
+    # A row has one hash, however many cells of it a person has.
+    taken = least_hashed(
+        Pairs(who[first], which[first], pairs.sums[order][first]), rows, persons, key=key, purpose=b"row"
+    )
+    chosen = np.empty(len(order), dtype=bool)
+    chosen[order] = np.repeat(taken, np.diff(first, append=len(order)))
+    return chosen

@@ -1,0 +1,248 @@
+"""Counting persons whose events come in any order: a part of the persons at a time, chosen by a hash of their text.
+
+Events are read once, in columns of Arrow. Where they are many they are set aside on the disk by a hash of their person:
+all events of a person are in one bucket, and a bucket has few enough to be counted in memory. The hash decides nothing
+but where events wait: what is kept of a person is a function of the key and of that person's own rows.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from secrets import token_bytes
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
+from utmost.publish.counting.bounding import Pairs, Tally
+from utmost.publish.counting.event_reader import EventReader
+from utmost.tables.cells.event_batches import Batch, Events, Progress
+from utmost.tables.cells.event_codes import Persons, TextsInArrow
+from utmost.tables.cells.spelling import NOT_A_NUMBER, Spelling
+from utmost.tables.files.spill_file import SetAside
+from utmost.tables.frames.arrow_identifiers import arrow_identifiers, holds_blanks, is_text
+from utmost.tables.optional_imports import extra
+
+BUCKETS = 256
+_AS_THEY_ARE = 1 << 25
+"""So many events lie on the disk uncompressed, in some 24 bytes each: to compress them takes a fifth of the time."""
+_PERSON, _CELL, _AMOUNT = "person", "cell", "amount"
+_AT_ONCE = 1 << 19
+_IN_MEMORY = 1 << 20
+_LARGEST = 1 << 24
+_SHORT = 1 << 31
+Counted = Iterator[tuple[Pairs, Sequence[str]]]
+"""The pairs of some persons, all of whose pairs these are, and each person's text by code."""
+
+
+def persons_of(reader: EventReader, read: Events, progress: Progress | None = None) -> Counted:
+    """The persons of a table of events: in columns of Arrow as by `PersonsInBuckets`, of lists all persons together."""
+    batches = read.watched(progress)
+    first = next(batches, None)
+    if first is not None and hasattr(first[reader.person], "dictionary_encode"):
+        # Rows that are in memory already are not written to the disk.
+        buckets = PersonsInBuckets(reader, read.rows) if read.in_memory else PersonsInBuckets(reader)
+        yield from buckets.counted(chain([first], batches))
+        return
+    persons, tally, before = Persons(reader.person, reader.spelling), Tally(), 0
+    for batch in chain([] if first is None else [first], batches):
+        who = persons.codes(batch[reader.person])
+        cells, amounts = reader.placed(batch, before)
+        tally.add(who if len(cells) == len(who) else np.tile(who, len(cells) // len(who)), cells, amounts)
+        before += len(who)
+    yield tally.pairs(), persons.texts
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PersonsInBuckets:
+    """From batches of events in any order to what is kept of their persons, added up.
+
+    Attributes:
+        reader: of the events.
+        in_memory: with no more events than so many nothing is written to the disk.
+        at_once: so many events are set aside at a time.
+        largest: of more events in one bucket not even the persons are gathered, but their sums.
+    """
+
+    reader: EventReader
+    in_memory: int = _IN_MEMORY
+    at_once: int = _AT_ONCE
+    largest: int = _LARGEST
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Of record batches the sums, in Arrow batches."""
+        columns = ({name: batch.column(name) for name in batch.schema.names} for batch in batches)
+        return (self.reader.summed(*persons) for persons in self.counted(columns))
+
+    def counted(self, batches: Iterable[Batch]) -> Counted:
+        """The persons, those of some buckets at a time.
+
+        Memory goes with the distinct pairs of person and cell in a 256th of the persons; the disk with the events.
+        """
+        laid, first, rows = self._laid(batches), [], 0
+        for table in laid:
+            first.append(table)
+            rows += table.num_rows
+            if rows > self.in_memory:
+                break
+        else:
+            yield self._pairs(iter(first), rows)
+            return
+        with SetAside(BUCKETS) as held:
+            aside = _Aside(held)
+            for part in _gathered(chain(first, laid), self.at_once):
+                aside.add(part)
+            first.clear()
+            for some in aside.parts(self.at_once):
+                yield self._pairs(aside.tables(some), sum(int(aside.rows[bucket]) for bucket in some))
+
+    def _laid(self, batches: Iterable[Batch]) -> Iterator[Any]:
+        """For each batch, the events inside the domain: whose they are, in which cell, how much they count."""
+        arrow, before = extra("pyarrow", "tables"), 0
+        for batch in batches:
+            persons = _checked_persons(batch[self.reader.person], self.reader.person, self.reader.spelling)
+            cells, amounts = self.reader.placed(batch, before)
+            rows = len(persons)
+            before += rows
+            if len(cells) > rows:  # several things are counted of each event
+                persons = persons.take(arrow.array(np.tile(np.arange(rows), len(cells) // rows)))
+            laid = {_PERSON: persons, _CELL: arrow.array(cells)}
+            if amounts is not None:
+                laid[_AMOUNT] = _amounts_in_arrow(amounts)
+            table = arrow.table(laid)
+            inside = cells >= 0
+            yield table if inside.all() else table.filter(arrow.array(inside))
+
+    def _pairs(self, tables: Iterator[Any], rows: int) -> tuple[Pairs, Sequence[str]]:
+        """The persons of these events."""
+        if rows > self.largest:
+            return self._pairs_on_the_way(tables)
+        arrow, tally = extra("pyarrow", "tables"), Tally()
+        events = list(tables)
+        if not rows:
+            return tally.pairs(), []
+        whole = arrow.chunked_array([_wide(chunk) for table in events for chunk in table[_PERSON].chunks])
+        persons = whole.combine_chunks().dictionary_encode()
+        who = persons.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        cells = np.concatenate([_cells_of(table) for table in events])
+        amounts = (
+            np.concatenate([_amounts_of(table) for table in events]) if _AMOUNT in events[0].column_names else None
+        )
+        del events, whole
+        tally.add(who, cells, amounts)
+        return tally.pairs(), TextsInArrow(persons.dictionary)
+
+    def _pairs_on_the_way(self, tables: Iterator[Any]) -> tuple[Pairs, Sequence[str]]:
+        """The same for a bucket with more events than memory may hold: of one person, say, who has most of them."""
+        persons, tally = Persons(self.reader.person, self.reader.spelling), Tally()
+        for table in tables:
+            who = persons.codes(table[_PERSON])
+            tally.add(who, _cells_of(table), _amounts_of(table) if _AMOUNT in table.column_names else None)
+        return tally.pairs(), persons.texts
+
+
+class _Aside:
+    """Events on the disk by their bucket, a row of Arrow streams for each."""
+
+    def __init__(self, held: SetAside) -> None:
+        self._held, self.rows = held, np.zeros(BUCKETS, dtype=np.int64)
+        self._secret = token_bytes(SECRET_BYTES)  # nobody can choose names that fall into one bucket
+
+    def add(self, table: Any) -> None:
+        """Write events behind those of their buckets."""
+        arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
+        columns = {name: _wide(table[name]).combine_chunks() for name in table.column_names}
+        tags = item_tags(self._secret, [arrow_identifiers(columns[_PERSON], _PERSON)])
+        buckets = (tags[:, 0] % BUCKETS).astype(np.uint8)
+        counts = np.bincount(buckets, minlength=BUCKETS)
+        order = np.argsort(buckets, kind="stable")
+        cells = columns[_CELL].to_numpy(zero_copy_only=False)
+        if cells.max(initial=0) < _SHORT:
+            columns[_CELL] = arrow.array(cells.astype(np.int32))
+        ordered = arrow.record_batch(columns).take(arrow.array(order))
+        options = ipc.IpcWriteOptions(compression=None if int(self.rows.sum()) < _AS_THEY_ARE else "lz4")
+        for bucket, end in enumerate(np.cumsum(counts).tolist()):
+            count = int(counts[bucket])
+            if count:
+                written = arrow.BufferOutputStream()
+                with ipc.new_stream(written, ordered.schema, options=options) as out:
+                    out.write_batch(ordered.slice(end - count, count))
+                self._held.add(bucket, written.getvalue())
+        self.rows += counts
+
+    def parts(self, least: int) -> Iterator[list[int]]:
+        """The buckets that hold events, several together where they have few."""
+        some: list[int] = []
+        for bucket in np.flatnonzero(self.rows).tolist():
+            if some and int(self.rows[[*some, bucket]].sum()) > least:
+                yield some
+                some = []
+            some.append(bucket)
+        if some:
+            yield some
+
+    def tables(self, buckets: list[int]) -> Iterator[Any]:
+        """The events of some buckets, as they were written."""
+        arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
+        for bucket in buckets:
+            for written in self._held.of(bucket):
+                yield arrow.Table.from_batches(list(ipc.open_stream(written)))
+
+
+def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
+    """The same rows in larger tables, each of one schema: amounts become text from the batch on that has large ones."""
+    arrow = extra("pyarrow", "tables")
+    waiting: list[Any] = []
+    for table in tables:
+        if waiting and table.schema != waiting[0].schema:
+            yield arrow.concat_tables(waiting)
+            waiting = []
+        waiting.append(table)
+        if sum(part.num_rows for part in waiting) >= rows:
+            yield arrow.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield arrow.concat_tables(waiting)
+
+
+def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
+    """The persons of some events, as integers or text; for any other column what `Persons` says of it."""
+    arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
+    if arrow.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if arrow.types.is_integer(column.type) and not column.null_count and not spelling.missing_numbers:
+        return column
+    if is_text(column.type) and not column.null_count:
+        column = _wide(column)
+        whole = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
+        marks = arrow.array([*NOT_A_NUMBER, *spelling.missing_marks], arrow.large_string())
+        if not holds_blanks(whole) and not compute.any(compute.is_in(whole, value_set=marks)).as_py():
+            return whole
+    persons = Persons(name, spelling)
+    codes = persons.codes(column)
+    return arrow.array(persons.texts, arrow.string()).take(arrow.array(codes))
+
+
+def _wide(column: Any) -> Any:
+    """Text in offsets that no number of events overflows; integers as they are."""
+    return column.cast(extra("pyarrow", "tables").large_string()) if is_text(column.type) else column
+
+
+def _cells_of(table: Any) -> NDArray[np.int64]:
+    return np.asarray(table[_CELL].to_numpy()).astype(np.int64)
+
+
+def _amounts_in_arrow(amounts: NDArray[Any]) -> Any:
+    """Integers as they are; as text where some are too large for 64 bits."""
+    arrow = extra("pyarrow", "tables")
+    if amounts.dtype != object:
+        return arrow.array(amounts)
+    return arrow.array([str(int(amount)) for amount in amounts], arrow.string())
+
+
+def _amounts_of(table: Any) -> NDArray[Any]:
+    column = table[_AMOUNT]
+    if not is_text(column.type):
+        return np.asarray(column.to_numpy())
+    return np.array([int(text) for text in column.to_pylist()], dtype=object)

@@ -1,0 +1,263 @@
+"""How responses are kept: in words of a settled width, block by block, each level under a key of its own if sealed.
+
+**What is stored has a length that reveals nothing.** A block is written in words of a width that is a function of
+public facts, see `utmost.promises.Noise.word`, whatever the integers in it. The least width
+would reveal how far they spread, and a seal hides no length.
+"""
+
+import hmac
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Protocol
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from utmost.core.exact.arrays import objects
+from utmost.core.exact.levels import Level
+from utmost.core.exact.written_levels import level_text
+from utmost.core.sampling.integers import Integers, narrowed
+from utmost.core.sampling.item_words import behind_lengths
+from utmost.core.sampling.random_bits import entropy
+from utmost.errors import KeyRefused, LedgerDamaged
+from utmost.publish.ledger.key import KEY_BYTES, Key
+from utmost.publish.ledger.store import Rows
+from utmost.publish.promises.lattice import WORD_WIDTHS, width_of
+
+
+def stored(integers: Integers, width: int) -> bytes:
+    """The integers of one block, in words of ``width`` bytes, each -2^(8 width - 1) or more and below 2^(8 width - 1).
+
+    An integer that fits no such word makes all words of its block longer: whoever chooses the width chooses how likely
+    that is. The layout is that of `packed`, with -2^(8 width - 1) for the least.
+
+    Args:
+        width: 1, 2, 4, or a multiple of 8.
+
+    Cost: 1 to 10 ns each; Python's speed for blocks with integers that exceed 64 bits.
+
+    >>> stored(np.array([300, 298]), 2).hex(" ", 4) == stored(np.array([7, -7]), 2).hex(" ", 4)
+    False
+    >>> len(stored(np.array([300, 298]), 2)) == len(stored(np.array([7, -7]), 2))
+    True
+    """
+    # Wider than announced only where noise leaves the width that all but a chance of nothing keeps: then it must be
+    # kept all the same.
+    smallest, largest = (int(integers.min()), int(integers.max())) if integers.size else (0, 0)
+    width = max(width, width_of(1 + max(largest, -smallest - 1).bit_length()))
+    least = -(1 << (8 * width - 1))
+    return _block(integers.size, width, least, _words(narrowed(integers), least, width))
+
+
+def packed(integers: Integers) -> bytes:
+    """The same in as few bytes as all need, for digests: equal integers give equal bytes, whatever the array's type.
+
+    Layout, little-endian: count, width of an offset, length of the least (4 bytes each), the least, the offsets.
+
+    Cost: a few ns each; Python's speed for those that exceed 64 bits.
+
+    >>> packed(np.array([300, 298])).hex(" ", 4)
+    '02000000 01000000 02000000 2a010200'
+    """
+    least = int(integers.min()) if integers.size else 0
+    span = (int(integers.max()) - least) if integers.size else 0
+    width = next((w for w in WORD_WIDTHS if span < 1 << (8 * w)), (span.bit_length() + 7) // 8)
+    return _block(integers.size, width, least, _offsets(integers, least, width))
+
+
+def unpacked(content: bytes) -> Integers:
+    """The integers that were stored or packed so, as int64 where all of them fit."""
+    count, width, length = (int.from_bytes(content[at : at + 4], "little") for at in (0, 4, 8))
+    body = content[12 + length :]
+    if len(content) < 12 + length or not width or not length or len(body) != count * width:
+        raise LedgerDamaged("a block must be as long as it says", came=f"{len(content)} bytes", where="responses")
+    least = int.from_bytes(content[12 : 12 + length], "little", signed=True)
+    if width <= 8:
+        offsets = np.frombuffer(body, dtype=f"<u{width}")
+        largest = least + int(offsets.max(initial=0))
+        if least >= -(1 << 63) and largest < 1 << 63:
+            # Modulo 2^64 the sum is right, since it fits.
+            return (offsets.astype(np.uint64) + np.uint64(least % (1 << 64))).view(np.int64)
+        return narrowed(offsets.astype(object) + least)
+    # Words of 16 bytes and more hold small numbers nearly always: read 64 bits at once, where the words above are the
+    # sign's.
+    if width % 8 == 0 and least == -(1 << (8 * width - 1)):
+        words = np.frombuffer(body, dtype="<u8").reshape(count, width // 8)
+        low = words[:, 0].astype(np.uint64).view(np.int64)
+        if (words[:, 1:] == _above(low, width)).all():
+            return low
+    starts = range(0, len(body), width)
+    return narrowed(objects(least + int.from_bytes(body[at : at + width], "little") for at in starts))
+
+
+def _block(count: int, width: int, least: int, words: bytes) -> bytes:
+    base = least.to_bytes(least.bit_length() // 8 + 1, "little", signed=True)
+    head = b"".join(n.to_bytes(4, "little") for n in (count, width, len(base)))
+    return head + base + words
+
+
+def _words(integers: Integers, least: int, width: int) -> bytes:
+    """The integers above the least; those of 64 bits in wider words never as Python's."""
+    if width <= 8 or integers.dtype == object:
+        return _offsets(integers, least, width)
+    low = integers.astype(np.int64)
+    words = np.empty((low.size, width // 8), "<u8")
+    words[:, 0] = low.view(np.uint64)
+    words[:, 1:] = _above(low, width)
+    return words.tobytes()
+
+
+def _above(low: Integers, width: int) -> Integers:
+    """The words above the lowest, of x + 2^(8 width - 1), for x of 64 bits; shape (n, width // 8 - 1)."""
+    signs = (low >> 63).view(np.uint64)
+    above = np.repeat(signs[:, np.newaxis], width // 8 - 1, axis=1)
+    # The offset 2^(8 width - 1) turns the highest bit alone, and no carry leaves it.
+    above[:, -1] ^= np.uint64(1 << 63)
+    return above
+
+
+def _offsets(integers: Integers, least: int, width: int) -> bytes:
+    if width <= 8 and integers.dtype != object:
+        return (integers.astype(np.int64).view(np.uint64) - np.uint64(least % (1 << 64))).astype(f"<u{width}").tobytes()
+    return b"".join((integer - least).to_bytes(width, "little") for integer in integers.tolist())
+
+
+_NONCE_BYTES = 12
+
+
+class Root:
+    """The digest of the parts of an event, in order: what binds them to the event.
+
+    Attributes:
+        count: how many parts it has taken in.
+    """
+
+    __slots__ = ("_digest", "count")
+
+    def __init__(self) -> None:
+        self.count, self._digest = 0, sha256()
+
+    def add(self, content: bytes) -> None:
+        """Take one part more in."""
+        self._digest.update(sha256(content).digest())
+        self.count += 1
+
+    @property
+    def text(self) -> str:
+        """The digest so far."""
+        return self._digest.hexdigest()
+
+
+class About(Protocol):
+    """What a response is of: its release, with the digest of all public facts about it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the release."""
+
+    @property
+    def version(self) -> int:
+        """Which version of it."""
+
+    @property
+    def bound(self) -> bytes:
+        """The digest of all public facts about it."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Seal:
+    """How the blocks of one response are sealed: AES-256-GCM, or not at all.
+
+    Attributes:
+        secret: the key; None where the ledger is not sealed.
+        facts: what is authenticated beside the number of the event and the part: the digest of all public facts; empty
+            for blocks of format 1, which are bound to their place alone.
+    """
+
+    secret: bytes | None
+    facts: bytes = b""
+
+    def sealed(self, event: int, part: int, content: bytes) -> bytes:
+        """A block as it is stored; as long as the content alone makes it."""
+        if self.secret is None:
+            return content
+        # A ledger that was put back to an earlier state uses a key again, so the nonce must not be a counter.
+        nonce = entropy(_NONCE_BYTES)
+        return nonce + AESGCM(self.secret).encrypt(nonce, content, self._place(event, part))
+
+    def opened(self, event: int, part: int, content: bytes) -> bytes:
+        """The block that was stored so."""
+        if self.secret is None:
+            return content
+        try:
+            return AESGCM(self.secret).decrypt(content[:_NONCE_BYTES], content[_NONCE_BYTES:], self._place(event, part))
+        except (InvalidTag, ValueError):
+            raise LedgerDamaged(
+                "a sealed block must be as it was written", came="another seal", where=f"event {event}, part {part}"
+            ) from None
+
+    def _place(self, event: int, part: int) -> bytes:
+        return self.facts + event.to_bytes(8, "big") + part.to_bytes(8, "big")
+
+
+def response_facts(identity: str, about: About, level: Level) -> bytes:
+    """The digest of all public facts about a response: of the ledger, the release, and the level."""
+    return sha256(behind_lengths((identity, about.bound.hex(), level_text(level)))).digest()
+
+
+def level_key(key: Key, identity: str, about: About, level: Level, form: int) -> bytes:
+    """The key under which one level of one version of a release is sealed.
+
+    It is derived from all public facts, so that whoever changes one of them holds the key to nothing; in format 1 it is
+    derived from name, version and level alone.
+    """
+    if form == 1:
+        return key.derived("level", about.name, str(about.version), level_text(level))
+    return key.derived("bound level", response_facts(identity, about, level).hex())
+
+
+def level_seal(key: Key, identity: str, about: About, level: Level, form: int, *, is_sealed: bool) -> Seal:
+    """The seal of a response, for whoever holds the ledger's key."""
+    if not is_sealed:
+        return Seal(None)
+    secret = level_key(key, identity, about, level, form)
+    return Seal(secret, b"" if form == 1 else response_facts(identity, about, level))
+
+
+def handed_key(key: Key, identity: str, about: About, level: Level, form: int) -> bytes:
+    """The key of a level as a recipient gets it: 32 bytes; in format 1 the digest of the public facts after them."""
+    secret = level_key(key, identity, about, level, form)
+    return secret + response_facts(identity, about, level) if form == 1 else secret
+
+
+def handed_seal(handed: bytes, identity: str, about: About, level: Level, form: int) -> Seal:
+    """The seal of a response, for whoever holds the key of its level."""
+    facts = response_facts(identity, about, level)
+    if form == 1 and not hmac.compare_digest(handed[KEY_BYTES:], facts):
+        raise KeyRefused(
+            "the key of a level of format 1 must come with the facts about it",
+            where=repr(about.name),
+            remedy="Ask the ledger's curator for level_key again.",
+        )
+    if form != 1 and len(handed) != KEY_BYTES:
+        raise KeyRefused(f"the key of a level must be {KEY_BYTES} bytes", where=repr(about.name))
+    return Seal(handed[:KEY_BYTES], b"" if form == 1 else facts)
+
+
+def checked_parts(rows: Rows, event: int, count: int, root: str) -> Iterator[bytes]:
+    """The parts of an event, in order. At the end they are known to be what was written.
+
+    Raises:
+        LedgerDamaged: for a part that is missing, or parts that are not those of the event.
+    """
+    taken = Root()
+    for part in range(count):
+        content = rows.part(event, part)
+        if content is None:
+            raise LedgerDamaged("every part must be there", came=f"no part {part}", where=f"event {event}")
+        taken.add(content)
+        yield content
+    if not hmac.compare_digest(taken.text, root):
+        raise LedgerDamaged("the parts must be those that were written", came="another digest", where=f"event {event}")

@@ -1,0 +1,165 @@
+"""Keyed digests of what is published, by which the same data are known again under another name.
+
+The digest of a column is that of a multiset: HMAC(K, how many cells, the sum of their digests modulo 2^128), each cell
+the number that it is, in lowest terms. So the order of the rows, the names of release and column, whether counts were
+released as integers or as reals, and whether an engine holds the table or it came here make no difference. K is one
+key for the whole ledger, hence equal columns have equal digests, and a file with these digests would reveal that two
+tables agree. So an event keeps them **sealed**, under a key derived from the ledger's and a random nonce, and in a
+length that depends on the number of columns alone: without the key they are noise.
+
+Events of earlier versions have HMAC(K, sorted values), the values as integers times a power of two, in lowest terms. A
+column of which all cells are equal says little about whose data it is, and is passed over.
+"""
+
+import hmac
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import objects
+from utmost.core.sampling.integers import Integers, narrowed
+from utmost.core.sampling.random_bits import entropy
+from utmost.errors import LedgerDamaged
+from utmost.publish.ledger.block_encryption import packed
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.source import Source, cell_bytes
+from utmost.publish.releases.item_commitment import BLOCKS, ItemCommitment, value_sums
+
+_BYTES = 16
+_NONCE_BYTES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """By what a table is known again; digests under the ledger's key.
+
+    Attributes:
+        labels: of the names of the columns of text beside the released ones.
+        texts: of their cells, in the order of the rows.
+        columns: of the values of each released column, in any order of the rows.
+    """
+
+    labels: bytes
+    texts: bytes
+    columns: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, key: Key, source: Source, exponent: int | None) -> "Likeness":
+        """The digests of a table; ``exponent`` as for `value_digests`."""
+        return cls(*row_names(key, source), _cell_digests(key, source, exponent))
+
+    @classmethod
+    def of_items(cls, key: Key, commitment: ItemCommitment) -> "Likeness":
+        """The digests of a table that was committed to where it is held; its rows are named by identifiers alone."""
+        return cls(*_row_names(key, {}), digests_of_sums(key, commitment))
+
+    def sealed(self, key: Key, name: str, version: int) -> str:
+        """The digests as an event keeps them."""
+        nonce, content = entropy(_NONCE_BYTES), b"".join((self.labels, self.texts, *self.columns))
+        return (nonce + AESGCM(key.derived("likeness seal")).encrypt(nonce, content, _about(name, version))).hex()
+
+    @classmethod
+    def opened(cls, key: Key, sealed: str, name: str, version: int) -> "Likeness":
+        """The digests that an event keeps."""
+        try:
+            whole = bytes.fromhex(sealed)
+            nonce, content = whole[:_NONCE_BYTES], whole[_NONCE_BYTES:]
+            plain = AESGCM(key.derived("likeness seal")).decrypt(nonce, content, _about(name, version))
+        except (InvalidTag, ValueError):
+            where = f"{name!r}, version {version}"
+            raise LedgerDamaged("digests must be as they were written", came="another seal", where=where) from None
+        parts = [plain[at : at + _BYTES] for at in range(0, len(plain), _BYTES)]
+        return cls(parts[0], parts[1], tuple(parts[2:]))
+
+
+def row_names(key: Key, source: Source) -> tuple[bytes, bytes]:
+    """The digests of the columns of text beside the released ones: of their names, and of their cells in order."""
+    return _row_names(key, source.texts())
+
+
+def _row_names(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes]:
+    secret = key.derived("likeness")
+    return _digest(secret, "labels", _joined(texts)), _digest(secret, "texts", *map(_joined, texts.values()))
+
+
+def value_digests(key: Key, source: Source, exponent: int | None) -> tuple[tuple[bytes, ...], ...]:
+    """The digests of the values of each released column, in any order of the rows: each way that events have them.
+
+    The first is the one that is written.
+
+    Args:
+        exponent: the values are in steps of 2^-exponent; None for integers.
+    """
+    secret = key.derived("likeness")
+    ordered = tuple(_sorted_column(secret, column, exponent or 0) for column in source.columns.values())
+    return _cell_digests(key, source, exponent), ordered
+
+
+def _cell_digests(key: Key, source: Source, exponent: int | None) -> tuple[bytes, ...]:
+    """The digests that new events have."""
+    columns = list(source.columns.values())
+    sums = np.vstack([value_sums(likeness_secret(key), column, exponent) for column in columns])
+    commitment = ItemCommitment.of_sums(np.arange(BLOCKS, BLOCKS + len(columns)), sums)
+    flat = (at for at, column in enumerate(columns) if _is_flat(column))
+    return digests_of_sums(key, commitment.without(flat))
+
+
+def likeness_secret(key: Key) -> bytes:
+    """The secret under which the cells of each column are added up, one for the whole ledger."""
+    return key.derived("likeness cells")
+
+
+def digests_of_sums(key: Key, commitment: ItemCommitment) -> tuple[bytes, ...]:
+    """The digest of each column whose cells were added up; one that is like no other where a column has no sum."""
+    secret = key.derived("likeness")
+    return tuple(
+        entropy(_BYTES) if _is_none(sums) else _digest(secret, "cells", sums or b"") for sums in commitment.columns
+    )
+
+
+def _is_none(sums: bytes | None) -> bool:
+    """Whether a column has no sum, or is one cell, which is equal to itself."""
+    return sums is None or int.from_bytes(sums[:8], "little") == 1
+
+
+def _joined(texts: Iterable[str]) -> bytes:
+    return "\0".join(texts).encode("utf-8", "surrogatepass")
+
+
+def _sorted_column(secret: bytes, column: Integers, exponent: int) -> bytes:
+    """The digest of a column in any order; one that is like no other where all its cells are equal."""
+    if _is_flat(column):
+        return entropy(_BYTES)
+    ordered = np.sort(column)
+    if not _is_whole(column):
+        if any(number % 1 for number in ordered.tolist()):
+            return _digest(secret, "reals", cell_bytes(ordered))
+        ordered = narrowed(objects(int(number) for number in ordered.tolist()))
+    ones = int(np.bitwise_or.reduce(ordered))
+    shift = (ones & -ones).bit_length() - 1
+    return _digest(secret, "values", str(exponent - shift).encode(), packed(ordered >> shift))
+
+
+def _is_flat(column: NDArray[Any]) -> bool:
+    return not column.size or bool((column == column[0]).all())
+
+
+def _is_whole(column: NDArray[Any]) -> bool:
+    """Whether a column holds integers; points have floats or Fractions."""
+    return column.dtype.kind != "f" and not (column.size and isinstance(column[0], Fraction))
+
+
+def _digest(secret: bytes, what: str, *parts: bytes) -> bytes:
+    sized = b"".join(len(part).to_bytes(8, "big") + part for part in (what.encode(), *parts))
+    return hmac.digest(secret, sized, sha256)[:_BYTES]
+
+
+def _about(name: str, version: int) -> bytes:
+    return f"{version}:{name}".encode("utf-8", "surrogatepass")

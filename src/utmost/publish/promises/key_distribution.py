@@ -1,0 +1,264 @@
+"""The best law by which a key is named: pi(n) in closed form, in rationals and in intervals, and exact draws of it."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.intervals import Interval, exp_interval, log_interval
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number, exact, precision, written_number
+from utmost.core.sampling.categorical import Categorical
+from utmost.core.sampling.random_bits import Randomness, Word
+from utmost.errors import OutOfRange, Unsupported
+
+# e^epsilon is taken with so many digits of e^epsilon - 1, rounded down; the loss is less than a millionth of one user.
+_DIGITS = 48
+_LARGEST_EPSILON = 700
+_LEAST_DELTA = Fraction(1, 10**300)
+_LEAST_SHARE = Fraction(1, 10**800)
+# Rationals of more bits than these are not written out.
+_MOST_BITS = 1 << 24
+# Thresholds that have so many values at most are drawn from a table.
+_TABLE = 1 << 12
+
+
+@dataclass(frozen=True, eq=False)
+class NamingLaw:
+    """The best chance pi(n) of naming a key that n individuals hold; the law of a threshold T, P(T <= n) = pi(n).
+
+    pi(0) = 0 and pi(n+1) = min(a pi(n) + delta, 1 - (1 - pi(n) - delta)/a, 1), with a = e^epsilon for one key. The
+    first of the three is the least as long as a^n <= 1 + (1 - delta)(a - 1)/((a + 1) delta), which gives
+
+        pi(n) = delta (a^n - 1)/(a - 1)                                    for n <= turn,
+        1 - pi(turn + j) = (1 - pi(turn)) a^-j - delta (1 - a^-j)/(a - 1)  after it, until that is negative.
+
+    Attributes:
+        ratio: a, a rational above 1, at most e^epsilon.
+        delta: of one key, strictly between 0 and 1.
+
+    Raises:
+        NotANumber, OutOfRange: for numbers outside these ranges.
+
+    Source: [desfontaines2022], Theorem 1.
+
+    >>> law = NamingLaw(Fraction(2), Fraction(1, 10))
+    >>> [str(law.chance(n)) for n in range(6)]
+    ['0', '1/10', '3/10', '7/10', '9/10', '1']
+    """
+
+    ratio: Fraction
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        ratio = exact(self.ratio, "ratio")
+        if ratio <= 1:
+            raise OutOfRange("ratio must be above 1", came=self.ratio, where="NamingLaw")
+        object.__setattr__(self, "ratio", ratio)
+        object.__setattr__(self, "delta", read_delta(self.delta, _LEAST_SHARE))
+
+    @cached_property
+    def turn(self) -> int:
+        """The least n with a^n > 1 + (1 - delta)(a - 1)/((a + 1) delta)."""
+        a, delta = self.ratio, self.delta
+        return _power_beyond(a, 1 + (1 - delta) * (a - 1) / ((a + 1) * delta))
+
+    @property
+    def threshold(self) -> int:
+        """The m such that a key is named when its count and the noise turn - T exceed m."""
+        return self.turn - 1
+
+    @cached_property
+    def certain(self) -> int:
+        """A number of individuals from which on pi(n) = 1; the least one, or a few more."""
+        return self.turn + _power_beyond(self.ratio, 1 + (self.ratio - 1) / self.delta)
+
+    @checked
+    def chance(self, n: int) -> Fraction:
+        """pi(n) as a fraction."""
+        n = max(0, min(n, self.certain))
+        if n * self.ratio.numerator.bit_length() > _MOST_BITS:
+            raise Unsupported(
+                "an exact chance must have at most 2^24 bits", came=f"n = {n}", remedy="Use chance_interval."
+            )
+        chance: Fraction = self._chance(n, self.ratio**n, self.ratio ** min(n, self.turn), Fraction(1))
+        return chance
+
+    @checked
+    def chance_interval(self, n: int, bits: int = 128) -> Interval:
+        """An interval around pi(n), some units of 2^-bits wide, whatever n and the size of the fraction."""
+        n = max(0, min(n, self.certain))
+        inner = precision(bits) + 16 + 2 * self._lost_bits + n.bit_length()
+        certain = Interval.of(1, inner)
+        back = Interval.of(1 / self.ratio, inner)  # the powers of 1/a lose no bits before the point
+        turned = 1 / back ** min(n, self.turn)
+        chance: Interval = self._chance(n, None, turned, back ** (n - min(n, self.turn)) if n > self.turn else certain)
+        return _within_one(chance).at(bits)
+
+    def _chance(self, n: int, power: Any, turned: Any, back: Any) -> Any:
+        """The closed form, from a^min(n, turn) and a^-(n - turn), in rationals or in intervals."""
+        slope = self.delta / (self.ratio - 1)
+        before = (turned - 1) * slope
+        if n <= self.turn:
+            return before
+        if power is not None:
+            back = self.ratio ** (self.turn - n)
+        left = (1 - before) * back - (1 - back) * slope
+        return min(1 - left, Fraction(1)) if power is not None else 1 - left
+
+    @cached_property
+    def _lost_bits(self) -> int:
+        """What the largest power and the quotient cost."""
+        slope = self.delta / (self.ratio - 1)
+        largest = 1 / self.delta
+        return sum(max(0, math.ceil(_log2(x))) for x in (slope, 1 / slope, largest, self.ratio)) + 8
+
+    @checked
+    def thresholds(self, count: int, randomness: Randomness) -> Iterator[int]:
+        """``count`` independent draws of T, exact."""
+        if self.certain <= _TABLE:
+            yield from (self._table.draw(count, randomness) + np.int64(1)).tolist()
+        else:
+            for _ in range(count):
+                yield self._drawn(randomness.word)
+
+    @cached_property
+    def _table(self) -> Categorical:
+        def cuts(bits: int) -> list[Interval]:
+            return [self.chance_interval(n, bits) for n in range(1, self.certain)]
+
+        return Categorical(cuts, word_bits=16, lookup=True)
+
+    def _drawn(self, word: Word) -> int:
+        """T for U drawn bit by bit: how many n >= 1 have pi(n) <= U, and 1 more; by halving, each decision certain."""
+        drawn, bits = word(), 64
+        while True:
+            place = self._placed(drawn, bits)
+            if place is not None:
+                return place
+            drawn, bits = (drawn << 64) | word(), bits + 64
+
+    def _placed(self, drawn: int, bits: int) -> int | None:
+        """The least n with pi(n) above every number of the cell, if pi(n - 1) is below every one; else None."""
+        below, above = 0, self.certain
+        while above - below > 1:
+            middle = (below + above) // 2
+            chance = self.chance_interval(middle, bits + 16)
+            if chance.high <= drawn << 16:
+                below = middle
+            elif chance.low >= (drawn + 1) << 16:
+                above = middle
+            else:
+                return None
+        return above
+
+
+def naming_law(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> NamingLaw:
+    """The law for each of the k keys that one individual may hold: epsilon/k and delta/k, e^(epsilon/k) rounded down.
+
+    With K shares that one individual divides among the keys they hold, the law of a share, epsilon/K: K shares on one
+    key move its chance from 0 to delta, and no division of them costs more; see docs/theory/unknown-keys.md.
+
+    >>> law = naming_law(Level.of_epsilon(1), Fraction(1, 10**6), 1)
+    >>> [next(n for n in range(99) if law.chance(n) >= Fraction(p, 100)) for p in (50, 99)]
+    [14, 18]
+    >>> shared = naming_law(Level.of_epsilon(1), Fraction(1, 10**6), 10, shares=60)
+    >>> [next(n for n in range(99) if shared.chance(60 * n) >= Fraction(p, 100)) for p in (50, 99)]
+    [14, 18]
+    """
+    if shares is None:
+        return NamingLaw(_ratio_below(total.scaled(Fraction(1, keys))), delta / keys)
+    # A level beyond the largest is taken for it, which keeps a smaller promise: a^K must stay within the rationals.
+    level = total if total.epsilon_float <= _LARGEST_EPSILON else Level.of_epsilon(_LARGEST_EPSILON)
+    ratio = _ratio_below(level.scaled(Fraction(1, shares)))
+    return NamingLaw(ratio, _delta_of_a_share(delta, ratio, shares))
+
+
+def _delta_of_a_share(delta: Fraction, ratio: Fraction, shares: int) -> Fraction:
+    """A short rational at most delta (a - 1)/(a^K - 1), and within 2^-90 of it: K steps of a share add up to delta."""
+    bits = 256 + shares.bit_length()
+    while True:
+        shrunk = Interval.of(1 / ratio, bits) ** shares
+        around = Interval.of(delta * (ratio - 1), bits) * shrunk / (1 - shrunk)
+        if around.low.bit_length() > 160:
+            shift = around.low.bit_length() - 96
+            return Fraction(around.low >> shift << shift, 1 << bits)
+        bits *= 2
+
+
+def appearing(before: NamingLaw | None, after: NamingLaw, n: int) -> Callable[[int], list[Interval]]:
+    """The chance (pi_2 - pi_1)/(1 - pi_1) that a key of n individuals appears if it has not been named, as a cut."""
+
+    def cut(bits: int) -> list[Interval]:
+        if before is None:
+            return [after.chance_interval(n, bits)]
+        inner = 2 * bits + 64
+        while True:  # ends: a key that has not been named has pi_1 below 1
+            first, second = before.chance_interval(n, inner), after.chance_interval(n, inner)
+            if (1 - first).low > 1 << (inner - inner // 4):
+                conditional = (second - first) / (1 - first)
+                return [_within_one(conditional).at(bits)]
+            inner *= 2
+
+    return cut
+
+
+def read_delta(delta: Number, least: Fraction = _LEAST_DELTA) -> Fraction:
+    """A delta, strictly between 0 and 1, read exactly."""
+    value = written_number(delta, "delta")
+    if not 0 < value < 1:
+        raise OutOfRange("delta must lie strictly between 0 and 1", came=delta, where="select_keys")
+    if value < least:
+        raise OutOfRange("delta must be at least 1e-300", came="less", where="select_keys")
+    return value
+
+
+def _ratio_below(of: Level) -> Fraction:
+    """A rational above 1 and at most e^epsilon, near to it."""
+    if of.is_rational and of.alpha_fraction().denominator.bit_length() <= 2 * _DIGITS:
+        return 1 / of.alpha_fraction()
+    if of.epsilon_float > _LARGEST_EPSILON:
+        return Fraction(1 << 1000)
+    bits = 128 + max(0, -math.frexp(of.epsilon_float)[1])
+    around = exp_interval(of.epsilon_interval(bits), bits) - 1
+    shift = max(0, around.low.bit_length() - _DIGITS)
+    return 1 + Fraction(around.low >> shift << shift, 1 << bits)
+
+
+def _power_beyond(base: Fraction, bound: Fraction) -> int:
+    """The least n >= 0 with base^n > bound, for base > 1 and bound >= 1; decided exactly."""
+    bits = 128
+    while True:
+        quotient = log_interval(bound, bits) / log_interval(base, bits) if _apart(base, bits) else None
+        if quotient is not None:
+            low, high = quotient.low >> bits, quotient.high >> bits
+            if low == high:
+                return low + 1
+            if bits > 1 << 12 and high == low + 1:  # the quotient is high, or very near to it
+                return high + 1 if _is_power_within(base, high, bound) else high
+        bits *= 2
+
+
+def _apart(base: Fraction, bits: int) -> bool:
+    return log_interval(base, bits).low > 1 << bits // 2
+
+
+def _is_power_within(base: Fraction, n: int, bound: Fraction) -> bool:
+    if n * base.numerator.bit_length() > _MOST_BITS:
+        raise Unsupported("the chances must differ from each other before 2^24 bits", where="select_keys")
+    return base**n <= bound
+
+
+def _within_one(chance: Interval) -> Interval:
+    """The part of the interval between 0 and 1; the nearer end where it lies beyond."""
+    whole = 1 << chance.bits
+    return Interval(min(max(0, chance.low), whole), min(max(0, chance.high), whole), chance.bits)
+
+
+def _log2(x: Fraction) -> float:
+    return math.log2(x.numerator) - math.log2(x.denominator)

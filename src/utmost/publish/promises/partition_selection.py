@@ -1,0 +1,414 @@
+"""Which keys to name where nobody can list them beforehand: the best (epsilon, delta) choice, and its noisy counts.
+
+A key is named when its count reaches a random threshold T with P(T <= n) = pi(n), where pi is the largest chance that
+any (epsilon, delta)-private choice on one key has: see docs/theory/unknown-keys.md. This is the one use of a delta.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from fractions import Fraction
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from utmost.core.exact.arrays import plain_cells
+from utmost.core.exact.kinds import checked, is_integer
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, natural
+from utmost.core.exact.shown import Shown
+from utmost.core.exact.written_levels import level_facts
+from utmost.core.sampling.categorical import Thresholds
+from utmost.core.sampling.process_memory import ProcessMemory
+from utmost.core.sampling.random_bits import Randomness, secure
+from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
+from utmost.publish.counting.key_counts import counts_in_shares
+from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law, read_delta
+from utmost.publish.promises.statement_kinds import KEYS_FORMAT, KEYS_KIND
+from utmost.tables.cells.cell_values import integer_cells
+from utmost.tables.files.saving import Digest, FileWords, Publication, check_destination_free, saved
+from utmost.tables.frames.adapters import adapter_of
+from utmost.version import __version__
+
+_MOST_KEYS = 10**9
+_MOST_SHARES = 10**6
+# Python prints no integer of more than 4300 digits, and keys are put in order by their text.
+_LARGEST_KEY = 10**4000
+
+
+class _ListedKeys(Shown):
+    """A list of named keys: what was promised of it, and how it is written."""
+
+    __slots__ = ()
+
+    keys: tuple[Any, ...]
+    level: Level
+    delta: Fraction
+    per_individual: int
+
+    @property
+    def statement(self) -> str:
+        """The promise in words."""
+        return promise_of_keys(self.level, self.delta, self.per_individual, self._divided())
+
+    def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
+        """The statement as plain data, with the keys and their noisy counts; see `keys_statement`."""
+        promise = self.level, self.delta, self.per_individual
+        return keys_statement(*promise, self.keys, column, digest, self._divided(), **self._counted())
+
+    @checked
+    def save(self, path: Path | str, *, column: str = "key", **file: Unpack[FileWords]) -> dict[str, Any]:
+        """Write the keys, with their noisy counts if any, and beside them the statement: both appear, or none.
+
+        Args:
+            path: of a table; or of one document, which ends in .json.
+            column: what the column of the keys is called; keys that are tuples have a column for each part.
+            format, sign, overwrite: as for `saved`.
+
+        Raises:
+            Unsupported, OutOfRange, KeyRefused: as `saved`.
+        """
+        table = key_columns(self.keys, column) | {name: it for name, it in self._counted().items() if name == "noisy"}
+        publication = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
+        return saved(publication, path, **file)
+
+    def _counted(self) -> dict[str, Any]:
+        """What a statement says beyond the keys: of noisy counts, where there are any."""
+        return {}
+
+    def _divided(self) -> int | None:
+        """How many shares one individual divides among keys; None where each key counts once."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SelectedKeys(_ListedKeys):
+    """The keys that were named, and what was promised.
+
+    Attributes:
+        keys: in the order of their texts, which says nothing about the counts.
+        noisy: for each key its count plus noise. They are above ``threshold``, since a key is named only then: rare
+            keys look more frequent than they are. Counts without that bias are a release of their own on these keys.
+        level: epsilon of all keys together.
+        delta: of all keys together.
+        per_individual: how many keys one individual may hold.
+        law: of one key.
+        shares: how many one individual divides among their keys, and ``noisy`` and ``threshold`` are in shares; None
+            where each key of one individual counts once.
+    """
+
+    keys: tuple[Any, ...] = field(repr=False)
+    noisy: tuple[int, ...] = field(repr=False)
+    level: Level
+    delta: Fraction
+    per_individual: int
+    law: NamingLaw = field(repr=False)
+    shares: int | None = None
+
+    @property
+    def threshold(self) -> int:
+        """The number that a count and its noise must exceed together; it depends on epsilon, delta and keys alone."""
+        return self.law.threshold
+
+    def chance(self, n: int) -> Fraction:
+        """The exact chance that a key of n individuals is named, or of n shares."""
+        return self.law.chance(n)
+
+    def _counted(self) -> dict[str, Any]:
+        return {"threshold": self.threshold, "noisy": list(self.noisy)}
+
+    def _divided(self) -> int | None:
+        return self.shares
+
+
+def selected(
+    counts: Sequence[tuple[Any, int]],
+    total: Level,
+    delta: Fraction,
+    keys: int,
+    randomness: Randomness,
+    shares: int | None = None,
+) -> SelectedKeys:
+    """What `select_keys` does with keys in order, with whatever randomness is given."""
+    law = naming_law(total, delta, keys, shares)
+    drawn = law.thresholds(len(counts), randomness)
+    named = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
+    names, noisy = tuple(key for key, _ in named), tuple(noisy for _, noisy in named)
+    return SelectedKeys(names, noisy, total, delta, keys, law, shares)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NamedKeys(_ListedKeys):
+    """The keys named at one delta.
+
+    Attributes:
+        keys: in the order of their texts.
+        level: epsilon of all keys together.
+        delta: of all keys together, and of everything that was named at smaller deltas.
+        per_individual: how many keys one individual may hold.
+    """
+
+    keys: tuple[Any, ...] = field(repr=False)
+    level: Level
+    delta: Fraction
+    per_individual: int
+
+
+class KeySelection(Shown, ProcessMemory):
+    """Keys named at growing deltas and one epsilon, without counts: nothing is lost by having been careful first.
+
+    Keys only appear, each with the chance that is left given that it has not been named. The lists of all deltas
+    together cost what the last one costs, and asking again for a delta gives the answer that was given. What has been
+    named is kept in memory alone: a new object for the same data is another release, and the promises of both add up.
+
+    Args:
+        counts, epsilon, alpha, keys, randomness: as for `select_keys`.
+
+    >>> selection = KeySelection({"flu": 800, "measles": 650, "plague": 1}, epsilon=1)
+    >>> selection.at("1e-9").keys, selection.at("1e-8").delta
+    (('flu', 'measles'), Fraction(1, 100000000))
+    """
+
+    __slots__ = ("_answers", "_counts", "_each", "_level", "_names", "_randomness")
+
+    @checked
+    def __init__(
+        self,
+        counts: Any,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        keys: int = 1,
+        randomness: Randomness | None = None,
+    ) -> None:
+        self._level, self._each = level(epsilon, alpha), keys_of_one(keys)
+        self._start(counted_keys(counts), secure(randomness))
+
+    def _start(self, counts: Sequence[tuple[Any, int]], randomness: Randomness) -> None:
+        self._counts, self._randomness = counts, randomness
+        self._names: set[Any] = set()
+        self._answers: dict[Fraction, NamedKeys] = {}
+
+    def at(self, delta: Number, *, epsilon: Number | Level | None = None) -> NamedKeys:
+        """The keys named at this delta: those named before, and those that appear.
+
+        Raises:
+            OutOfRange: for a delta below one that was answered, unless it was answered itself.
+            Unsupported: for another epsilon. Keys that only appear cannot be relaxed in epsilon without a loss: soon
+                the event "newly named" alone is likelier than the larger promise allows.
+        """
+        if epsilon is not None and level(epsilon) != self._level:
+            raise Unsupported(
+                "keys are named at one epsilon; only delta can grow without a loss",
+                came=str(level(epsilon)),
+                where="KeySelection",
+                remedy="Choose epsilon once; relax the counts of the keys that were named.",
+            )
+        rare = read_delta(delta)
+        with self._alone():
+            if rare not in self._answers:
+                last = max(self._answers, default=Fraction(0))
+                if rare < last:
+                    raise OutOfRange("delta can only grow", came=delta, where="KeySelection")
+                self._check_owner()
+                self._name(last, rare)
+                names = tuple(key for key, _ in self._counts if key in self._names)
+                self._answers[rare] = NamedKeys(names, self._level, rare, self._each)
+            return self._answers[rare]
+
+    def _name(self, last: Fraction, rare: Fraction) -> None:
+        before = naming_law(self._level, last, self._each) if last else None
+        after = naming_law(self._level, rare, self._each)
+        chances: dict[int, Thresholds] = {}
+        word, fresh = self._randomness.word, set()
+        for key, n in self._counts:
+            if key not in self._names:
+                if n not in chances:
+                    chances[n] = Thresholds(appearing(before, after, n))
+                if chances[n].decide(word(), 64, word) == 0:
+                    fresh.add(key)
+        self._names |= fresh
+
+    def save(self, path: Path | str, delta: Number, **file: Unpack[FileWords]) -> dict[str, Any]:
+        """Write the keys named at this delta, as `NamedKeys.save`.
+
+        Raises:
+            OutOfRange: as `at`. Others: as `saved`; nothing is named then.
+        """
+        check_destination_free(path, is_document=file.get("format") is None, **file)
+        return self.at(delta).save(path, **file)
+
+    def __repr__(self) -> str:
+        return f"KeySelection({self._level}, keys={self._each}, at {len(self._answers)} deltas)"
+
+
+def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> str:
+    """What a list of named keys promises, in words.
+
+    >>> print(promise_of_keys(level(1), Fraction(1, 10**6), 2))
+    Naming these keys is (epsilon=1, delta=1/1000000)-differentially private for one individual added or removed who
+    holds at most 2 keys, each counted once. Delta bounds what the bound of epsilon does not cover: a key that one
+    individual alone holds is named with the chance 1/2000000, some such key of one individual with at most 1/1000000.
+    Counts released on these keys at a level of their own add that level: the total is the sum of both epsilons, and
+    this delta.
+    """
+    if shares is None:
+        alone = f"a key that one individual alone holds is named with the chance {delta / keys}, some such key of one "
+        alone += f"individual with at most {delta}"
+    else:
+        alone = f"some key that one individual alone holds is named with a chance of at most {delta}"
+    return (
+        f"Naming these keys is ({total}, delta={delta})-differentially private for one individual added or removed who "
+        f"holds at most {keys_held(keys, shares)}. Delta bounds what the bound of epsilon does not cover: {alone}. "
+        f"Counts released on these keys at a level of their own add that level: the total is the sum of both epsilons, "
+        f"and this delta."
+    )
+
+
+def keys_held(keys: int, shares: int | None = None) -> str:
+    """What one individual holds at most, in words.
+
+    >>> keys_held(1), keys_held(3), keys_held(3, 60)
+    ('1 key, counted once', '3 keys, each counted once', '3 keys and gives them at most 60 shares in all')
+    """
+    if shares is not None:
+        return f"{keys} key{'s' * (keys > 1)} and gives {'them' if keys > 1 else 'it'} at most {shares} shares in all"
+    return "1 key, counted once" if keys == 1 else f"{keys} keys, each counted once"
+
+
+def keys_statement(
+    total: Level,
+    delta: Fraction,
+    per_individual: int,
+    keys: Sequence[Any],
+    column: str,
+    digest: Digest | None,
+    shares: int | None = None,
+    *,
+    threshold: int | None = None,
+    noisy: Sequence[int] | None = None,
+) -> dict[str, Any]:
+    """What is said publicly of keys that were named: the promise, and the keys themselves.
+
+    Args:
+        total, delta: of all keys together.
+        per_individual: how many keys one individual may hold.
+        keys: those that were named.
+        column: what they are keys of.
+        digest: of the table of keys, where there is one.
+        shares: how many one individual divides among their keys; format 2 is of keys that count once each.
+        threshold, noisy: of keys with noisy counts, what these exceed, and the count of each key.
+    """
+    sentence = promise_of_keys(total, delta, per_individual, shares)
+    named = [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in keys]
+    return {
+        "kind": KEYS_KIND,
+        "format": 2 if shares is None else KEYS_FORMAT,
+        "utmost": __version__,
+        "column": column,
+        "guarantee": sentence,
+        "statement": sentence,
+        **level_facts(total),
+        "delta": str(delta),
+        "keys_of_one_individual": per_individual,
+        **({} if shares is None else {"shares_of_one_individual": shares}),
+        "relaxable": False,
+        "keys": named,
+        "table": None if digest is None else dict(digest),
+        **({} if noisy is None else {"threshold": threshold, "noisy": list(noisy)}),
+        "named": {"of": "keys and noisy counts", "sha256": _named_digest(named, noisy)},
+    }
+
+
+def _named_digest(named: Sequence[Any], noisy: Sequence[int] | None) -> str:
+    """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the keys, and their noisy counts or null."""
+    text = json.dumps([named, None if noisy is None else list(noisy)], separators=(",", ":"), ensure_ascii=False)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _plain_key(part: Any) -> Any:
+    """A part of a key as JSON has it: integers as they are, dates as text."""
+    return int(part) if is_integer(part) else str(part)
+
+
+def key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
+    """Keys as columns of a table: one, or one for each part of keys that are tuples."""
+    parts = {len(key) for key in keys if isinstance(key, tuple)}
+    if not parts:
+        return {column: list(map(_plain_key, keys))}
+    if len(parts) > 1 or not all(isinstance(key, tuple) for key in keys):
+        raise Unsupported("keys that are saved as a table must have as many parts each", came="different keys")
+    (count,) = parts
+    return {f"{column}_{k}": [_plain_key(key[k]) for key in keys] for k in range(count)}
+
+
+def keys_of_one(keys: Any) -> int:
+    """How many keys one individual holds at most."""
+    return natural(keys, "keys", least=1, most=_MOST_KEYS)
+
+
+def shares_of_one(shares: Any, keys: int) -> int:
+    """How many shares one individual divides among their keys: one for each at least.
+
+    Raises:
+        OutOfRange: for fewer than the keys that one individual may hold, and more than 10^6.
+    """
+    return natural(shares, "shares", least=keys, most=_MOST_SHARES)
+
+
+def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]]:
+    """The keys that somebody holds, in the order of their texts, with their counts."""
+    names, column = _columns(counts)
+    try:
+        cells = integer_cells(counts_in_shares(column, shares))
+    except NotANumber as error:
+        raise NotANumber(error.required, came=error.came, where=f"counts, {error.where}", remedy=error.remedy) from None
+    if cells.shape is None or len(cells.shape) != 1 or cells.size != len(names):
+        raise BadTable("a key must have one count", where="counts")
+    numbers = [int(n) for n in cells.integers(0, cells.size).tolist()]
+    for place, (name, n) in enumerate(zip(names, numbers, strict=True)):
+        _check_key(name, place)
+        if n < 0:
+            raise OutOfRange(
+                "a count of individuals must be at least 0", came="less", where=f"counts, entry {place + 1}"
+            )
+    for place, repeats in enumerate(Counter(names).values()):
+        if repeats > 1:
+            raise BadTable("a key must stand in one row", came=f"{repeats} rows", where=f"counts, key {place + 1}")
+    held = [(name, n) for name, n in zip(names, numbers, strict=True) if n]
+    return sorted(held, key=lambda pair: (str(pair[0]), type(pair[0]).__name__))
+
+
+def _columns(counts: Any) -> tuple[list[Any], Any]:
+    """Keys and counts, of a mapping or of a table of two columns."""
+    if isinstance(counts, Mapping) and not (len(counts) == 2 and all(map(_is_column, counts.values()))):
+        return list(counts), list(counts.values())
+    adapter = adapter_of(counts)
+    names = adapter.names(counts)
+    if len(names) != 2:
+        raise BadTable(
+            "a table of keys must have two columns, keys and counts", came=f"{len(names)} columns", where="counts"
+        )
+    keys, numbers = (adapter.column(counts, name) for name in names)
+    return plain_cells(keys), numbers
+
+
+def _is_column(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
+
+
+def _check_key(name: Hashable, place: int) -> None:
+    for part in chain(name) if isinstance(name, tuple) else (name,):
+        if isinstance(part, float | np.floating) or not isinstance(part, str | int | np.integer | date):
+            raise WrongKind(
+                "a key must be text, an integer, a date, or a tuple of them",
+                came=type(part).__name__,
+                where=f"counts, entry {place + 1}",
+            )
+        if not isinstance(part, str | date) and abs(int(part)) >= _LARGEST_KEY:
+            raise OutOfRange("a key must have at most 4000 digits", came="more", where=f"counts, entry {place + 1}")

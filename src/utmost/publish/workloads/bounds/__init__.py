@@ -1,0 +1,1 @@
+"""Lower bounds on the error of a workload, and their certificates."""

@@ -1,0 +1,289 @@
+"""Inequalities that bound the error of a workload from below: each holds for any certificate, however it was found.
+
+C holds the weights, W the wanted rows, M = W' C W, and X is the information about the cells that a mechanism or a
+strategy gives. All is computed in rationals and integers, rounded to the safe side. The proofs are in
+docs/theory/workload-bounds.md.
+
+    answer          the least mean squared error of one number on a line of neighbours: only the sensitivity enters
+    directions      tr(M X^-1) >= (tr sqrt(G^1/2 M G^1/2))^2 / tr(G X), where M and G are diagonal in the eigenspaces
+    matrix          the same with G = diag(q)^2, from a matrix Z whose square is near diag(q) M diag(q)
+    chord           min over z of F(z) = sum_T m_T / (L z)_T is at least F(z)^2 / max_S (-dF/dz_S), for every z
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isqrt, lcm, prod
+
+import numpy as np
+from flint import fmpz_mat
+
+from utmost.core.exact.arrays import Array
+from utmost.core.exact.levels import Level, integer_root
+from utmost.errors import PromiseBroken
+from utmost.publish.workloads.measuring.variance_components import Blocks
+
+_ROOT_BITS = 96
+_MOST_BITS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Directions:
+    """Certificate: one individual adds to any ``up`` cells and takes from any ``down`` others.
+
+    G is the mean of d d' over all such d, with entries 1, -1 and 0. Where ``along`` is the place of an axis these are
+    cells of one row, and any ``rows`` rows are changed so, and ``rows_down`` others by the opposite.
+    """
+
+    up: int
+    down: int = 0
+    along: int | None = None
+    rows: int = 1
+    rows_down: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MixedDirections:
+    """Certificate: changes of several kinds, each with a weight; the weights are positive and add up to 1."""
+
+    directions: tuple[Directions, ...]
+    weights: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatrixRoots:
+    """Certificate: weights of the cells, and near roots of the weighted matrices.
+
+    Attributes:
+        weights: q, positive integers; by value of the axes whose values are not alike, (n,).
+        roots: for each part of the matrix, a symmetric integer matrix, (n, n); divided by 2^bits it is Z.
+        bits: of each part.
+    """
+
+    weights: tuple[int, ...]
+    roots: tuple[Array, ...] = field(repr=False)
+    bits: tuple[int, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ChordShares:
+    """Certificate: a share of each family, nonnegative rationals that add up to at most 1."""
+
+    shares: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatrixPart:
+    """M on one eigenspace of the axes whose values are alike: an integer matrix over ``denominator``.
+
+    M is the sum over the parts of (matrix / denominator) kron Q, with orthogonal projections Q of rank ``times``.
+    """
+
+    matrix: Array
+    denominator: int
+    times: int
+
+
+def variance_below(level: Level) -> Fraction:
+    """A rational just below 1/(cosh E - 1), the variance of geometric noise of this level; 0 beyond 90 000.
+
+    >>> from utmost.exact import level
+    >>> round(float(variance_below(level(1))), 9)
+    1.841347188
+    """
+    low = _alpha_below(level)
+    return 2 * low / (1 - low) ** 2
+
+
+def answer_below(level: Level, sensitivity: Fraction, whole: bool) -> Fraction:
+    """A rational just below the least worst mean squared error of one answer, for any mechanism and any estimate.
+
+    Args:
+        sensitivity: D, by how much one individual changes the answer.
+        whole: whether the answer takes every integer, and any two at most D apart belong to neighbours.
+
+    D^2/(cosh epsilon - 1) always; where ``whole``, also the variance of the staircase on the reals, less 1/12.
+
+    >>> from utmost.exact import level
+    >>> [round(float(answer_below(level(1), Fraction(D), True)), 4) for D in (1, 2)]
+    [1.8413, 7.5891]
+    """
+    steps = sensitivity**2 * variance_below(level)
+    if not whole or sensitivity < 2:
+        return steps
+    b = _alpha_below(level)
+    staircase = sensitivity**2 * (_cube_root_below((b * (1 + b) / 2) ** 2) + b) / (1 - b) ** 2
+    return max(steps, staircase - Fraction(1, 12))
+
+
+def mixed(certificate: Directions | MixedDirections) -> list[tuple[Directions, Fraction]]:
+    """Changes with their weights."""
+    if isinstance(certificate, Directions):
+        return [(certificate, Fraction(1))]
+    weights = certificate.weights
+    if len(weights) != len(certificate.directions) or any(weight <= 0 for weight in weights) or sum(weights) != 1:
+        raise PromiseBroken("the weights of changes must be positive and add up to 1", came="others")
+    return list(zip(certificate.directions, weights, strict=True))
+
+
+def directions_below(
+    blocks: Blocks, spectrum: Sequence[Fraction], certificate: Directions | MixedDirections
+) -> Fraction:
+    """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all cells are alike.
+
+    g_T is the eigenvalue of G on T: (up - down)^2/n on the total, ((up + down) - (up - down)^2/n)/(n - 1) elsewhere,
+    in the mean over mixed directions. For up = 1, down = 0 all are 1/n, and this is the constant Gamma. Along an axis n
+    is its size, the total is that along it, and the rows, which are alike, have such a factor of their own.
+    """
+    changes = mixed(certificate)
+    along = changes[0][0].along
+    if any(change.along != along for change, _ in changes):
+        raise PromiseBroken("all changes must be along one axis", came="several")
+    weighed = [(factors_of(change, blocks), weight) for change, weight in changes]
+    roots = Fraction(0)
+    for T, square, (total, rows_total) in zip(blocks.eigenspaces, spectrum, row_totals(blocks, along), strict=True):
+        dimensions = prod(dimension(chain, t) for chain, t in zip(blocks.chains, T, strict=True))
+        shown = sum(weight * cells[not total] * rows[not rows_total] for (cells, rows), weight in weighed)
+        roots += _root_below(square * dimensions * shown)
+    return roots**2
+
+
+def factors_of(change: Directions, blocks: Blocks) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+    """The eigenvalues of G on the total and elsewhere: of the cells of a row, and of the rows."""
+    n = blocks.cells if change.along is None else blocks.chains[change.along][-1]
+    return _eigenvalues(change.up, change.down, n), _eigenvalues(change.rows, change.rows_down, blocks.cells // n)
+
+
+def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
+    if type(up) is not int or type(down) is not int or min(up, down) < 0 or not 1 <= up + down <= n:
+        raise PromiseBroken("a direction must change cells, and no more than there are", came=f"{up} and {down}")
+    square = Fraction((up - down) ** 2, n)
+    return square, (up + down - square) / (n - 1) if n > 1 else Fraction(0)
+
+
+def row_totals(blocks: Blocks, along: int | None) -> list[tuple[bool, bool]]:
+    """Of each eigenspace, whether it does not change within a row along an axis, and whether not between rows."""
+    lasts = [len(chain) - 1 for chain in blocks.chains]
+    if along is None:
+        return [(list(T) == lasts, True) for T in blocks.eigenspaces]
+    others = [at for at in range(len(lasts)) if at != along]
+    return [(T[along] == lasts[along], all(T[at] == lasts[at] for at in others)) for T in blocks.eigenspaces]
+
+
+def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fraction:
+    """A rational below Gamma = min {tr(M X^-1): X_jj <= 1} of M >= 0, from weights and near roots.
+
+    With N = diag(q) M diag(q), tr sqrt(N) >= tr Z - sqrt(n |N - Z^2|_1) by Powers and Stormer, and the trace norm is at
+    most sqrt(n) times the Frobenius norm; then Gamma >= (sum of times tr sqrt(N))^2 / (ranks sum q^2).
+
+    Raises:
+        PromiseBroken: for certificates of another shape, weights that are not positive, roots that are not symmetric.
+    """
+    q, n = certificate.weights, len(certificate.weights)
+    if any(weight <= 0 for weight in q) or not len(parts) == len(certificate.roots) == len(certificate.bits):
+        raise PromiseBroken("every cell must have a positive weight, and every part a root", came="others")
+    traces = Fraction(0)
+    for part, root, bits in zip(parts, certificate.roots, certificate.bits, strict=True):
+        if part.matrix.shape != (n, n) or root.shape != (n, n) or (root != root.T).any():
+            raise PromiseBroken(f"a root must be a symmetric matrix of {n} rows", came=root.shape)
+        trace = Fraction(sum(root.diagonal().tolist()), 1 << bits)
+        off = _root_above(n * _root_above(n * _distance_squared(q, part, root, bits)))
+        traces += part.times * max(trace - off, Fraction(0))
+    return traces**2 / (sum(part.times for part in parts) * sum(weight**2 for weight in q))
+
+
+def chord_below(
+    blocks: Blocks,
+    spectrum: Sequence[Fraction],
+    certificate: ChordShares,
+    total: int | None = None,
+    weight: Fraction = Fraction(1),
+) -> Fraction:
+    """F(z)^2 / max_S g_S, which is at most K = min over the simplex of F(z) = sum_T m_T / sum_S below[T, S] m_S z_S.
+
+    By Cauchy's inequality sum m/lambda' >= (sum m/lambda)^2 / (sum m lambda'/lambda^2) for every other z', and the last
+    sum is g.z' <= max g. Quotients are rounded down in F and up in g.
+
+    Args:
+        total: of which family, if any, one is free beside z: then g.z' <= g_total + max g.
+        weight: by how much the groups of this family count more; > 0.
+    """
+    z = certificate.shares
+    if len(z) != len(blocks.families) or any(share < 0 for share in z) or sum(z) > 1:
+        raise PromiseBroken("the shares must be nonnegative, one for each family, at most 1 together", came="others")
+    sizes = [Fraction(prod(c[s] for c, s in zip(blocks.chains, S, strict=True))) for S in blocks.families]
+    if total is not None:
+        sizes[total] *= weight
+    # One denominator for all: integers from here on.
+    over = lcm(weight.denominator, *(share.denominator for share in z)) * lcm(
+        *(square.denominator for square in spectrum)
+    )
+    units = np.array([int(share * size * over) for share, size in zip(z, sizes, strict=True)], dtype=object)
+    occurring = [row for row, square in enumerate(spectrum) if square > 0]
+    squares = [int(spectrum[row] * over) for row in occurring]
+    inside = blocks.below[occurring].astype(int).astype(object)
+    eigenvalues = (inside * units).sum(axis=1).tolist()
+    if not occurring or min(eigenvalues) <= 0:
+        raise PromiseBroken("the shares must determine every wanted answer", came="others")
+    bits = 2 * max(eigenvalues).bit_length() + _ROOT_BITS
+    value = sum((square << bits) // own for square, own in zip(squares, eigenvalues, strict=True))
+    steps = np.array([-((-square << bits) // own**2) for square, own in zip(squares, eigenvalues, strict=True)])
+    slopes = ((inside * steps.astype(object)[:, None]).sum(axis=0) * np.array(sizes, dtype=object)).tolist()
+    most: Fraction = max(slopes) + (slopes[total] if total is not None else 0)
+    constant: Fraction = Fraction(value**2) / (most * (over << bits))
+    return constant
+
+
+def dimension(chain: Sequence[int], level: int) -> int:
+    """The dimension of an eigenspace of one axis: groups of its level beyond those of the next."""
+    coarser = chain[-1] // chain[level + 1] if level + 1 < len(chain) else 0
+    return chain[-1] // chain[level] - coarser
+
+
+def _alpha_below(level: Level) -> Fraction:
+    """A rational below alpha, so close that the variance of geometric noise has twenty digits; 0 for a huge level."""
+    bits, enough = 128, 1 << 64
+    while True:
+        around = level.alpha_interval(bits)
+        low, width = around.lower, around.width * enough
+        if (width <= low and width <= 1 - around.upper) or bits >= _MOST_BITS:
+            return low
+        bits *= 2
+
+
+def _distance_squared(q: Sequence[int], part: MatrixPart, root: Array, bits: int) -> Fraction:
+    """|N - Z^2|_F^2, exactly."""
+    scale = 4**bits
+    square = fmpz_mat(root.tolist())
+    square = square * square
+    weights = np.array(q, dtype=object)
+    weighted = fmpz_mat((part.matrix * weights[:, None] * weights).tolist())
+    gap = weighted * scale - square * part.denominator
+    total = sum(int(entry) ** 2 for entry in gap.entries())
+    return Fraction(total, (scale * part.denominator) ** 2)
+
+
+def _root_below(square: Fraction) -> Fraction:
+    """A rational just below the square root: to 96 bits of it."""
+    return _root(square)[0]
+
+
+def _root_above(square: Fraction) -> Fraction:
+    """A rational just above the square root."""
+    return _root(square)[1]
+
+
+def _root(square: Fraction) -> tuple[Fraction, Fraction]:
+    if square <= 0:
+        return Fraction(0), Fraction(0)
+    leading = square.denominator.bit_length() - square.numerator.bit_length()
+    bits = max(0, _ROOT_BITS + leading // 2 + 1)
+    scaled = (square.numerator << 2 * bits) // square.denominator
+    low = isqrt(scaled)
+    return Fraction(low, 1 << bits), Fraction(low + 1, 1 << bits)
+
+
+def _cube_root_below(cube: Fraction) -> Fraction:
+    leading = cube.denominator.bit_length() - max(cube.numerator.bit_length(), 1)
+    bits = max(0, _ROOT_BITS + leading // 3 + 1)
+    return Fraction(integer_root((cube.numerator << 3 * bits) // cube.denominator, 3), 1 << bits)

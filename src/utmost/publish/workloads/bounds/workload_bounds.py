@@ -1,0 +1,397 @@
+"""How small the error of a workload can be: the lower bounds of five classes, and the search for their certificates.
+
+    per answer             any mechanism and any estimate, each answer by itself; its own worst data set
+    any mechanism          any mechanism and any estimate, all answers together; the worst data set
+    any unbiased           any mechanism with unbiased answers; every data set
+    any integer strategy   independent geometric noise on any integer combinations of cells, linear unbiased estimates,
+                           charged by all that one individual may change
+    these families         the same on the families given
+
+Only certificates are searched here, in floats; the bounds themselves are what `workload_evidence` proves from them.
+Source: docs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the constant Gamma.
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import ldexp
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.arrays import Array, Floats
+from utmost.core.exact.intervals import round_down
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, first_integer
+from utmost.core.privacy.unit import Unit
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.workloads.bounds.bound_inequalities import (
+    ChordShares,
+    Directions,
+    MatrixPart,
+    MatrixRoots,
+    MixedDirections,
+    factors_of,
+    mixed,
+    row_totals,
+)
+from utmost.publish.workloads.bounds.marginal_bounds import TangentLevels, tangent_levels
+from utmost.publish.workloads.bounds.workload_evidence import (
+    Bounded,
+    LowerBound,
+    WorkloadBounds,
+    answers_below,
+    cells_changed,
+    changed_by_one,
+    chord_of,
+    exact_spectrum,
+    family_blocks,
+    is_alike,
+    is_possible,
+    is_whole,
+    level_of_cells,
+    matrix_parts,
+    of_families,
+    proven_bound,
+)
+from utmost.publish.workloads.measuring.measured_families import is_difference, measured_family
+from utmost.publish.workloads.measuring.unit_charge import room_around
+from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.planning.even_levels import EvenLevels
+from utmost.publish.workloads.planning.marginal_search import wants_marginals
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Domain, Family
+
+_MOST_FAMILIES = 256
+_MIXED = 1 << 16
+
+_ADDS = (
+    "one individual may add any number from 0 to the sensitivity to each of `cells` cells (and an empty record counts)"
+)
+_LINEAR = "answers by linear unbiased estimates, of which least squares are the best"
+_CHARGED = "|change of a combination| times level, added up, is at most epsilon for all that one individual may change"
+_TOGETHER = "any mechanism and any estimate, all answers together"
+_PUBLIC_TOTAL = "everybody is counted in as many cells, and bounds for that are not known here"
+
+
+@checked
+@long_work("Searching for bounds")
+def bounds_of(
+    workload: Workload,
+    unit: Unit,
+    epsilon: Number | Level,
+    families: Iterable[Any] | None = None,
+    *,
+    together: str | None = None,
+) -> WorkloadBounds:
+    """The lower bounds on the weighted error of a workload, each with its class and its certificate.
+
+    Args:
+        workload: what is wanted, and how much the error of each counts.
+        unit: what one individual changes.
+        epsilon: the level of the whole release.
+        families: those that a strategy may measure; where None all of the domain, or, where these are more than 256,
+            the cells and the families that are wanted; beside other axes, of these the ones whose groups have one size.
+        together: an axis along which one individual changes all cells of one row or of several, as for `strategy`.
+
+    Raises:
+        NotALevel, OutOfRange: for a level or families that are none; for an axis that the domain has not, or of more
+            cells than one individual changes.
+
+    Cost: families times eigenspaces, a few thousand times; where values of an axis are not alike (ranges, labels,
+    groups of several sizes), a dozen eigendecompositions of a matrix over the values of such axes, 2000 at most:
+    some 15 seconds of processor for 1024 values, and 2 to check the certificate.
+
+    >>> domain = Domain(region=[*range(20)], age=[*range(50)])
+    >>> wanted = Workload(domain, {"region age": 1, "region": 1, "age": 1, "": 1})
+    >>> bounds = bounds_of(wanted, Unit(1, 1), 1)
+    >>> for kind, bound in bounds.each().items():
+    ...     print(f"{kind}: {bound.value:.3f}")
+    per answer: 7.365
+    any mechanism: 27.490
+    any unbiased: 13.745
+    any integer strategy: 27.490
+    these families: 27.490
+    """
+    at = level(epsilon)
+    along = None if together is None else _row(workload, unit, together)
+    chosen = _families(workload, families)
+    missing: dict[str, str] = {}
+    known: dict[int, Fraction] = {}
+
+    def bound(kind: str, holds_for: str, hypotheses: str, certificate: Any = None) -> LowerBound:
+        problem = Bounded(workload, unit, at, chosen, together)
+        value = round_down(proven_bound(kind, problem, certificate, known))
+        return LowerBound(value, holds_for, hypotheses, certificate)
+
+    first = bound(
+        "per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit, together)
+    )
+    jointly = unbiased = integer = over_families = None
+    if unit.exactly:
+        kinds = "any mechanism", "any unbiased", "any integer strategy", "these families"
+        missing = dict.fromkeys(kinds, _PUBLIC_TOTAL)
+        means = tuple(round_down(mean) for mean in answers_below(workload, unit, at, together))
+        return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means, together)
+    try:
+        directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
+        # A matrix where cells are not alike; where they are, symmetry leaves two numbers to choose.
+        best = directions or _directions(workload, unit, along)
+        jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
+        unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
+        single = directions or _directions(workload, changed_by_one(unit, at)[0], along)
+        integer = bound("any integer strategy", _integer_words(), f"{_CHARGED}; {_LINEAR}", single)
+    except Unsupported as error:
+        missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
+    # Each answer at its own worst data set may be the larger bound: both hold, and the larger one is said.
+    if jointly is None or jointly.value < first.value:
+        jointly = bound("any mechanism", _TOGETHER, _together_words(unit, None, None))
+    try:
+        charged = of_families(unit, together)
+        certificate = _over_families(workload, charged, at, chosen)
+        if certificate is None:
+            missing["these families"] = "the families do not determine every wanted answer"
+        else:
+            words = _family_words(workload, charged, chosen, certificate)
+            over_families = bound("these families", words, f"{_CHARGED}; {_LINEAR}", certificate)
+    except Unsupported as error:
+        missing["these families"] = str(error)
+    means = tuple(round_down(mean) for mean in answers_below(workload, unit, at, together))
+    return WorkloadBounds(
+        workload, unit, at, chosen, first, jointly, unbiased, integer, over_families, missing, means, together
+    )
+
+
+def _over_families(
+    workload: Workload, unit: Unit, at: Level, families: Sequence[Family]
+) -> ChordShares | TangentLevels | None:
+    """Tangents where many tables are wanted, else chords; None where the families do not determine every answer."""
+    if wants_marginals(workload) or any(map(is_difference, families)):
+        even, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
+        measured = [even.reduced(family) for family in families]
+        return tangent_levels(even.workload, measured, float(level_of_cells(unit, at).epsilon_float), room)
+    even_workload, blocks = family_blocks(workload, families)
+    _, total, weight = chord_of(workload, unit, at, families, blocks)
+    return _chord(blocks, exact_spectrum(even_workload, blocks), total, float(weight))
+
+
+def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Family, ...]:
+    domain: Domain = workload.domain
+    if families is not None:
+        return tuple(dict.fromkeys(measured_family(domain, family) for family in families))
+    count = 1
+    for axis in domain.axes:
+        count *= len(axis.levels) + 1
+    chosen = domain.families() if count <= _MOST_FAMILIES else dict.fromkeys((domain.finest, *workload.families))
+    return tuple(chosen) if len(domain.axes) == 1 else tuple(family for family in chosen if _is_even(domain, family))
+
+
+def _is_even(domain: Domain, family: Family) -> bool:
+    """Whether a family's groups have one size, so that it may be measured beside other axes."""
+    sizes = (
+        np.diff(axis.group_starts(level), append=axis.size) for axis, level in zip(domain.axes, family, strict=True)
+    )
+    return all(bool((group_sizes == group_sizes[0]).all()) for group_sizes in sizes)
+
+
+def _per_answer_words(unit: Unit, together: str | None) -> str:
+    worst = "mean squared error, each answer at its own worst data set; counts without an upper limit"
+    return f"{worst}; {_adds(unit, together)}"
+
+
+def _together_words(
+    unit: Unit, certificate: Directions | MixedDirections | MatrixRoots | None, together: str | None
+) -> str:
+    worst = "mean squared errors added up, at the data set worst for their sum; counts without an upper limit"
+    alike = isinstance(certificate, Directions | MixedDirections) and mixed(certificate)
+    replaced = alike and any(change.down or change.rows_down for change, _ in alike)
+    return f"{worst}; {_adds(unit, together)}{'; a record may be replaced by any other' if replaced else ''}"
+
+
+def _adds(unit: Unit, together: str | None) -> str:
+    whole = "" if is_whole(unit) else "; of what is added only 0 and the sensitivity are used"
+    in_all = "" if unit.in_all is None else f", {unit.in_all} at most in all"
+    row = f" in whole rows along {together!r}" if together else ""
+    return f"{_ADDS}{row}{in_all}{whole}"
+
+
+def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, together: str | None) -> str:
+    if isinstance(certificate, MatrixRoots):
+        return "at every data set; one individual may add the sensitivity to any one cell (and an empty record counts)"
+    directions = [direction for direction, _ in mixed(certificate)]
+    up, down = max(change.up for change in directions), max(change.down for change in directions)
+    rows = max(change.rows for change in directions)
+    row = "" if together is None else f" of {'one row' if rows == 1 else f'{rows} rows'} along {together!r}"
+    if not down and not any(change.rows_down for change in directions):
+        added = f"may add the sensitivity to up to {up} cells{row}"
+        return f"at every data set; one individual {added} (an empty record counts)"
+    return (
+        f"at every data set whose cells are at least the sensitivity; one individual's record may be replaced so that "
+        f"up to {up} cells{row} grow and up to {down or up} others fall by the sensitivity"
+    )
+
+
+def _integer_words() -> str:
+    return "integer combinations of cells, each with geometric noise on the integers of a level of its own"
+
+
+def _family_words(
+    workload: Workload, unit: Unit, families: Sequence[Family], certificate: ChordShares | TangentLevels
+) -> str:
+    """With a level for each group only where the loads of each single cell are bounded, see the proof."""
+    if isinstance(certificate, TangentLevels):
+        return "the families given, with one level for each family"
+    room = room_around(workload.domain, unit, families)
+    if is_alike(workload) and not room.free and min(unit.reach / unit.sensitivity, workload.domain.size) == 1:
+        return "the families given, every group with a level of its own"
+    if len(workload.domain.axes) > 1 and any(axis.blocks is None for axis in workload.domain.axes):
+        return "the families given, of groups of one size, with one level for each family"
+    return "the families given, with one level for each family"
+
+
+def _row(workload: Workload, unit: Unit, together: str) -> int:
+    """The place of an axis along which one individual changes whole rows."""
+    columns = workload.domain.columns
+    if together not in columns:
+        raise OutOfRange("cells that change together must lie along an axis", came=repr(together), where="together")
+    place = columns.index(together)
+    if unit.cells % workload.domain.axes[place].size or unit.needs_sizes:
+        remedy = "Leave together= out, or say a unit with a bound of cells alone."
+        raise OutOfRange("an individual must change all cells of whole rows", came=repr(unit), remedy=remedy)
+    return place
+
+
+def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions | MixedDirections:
+    """The mixture of two changes with the largest bound, of a few; any are a certificate.
+
+    For a given ``down`` the root of the bound is concave in ``up``, and between two changes it is in their weights.
+    """
+    blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
+    spectrum = exact_spectrum(workload, blocks)
+    largest = sum(spectrum)
+    roots = np.sqrt(np.array([float(square / largest) for square in spectrum]) * blocks.dimensions)
+    n = blocks.cells if along is None else workload.domain.axes[along].size
+    of_kind = np.zeros((2, 2))
+    for own, (total, rows_total) in zip(roots, row_totals(blocks, along), strict=True):
+        of_kind[int(not total), int(not rows_total)] += own
+
+    # What a mixture of changes proves, in floats: the search may be wrong, since `proven_bound` says what it is worth.
+    def root(*changes: tuple[float, Directions]) -> float:
+        shown = np.zeros((2, 2))
+        for weight, change in changes:
+            cells, rows = factors_of(change, blocks)
+            shown += weight * np.outer(np.array(cells, dtype=float), np.array(rows, dtype=float))
+        return float((of_kind * np.sqrt(shown)).sum())
+
+    most, most_rows = cells_changed(workload, unit, along)
+    most, rows = min(most, n), min(most_rows, blocks.cells // n)
+    replaced = unit.neighbours == "change-one"
+    downs = {0, min(most, n // 2), min(most, n // 2) // 2} if replaced else {0}
+    ups = {
+        down: _peak(lambda up, down=down: root((1, Directions(up, down, along))), max(1, down), min(most, n - down))
+        for down in downs
+    }
+    cells = {(1, 0), (most, 0), *((up, down) for down, up in ups.items())}
+    lowered = min(most_rows, blocks.cells // n // 2) if replaced and along is not None else 0
+    of_rows = {(1, 0), (rows, 0), (max(1, lowered), lowered)}
+    tried = [Directions(up, down, along, *each) for up, down in cells for each in of_rows]
+    tried = [change for change in tried if is_possible(change, unit, most, most_rows)]
+    ranked = sorted(
+        tried, key=lambda change: (-root((1, change)), change.up, change.down, change.rows, change.rows_down)
+    )
+    pairs = [
+        (_peak(lambda step, pair=pair: root(*_weighted(pair, step)), 0, _MIXED), pair)
+        for pair in combinations(ranked, 2)
+    ]
+    plain = (0, (ranked[0], ranked[0]))
+    step, pair = max(pairs, key=lambda mixture: root(*_weighted(mixture[1], mixture[0])), default=plain)
+    # A mixture must gain more than rounding to be worth a certificate.
+    if root(*_weighted(pair, step)) <= root((1, ranked[0])) * (1 + 1e-9):
+        return ranked[0]
+    return MixedDirections(pair, (Fraction(_MIXED - step, _MIXED), Fraction(step, _MIXED)))
+
+
+def _weighted(pair: tuple[Directions, Directions], step: int) -> list[tuple[float, Directions]]:
+    return [(1 - step / _MIXED, pair[0]), (step / _MIXED, pair[1])]
+
+
+def _peak(function: Any, low: int, high: int) -> int:
+    """Where a concave function of integers is largest: at the first from which it rises no more."""
+    return first_integer(low - 1, high, lambda place: function(place) >= function(place + 1))
+
+
+def _chord(
+    blocks: Blocks,
+    spectrum: Sequence[Fraction],
+    total: int | None,
+    weight: float,
+    rounds: int = 20_000,
+    gap: float = 1e-7,
+) -> ChordShares | None:
+    """Shares whose certificate is near K: z_S <- z_S sqrt(g_S), until max g is near F; None where F is infinite.
+
+    At the optimum g_S = max g where z_S > 0, and F is max g, and g_total besides where that family has 1 for nothing.
+    """
+    whole = sum(spectrum)
+    squares = np.array([float(square / whole) for square in spectrum])
+    present = np.array([square > 0 for square in spectrum])
+    squares = squares[present]
+    inside, free = blocks.below[present] * blocks.sizes, np.zeros(len(blocks.families))
+    if total is not None:
+        free[total] = 1
+        inside[:, total] *= weight
+    if (inside.sum(axis=1) == 0).any():
+        return None
+    z = np.full(len(blocks.families), 1 / len(blocks.families))
+    for _ in range(rounds):
+        eigenvalues = inside @ (z + free)
+        quotients = squares / eigenvalues
+        value, slopes = quotients.sum(), inside.T @ (quotients / eigenvalues)
+        # The certificate proves 1 / max slope; at the optimum that is the value, by weak duality.
+        if slopes.max() + slopes @ free <= value * (1 + gap):
+            break
+        z = z * np.sqrt(slopes / value)
+        z /= z.sum()
+    z = z + free
+    # Rounded down, and a little less: shares that add up to more than 1 would prove nothing.
+    units = [int(share * (1 << 60)) for share in z / z.sum() * (1 - 1e-15 * len(z))]
+    return ChordShares(tuple(Fraction(unit, 1 << 60) for unit in units))
+
+
+def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
+    """Weights and near roots: y_j <- y_j X_jj, which is the diagonal of the roots, as long as the bound grows."""
+    matrices = [np.asarray(part.matrix, dtype=float) / part.denominator for part in parts]
+    n = len(matrices[0])
+    y, best, best_weights = np.full(n, 1 / n), 0.0, np.full(n, 1 / n)
+    for _ in range(12):
+        roots = [_root(matrix, np.sqrt(y)) for matrix in matrices]
+        diagonal = np.asarray(sum(part.times * root.diagonal() for part, root in zip(parts, roots, strict=True)))
+        value = float(diagonal.sum())
+        if value > best:
+            best_weights = y
+        # Any weights prove a bound, so that an end too early costs some of it, and never its truth.
+        if value <= best * (1 + 1e-5):
+            break
+        # A weight of 0 would be 0 in every round to come.
+        best, y = value, np.maximum(diagonal, 1e-12 * value) / np.maximum(diagonal, 1e-12 * value).sum()
+    q = np.maximum(1, np.rint(np.sqrt(best_weights / best_weights.max()) * (1 << 20)))
+    scaled = [_integers(_root(matrix, q)) for matrix in matrices]
+    return MatrixRoots(tuple(int(w) for w in q), tuple(root for root, _ in scaled), tuple(bits for _, bits in scaled))
+
+
+def _root(matrix: Floats, q: Floats) -> Floats:
+    """The square root of diag(q) matrix diag(q)."""
+    # A near root is enough: what is proved is of the matrix that is written down, whatever its square.
+    values, vectors = np.linalg.eigh(q[:, None] * matrix * q)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return np.asarray((root + root.T) / 2)
+
+
+def _integers(root: Floats) -> tuple[Array, int]:
+    """A matrix in units of 2^-bits, of which its largest entry has about 2^60."""
+    bits = max(0, 60 - int(np.frexp(np.abs(root).max())[1]))
+    integers = np.empty(root.shape, dtype=object)
+    integers[:] = [[int(entry) for entry in row] for row in (root * ldexp(1.0, bits)).tolist()]
+    return integers, bits

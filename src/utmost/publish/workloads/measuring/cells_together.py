@@ -1,0 +1,217 @@
+"""Which noise is the least for k cells that one individual changes together, and no other cell."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.levels import Level
+from utmost.core.exact.shown import Shown
+from utmost.core.noise.costs import absolute, squared
+from utmost.core.noise.discrete_staircase import DiscreteStaircase
+from utmost.core.noise.geometric import Geometric
+from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.joint_cells import JointCells, RotatedPair
+from utmost.core.noise.norm_staircase import CellCost, Norm, NormStaircase
+from utmost.core.noise.optimal import optimal_noise
+from utmost.core.noise.signed_cells import SignedCells
+from utmost.core.privacy.unit import Unit
+from utmost.errors import OutOfRange
+from utmost.publish.workloads.planning.signed_search import grouped_rows
+
+TogetherKind = Literal["independent", "rotated", "joint", "signed", "staircase", "range"]
+"""Noise of each cell by itself; of the sum and difference of each pair; of all cells in one draw, by their largest; of
+signed sums; and of all cells in one draw, by a staircase of the largest, or of the range where none is lowered.
+"""
+
+RAISED: tuple[TogetherKind, ...] = ("signed", "range")
+"""The noise that protects an individual who lowers no cell, and nobody else."""
+
+NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
+"""Of the staircases their norm."""
+
+# Of the level, a pair gets 7 parts where a single cell gets 4: sqrt(3) to 1 is the least in the mean, and 7/4 is near.
+_PAIR, _SINGLE = 7, 4
+_LEAST = 1e-47  # sums of noises of stricter levels have no error bars
+CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells | NormStaircase
+"""The law of the noise of one group of cells."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CellsTogether(Shown):
+    """One way to noise k cells.
+
+    Attributes:
+        kind: as `TogetherKind`.
+        groups: how many cells each law serves, in order.
+        laws: one for each group, at its share of the level.
+        shares: of the level, for each group.
+    """
+
+    kind: TogetherKind
+    groups: tuple[int, ...]
+    laws: tuple[CellsLaw, ...]
+    shares: tuple[Fraction, ...]
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return sum(self.groups)
+
+    @property
+    def is_relaxable(self) -> bool:
+        """Whether the release can later be relaxed without loss by this library."""
+        return all(isinstance(law, Geometric | RotatedPair | SignedCells) for law in self.laws)
+
+    @property
+    def is_read_back(self) -> bool:
+        """Whether the sums that were noised follow from the cells that are read off them: as many sums as cells."""
+        return all(not isinstance(law, SignedCells) or len(law.rows) == law.cells for law in self.laws)
+
+    def at(self, level: Level, unit: Unit) -> "CellsTogether":
+        """The same signed sums, pairs and single cells, with the same shares of another level."""
+        if not self.is_relaxable:
+            raise OutOfRange("the same sums are noised at another level", came=self.kind)
+        spent = presence(level, unit)
+        parts = list(zip(self.laws, self.shares, strict=True))
+        laws = {(law, share): replaced_level(law, spent.scaled(share)) for law, share in dict.fromkeys(parts)}
+        return replace(self, laws=tuple(laws[part] for part in parts))
+
+    @property
+    def mean_size(self) -> float:
+        """The mean over the cells of E|noise|."""
+        return self._mean(_mean_size)
+
+    @property
+    def variance(self) -> float:
+        """The mean over the cells of E noise^2."""
+        return self._mean(_variance)
+
+    def _mean(self, of: Callable[[CellsLaw], float]) -> float:
+        values = {law: of(law) for law in dict.fromkeys(self.laws)}
+        return sum(n * values[law] for n, law in zip(self.groups, self.laws, strict=True)) / self.cells
+
+
+@checked
+def ways_together(
+    level: Level, unit: Unit, *, relaxable: bool = False, cost: CellCost = "absolute"
+) -> tuple[CellsTogether, ...]:
+    """The ways to noise ``unit.cells`` cells, where one individual changes these and no other cell.
+
+    Args:
+        level: of all cells together.
+        unit: what one individual changes: each of the k cells, by at most an integer sensitivity. Where it promises
+            ``nonnegative``, none of them down, so that signed sums are cheap.
+        relaxable: only those that can later be relaxed without loss, from the cells that are released.
+        cost: what is least, "absolute" or "squared".
+
+    Returns:
+        The one of least cost first. All but "independent" need k >= 2; those of one draw, "joint", "staircase" and
+        "range", cannot be relaxed.
+
+    Raises:
+        OutOfRange: for a sensitivity that is no integer, and another cost.
+
+    Source: docs/theory/cells-together.md.
+
+    >>> from utmost.exact import level
+    >>> [(way.kind, f"{way.mean_size:.3f}") for way in ways_together(level(1), Unit(1, 2))]
+    [('joint', '1.429'), ('rotated', '1.468'), ('independent', '1.919')]
+    >>> counts = Unit(1, 3, nonnegative=True)
+    >>> [(way.kind, f"{way.variance:.2f}") for way in ways_together(level(1), counts, cost="squared")]
+    [('range', '4.83'), ('signed', '6.44'), ('joint', '6.59'), ('rotated', '11.52'), ('independent', '17.83')]
+    """
+    if unit.sensitivity.denominator != 1:
+        raise OutOfRange("the sensitivity of cells noised together must be an integer", came=unit.sensitivity)
+    one_of(cost, CellCost, "cost")
+    spent = presence(level, unit)
+    ways = [_independent(spent, unit, cost, relaxable=relaxable)]
+    if unit.cells >= 2:
+        ways.append(_rotated(spent, unit))
+        has_bars = spent.epsilon_float / float(unit.sensitivity) > _LEAST
+        if unit.nonnegative and unit.cells >= 3 and has_bars:  # of two cells the pair is what signed rows find
+            ways.append(_signed(spent, unit, square=relaxable))
+        if not relaxable:
+            ways += _in_one_draw(spent, unit, cost)
+    return tuple(sorted(ways, key=lambda way: way.mean_size if cost == "absolute" else way.variance))
+
+
+def presence(level: Level, unit: Unit) -> Level:
+    """The level that one individual's presence may spend: a half where a record is replaced."""
+    return level.scaled(Fraction(unit.cells, unit.charged))
+
+
+@checked
+def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
+    """The variance of one cell of a pair that one individual changes together, by the kind of noise.
+
+    Args:
+        level: of both cells together.
+        unit: what one individual changes; its cells are the two.
+
+    Raises:
+        OutOfRange: for another number of cells, and a sensitivity that is no integer.
+
+    >>> from utmost.exact import level
+    >>> {kind: round(variance, 2) for kind, variance in pair_noise(level(1), Unit(1, 2)).items()}
+    {'independent': 7.84, 'rotated': 3.92, 'joint': 3.9}
+    """
+    if unit.cells != 2:
+        raise OutOfRange("a pair is two cells", came=unit.cells)
+    variances: dict[str, float] = {way.kind: way.variance for way in ways_together(level, unit)}
+    return {kind: variances[kind] for kind in ("independent", "rotated", "joint")}
+
+
+def _independent(spent: Level, unit: Unit, cost: CellCost, *, relaxable: bool) -> CellsTogether:
+    share, wide = Fraction(1, unit.cells), unit.sensitivity.numerator
+    at, of = spent.scaled(share), absolute if cost == "absolute" else squared
+    law = Geometric(at, wide) if relaxable or wide == 1 else optimal_noise(at, wide, of)
+    assert isinstance(law, Geometric | DiscreteStaircase), "a law on the integers"
+    return CellsTogether("independent", (1,) * unit.cells, (law,) * unit.cells, (share,) * unit.cells)
+
+
+def _rotated(spent: Level, unit: Unit) -> CellsTogether:
+    pairs, single = divmod(unit.cells, 2)
+    groups = (2,) * pairs + (1,) * single
+    parts = _PAIR * pairs + _SINGLE * single
+    shares = tuple(Fraction(_PAIR if n == 2 else _SINGLE, parts) for n in groups)
+    wide = unit.sensitivity
+    laws = tuple(
+        RotatedPair(spent.scaled(share), wide) if n == 2 else Geometric(spent.scaled(share), wide)
+        for n, share in zip(groups, shares, strict=True)
+    )
+    return CellsTogether("rotated", groups, laws, shares)
+
+
+def _signed(spent: Level, unit: Unit, *, square: bool) -> CellsTogether:
+    wide = unit.sensitivity.numerator
+    groups, shares, rows = grouped_rows(unit.cells, spent.epsilon_float / wide, square=square)
+    laws = tuple(
+        SignedCells(spent.scaled(share), listed, parts, wide)
+        for share, (listed, parts) in zip(shares, rows, strict=True)
+    )
+    return CellsTogether("signed", groups, laws, shares)
+
+
+def _in_one_draw(spent: Level, unit: Unit, cost: CellCost) -> list[CellsTogether]:
+    wide = unit.sensitivity.numerator
+    draws: list[tuple[TogetherKind, CellsLaw]] = [("joint", JointCells(spent, unit.cells, wide))]
+    norms = {kind: norm for kind, norm in NORMS.items() if (unit.nonnegative if kind in RAISED else wide > 1)}
+    draws += [(kind, NormStaircase.optimal(spent, unit.cells, wide, norm, cost)) for kind, norm in norms.items()]
+    return [CellsTogether(kind, (unit.cells,), (law,), (Fraction(1),)) for kind, law in draws]
+
+
+def replaced_level(law: CellsLaw, level: Level) -> CellsLaw:
+    """The geometric noise of a law at another level."""
+    if isinstance(law, SignedCells):
+        return SignedCells(level, law.rows, law.shares, law.sensitivity, nonnegative=law.nonnegative)
+    return RotatedPair(level, law.sensitivity) if isinstance(law, RotatedPair) else Geometric(level, law.sensitivity)
+
+
+def _mean_size(law: CellsLaw) -> float:
+    return float(law.moment(1) if isinstance(law, IntegerLaw) else law.mean_size)
+
+
+def _variance(law: CellsLaw) -> float:
+    return float(law.variance() if isinstance(law, IntegerLaw) else law.variance)

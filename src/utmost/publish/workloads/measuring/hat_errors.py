@@ -1,0 +1,237 @@
+"""The error of a workload where tents are measured on one axis: by least squares, without a matrix of all cells.
+
+In each eigenspace T of the other axes the problem is one along the axis. With C = (H H' + diag(d/w))^-1 as in
+`tent_reconstruction`, the sum of the variances of answers w with the Gram matrix M = sum of w w' is
+
+    (tr M - tr(C H M H')) / d,
+
+and H M H' comes from the sums by which the answers are made: of all ranges from those of the prefixes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Prefixes, Ranges, Taken, Windows
+from utmost.publish.workloads.measuring.measured_families import load_of
+from utmost.publish.workloads.measuring.row_sets import base_of, check_tents_fit, row_sums, row_values, rows_of
+from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room, is_total
+from utmost.publish.workloads.measuring.variance_components import relative_precision
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.axes import Axis
+from utmost.tables.axes.domain import Domain, Family, is_finer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TentErrors:
+    """The error of a workload as a function of the shares of some families, over the variance of noise at ``largest``.
+
+    Args:
+        workload: over a domain whose levels have groups of one size.
+        place: of the axis of tents.
+        families: that may be measured.
+        level: of the noise at share 1, which ``room`` scales.
+        room: which shares keep the level.
+    """
+
+    workload: Workload
+    place: int
+    families: tuple[Family, ...]
+    level: float
+    room: Room = PLAIN
+    _free: Floats = field(init=False, repr=False)
+    _spaces: tuple["_ErrorSpace", ...] = field(init=False, repr=False)
+    _loads: Floats = field(init=False, repr=False)
+    _known: dict[bytes, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_spaces", _spaces(self.workload, self.place, self.families))
+        object.__setattr__(self, "_loads", np.array([load_of(family) for family in self.families], dtype=float))
+        object.__setattr__(self, "_known", {})
+        totals = [is_total(self.workload.domain, family) for family in self.families]
+        object.__setattr__(self, "_free", self.room.free_of(totals))
+
+    @property
+    def largest(self) -> float:
+        """The level of the noise at the largest share that a family may have, in whose variance errors are."""
+        return self.level * float(self.room.scale) * (1 + float(self._free.max()))
+
+    def __call__(self, shares: Floats) -> Floats:
+        """The error at these shares, (..., families); inf where they do not determine some answer."""
+        read_shares = np.asarray(shares, dtype=float)
+        rows = read_shares.reshape(-1, len(self.families))
+        return np.array([self._error(row) for row in rows]).reshape(read_shares.shape[:-1])
+
+    def _error(self, shares: Floats) -> float:
+        whole_shares = (shares + self._free) / (1 + self._free.max())
+        precisions = relative_precision(whole_shares / self._loads, self.largest)
+        measured = whole_shares > 0
+        error = 0.0
+        for number, space in enumerate(self._spaces):
+            key = bytes([number]) + measured.tobytes()
+            if key not in self._known:
+                self._known[key] = space.problem(measured)
+            problem = self._known[key]
+            if problem is None:
+                return float("inf")
+            error += problem.error(precisions)
+        return error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ErrorSpace:
+    """An eigenspace of the other axes, in which some answers lie.
+
+    Attributes:
+        axis: of the tents.
+        rows: for each family, the rows that it measures along the axis; 0 where it does not enter.
+        cells: for each family, the cells of a group on the other axes.
+        parts: sums along the axis, and how much their squares count.
+    """
+
+    axis: Axis
+    rows: tuple[int, ...]
+    cells: Floats
+    parts: tuple[tuple[AxisSums, float], ...]
+
+    def problem(self, measured: NDArray[np.bool_]) -> "_Problem | None":
+        """What there is to compute where these families are measured; None where they do not determine the answers."""
+        chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
+        if any(rows < 0 for rows in chosen) and 1 not in chosen:
+            return None  # tents determine nothing alone
+        base = base_of(chosen)
+        if not base or any(_block(self.axis, sums.level(self.axis)) % base for sums, _ in self.parts):
+            return None
+        sets = tuple(sorted({rows for rows in chosen if rows != base}))
+        check_tents_fit(self.axis.size, sets)
+        columns, products = _rows_along(self.axis.size, base, sets)
+        trace, weighted = 0.0, np.zeros((columns.shape[1], columns.shape[1]))
+        for sums, weight in self.parts:
+            alone, crossed = _moments(sums, self.axis, base, columns)
+            trace, weighted = trace + weight * alone, weighted + weight * crossed
+        member = (
+            np.array([[rows == row_set for rows in self.rows] for row_set in (base, *sets)]) * self.cells * measured
+        )
+        counts = [len(row_sums(np.zeros(self.axis.size // base), self.axis.size, base, row_set)) for row_set in sets]
+        return _Problem(trace, weighted, products, member, np.array(counts, dtype=np.intp))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Problem:
+    """tr M, H M H', H H', and which families know each set of rows."""
+
+    trace: float
+    weighted: Floats
+    products: Floats
+    member: Floats
+    counts: NDArray[np.intp]
+
+    def error(self, precisions: Floats) -> float:
+        """The sum of the variances, with these precisions of the families."""
+        known = self.member @ precisions
+        if not len(self.counts):
+            return self.trace / float(known[0])
+        # Rows that nobody measures get an infinite entry, and with it no part in the solution.
+        with np.errstate(divide="ignore"):
+            inner = self.products + np.diag(np.repeat(known[0] / known[1:], self.counts))
+        gained = float(np.trace(np.linalg.solve(inner, self.weighted)))
+        return (self.trace - gained) / float(known[0])
+
+
+def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple[_ErrorSpace, ...]:
+    axes = workload.domain.axes
+    rest = Domain({axis.levels[0]: axis for a, axis in enumerate(axes) if a != place} or {"all": ["all"]})
+    others = [_others(family, place) for family in families]
+    blocks = Reconstruction(rest, dict.fromkeys(others, 1))
+    spaces = []
+    for space in blocks.spaces:
+        parts = []
+        for part in workload.parts:
+            energy = _energy([sums for a, sums in enumerate(part.sums) if a != place], rest, blocks.chains, space)
+            if energy:
+                parts.append((part.sums[place], float(part.weight * energy / part.answers)))
+        if parts:
+            entering = [is_finer(blocks.canonical(other), space) for other in others]
+            rows = [rows_of(axes[place], family[place]) * on for family, on in zip(families, entering, strict=True)]
+            cells = np.array([blocks.cells_in(other) for other in others], dtype=float)
+            spaces.append(_ErrorSpace(axes[place], tuple(rows), cells, tuple(parts)))
+    return tuple(spaces)
+
+
+def _others(family: Family, place: int) -> Family:
+    return tuple(level for a, level in enumerate(family) if a != place) or (0,)
+
+
+def _energy(sums: Sequence[AxisSums], rest: Domain, chains: Sequence[Sequence[int]], space: Family) -> Fraction:
+    """The sum of |Q_T w|^2 over the sums on the other axes."""
+    energy = Fraction(1)
+    for axis, axis_sums, chain, level in zip(rest.axes, sums, chains, space, strict=False):
+        blocks = axis.blocks
+        assert blocks is not None, "the levels of the other axes are even"
+        after = chain.index(level) + 1
+        end = chain[after] if after < len(chain) else len(blocks)
+        energy *= sum(axis_sums.spectrum(blocks)[level:end], start=Fraction(0))
+    return energy
+
+
+def _block(axis: Axis, level: int) -> int:
+    return axis.size // axis.groups(level)
+
+
+@lru_cache(maxsize=8)
+def _rows_along(size: int, base: int, sets: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """The rows as columns, (groups of the base, rows), and H H'."""
+    groups = size // base
+    pieces = [np.zeros((groups, 0))]
+    for row_set in sets:
+        count = len(row_sums(np.zeros(groups), size, base, row_set))
+        pieces.append(row_values(np.eye(count), size, base, row_set))
+    columns = np.concatenate(pieces, axis=1)
+    return columns, columns.T @ columns
+
+
+def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[float, Floats]:
+    """tr M and H M H' for the sums along the axis, in groups of the base."""
+    if isinstance(sums, Ranges | Prefixes):
+        return _of_prefixes(columns, isinstance(sums, Ranges))
+    if isinstance(sums, Windows):
+        across = np.cumsum(np.vstack([np.zeros(columns.shape[1]), columns]), axis=0)
+        taken = across[sums.length :] - across[: -sums.length]
+        return float(sums.length * len(taken)), taken.T @ taken
+    if isinstance(sums, Taken):
+        row = sums.row[::base].astype(float)
+        return float(row.sum()), np.outer(row @ columns, row @ columns)
+    if isinstance(sums, Groups):
+        starts = axis.group_starts(sums.at) // base
+        across = np.add.reduceat(columns, starts, axis=0)
+        taken = across if sums.only is None else across[[sums.only]]
+        groups = len(columns) / (1 if sums.only is None else len(starts))
+        return groups, taken.T @ taken
+    rows = sums.matrix(axis)[:, ::base].astype(float)
+    return float((rows * rows).sum()), (rows @ columns).T @ (rows @ columns)
+
+
+def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
+    """Of all prefixes; of all ranges, which are the differences of two of the n + 1 prefixes."""
+    size = len(columns)
+    across = np.cumsum(columns, axis=0)
+    if not ranges:
+        return size * (size + 1) / 2, across.T @ across
+    added = across.sum(axis=0)
+    return size * (size + 1) * (size + 2) / 6, (size + 1) * across.T @ across - np.outer(added, added)
+
+
+def tent_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
+    """For each part, the mean variance of its answers, over the variance of noise at the whole level."""
+    read_shares = np.array([float(share) for share in shares.values()])
+    return {
+        part.name: float(TentErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))
+        for part in workload.parts
+    }

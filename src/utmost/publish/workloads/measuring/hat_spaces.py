@@ -1,0 +1,165 @@
+"""One eigenspace of the axes beside an axis of tents: least squares along that axis, in integers over powers of two."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array, Floats
+from utmost.publish.workloads.measuring.row_sets import row_sums, row_values
+from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
+from utmost.tables.axes.domain import Family
+
+_DIGITS = 56  # binary digits of C below the smallest d/w_K
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TentSpace:
+    """One eigenspace of the other axes, and least squares along the axis of tents in it.
+
+    Attributes:
+        space: T, a level of each of the other axes.
+        size: of the axis.
+        base: the values in each group of the finest measured level there; 0 where none is measured.
+        weights: of each measured family that enters, its weight times the cells of a group on the other axes.
+        rows: for each of these, the rows that it measures along the axis, see `row_sets`.
+        project: the projection on T times the number of cells of the other axes.
+    """
+
+    space: Family
+    size: int
+    base: int
+    weights: Mapping[Family, int]
+    rows: Mapping[Family, int]
+    cells: Mapping[Family, int]
+    project: Any
+
+    @property
+    def sets(self) -> list[int]:
+        """The different row sets, the base first."""
+        return [self.base, *sorted({row for row in self.rows.values() if row != self.base})]
+
+    @property
+    def totals(self) -> dict[int, int]:
+        """For each row set, the precision of what is known of it."""
+        return {
+            row_set: sum(self.weights[f] for f, rows in self.rows.items() if rows == row_set) for row_set in self.sets
+        }
+
+    @property
+    def gain(self) -> Array:
+        """C times 2^shift."""
+        return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[0]
+
+    @property
+    def shift(self) -> int:
+        """How many binary digits C has."""
+        return _gain(self.size, tuple(self.sets), tuple(self.totals.values()))[1] if self.base else 0
+
+    @property
+    def places(self) -> dict[Family, int]:
+        """For each family, the place of its row set in `sets`."""
+        sets = self.sets
+        return {family: sets.index(rows) for family, rows in self.rows.items()}
+
+    def relative(self, family: Family) -> Fraction:
+        """The part that a family has in what is known of its row set, for each cell of a group."""
+        return Fraction(self.weights[family], self.totals[self.rows[family]] * self.cells[family])
+
+    def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:
+        """For each row set what an answer takes of it, times 2^shift: w - H' C H w of the base, C H w of the others."""
+        if not self.base:
+            return []
+        row = factor[:: self.base]
+        sets, gain = self.sets[1:], self.gain
+        across = [row_sums(row, self.size, self.base, row_set) for row_set in sets]
+        taken = gain @ np.concatenate(across) if sets else np.zeros(0, dtype=object)
+        pieces = np.split(taken, np.cumsum([len(transformed) for transformed in across])[:-1]) if sets else []
+        rest = row * (1 << self.shift)
+        for row_set, piece in zip(sets, pieces, strict=True):
+            rest = rest - row_values(piece, self.size, self.base, row_set)
+        return [rest, *pieces]
+
+    def float_coefficients(self, groups: NDArray[np.intp]) -> list[Floats]:
+        """`coefficients` of the sum over each group along the axis, as floats; (rows of the set, groups) each."""
+        if not self.base:
+            return []
+        row = (groups[:: self.base, None] == np.arange(groups[-1] + 1)).astype(np.float64)
+        sets = self.sets[1:]
+        across = [row_sums(row, self.size, self.base, row_set) for row_set in sets]
+        gain = (self.gain / (1 << self.shift)).astype(np.float64).reshape(sum(map(len, across)), -1)
+        taken = gain @ np.concatenate(across) if sets else np.zeros((0, row.shape[1]))
+        pieces = np.split(taken, np.cumsum([len(transformed) for transformed in across])[:-1]) if sets else []
+        rest = row - sum(
+            row_values(piece, self.size, self.base, row_set) for row_set, piece in zip(sets, pieces, strict=True)
+        )
+        return [np.asarray(rest), *pieces]
+
+    def estimate(self, lifted: Mapping[Family, NDArray[Any]]) -> tuple[NDArray[Any], int]:
+        """x^ of the groups of the base, times the divisor beside it and the number of cells of the other axes.
+
+        Args:
+            lifted: for each family, its sums, rows first, and of each cell of the other axes the sum that it is in.
+        """
+        known: list[tuple[NDArray[Any], int]] = []
+        for row_set in self.sets:
+            entering = {
+                family: Fraction(self.weights[family], self.cells[family]) for family in self._measuring(row_set)
+            }
+            least = math.gcd(*(int(weight) for weight in entering.values()))
+            total = sum(lifted[family].astype(object) * int(weight / least) for family, weight in entering.items())
+            known.append((self.project(np.asarray(total), self.space), self.totals[row_set] // least))
+        common = math.lcm(*(weight for _, weight in known))
+        first, *others = (sums * (common // weight) for sums, weight in known)
+        estimate = first * (1 << self.shift)
+        if others:
+            sets = self.sets[1:]
+            off = [
+                sums - row_sums(first, self.size, self.base, row_set)
+                for sums, row_set in zip(others, sets, strict=True)
+            ]
+            moved = np.tensordot(self.gain, np.concatenate(off), axes=1)
+            for row_set, piece in zip(
+                sets, np.split(moved, np.cumsum([len(row_set) for row_set in off])[:-1]), strict=True
+            ):
+                estimate = estimate + row_values(piece, self.size, self.base, row_set)
+        return estimate, common << self.shift
+
+    def _measuring(self, rows: int) -> list[Family]:
+        return [family for family, row_set in self.rows.items() if row_set == rows]
+
+
+@lru_cache(maxsize=32)
+def _gain(size: int, sets: tuple[int, ...], totals: tuple[int, ...]) -> tuple[Array, int]:
+    """C = (H H' + diag(d/w))^-1 in integers, and by how many binary digits they are to be divided.
+
+    The same integers on every machine, since all who read a release must compute the same estimates.
+    """
+    base, *others = sets
+    if not others:
+        return np.zeros((0, 0), dtype=object), 0
+    counts = [len(row_sums(np.zeros(size // base, dtype=np.int64), size, base, other)) for other in others]
+    ratios = [Fraction(totals[0], weight) for weight in totals[1:]]
+    fine = _DIGITS + max(0, *(_log2_above(1 / ratio) for ratio in ratios))
+    rows = np.concatenate(
+        [
+            row_values(np.eye(count, dtype=np.int64), size, base, row_set).T
+            for count, row_set in zip(counts, others, strict=True)
+        ]
+    )
+    products = np.concatenate([row_sums(rows.T.copy(), size, base, other) for other in others]).astype(object) * (
+        1 << fine
+    )
+    for place, ratio in enumerate(np.repeat(np.array(ratios, dtype=object), counts)):
+        products[place, place] += round(ratio * (1 << fine))
+    shift = _DIGITS + max(0, *(_log2_above(1 / ratio) for ratio in ratios))
+    return rounded_inverse(products, 1 << (fine + shift)), shift
+
+
+def _log2_above(number: Fraction) -> int:
+    return number.numerator.bit_length() - number.denominator.bit_length() + 1

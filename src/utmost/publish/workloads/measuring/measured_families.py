@@ -1,0 +1,154 @@
+"""What a strategy may measure: groups of a level on each axis, differences of two, tents on one, classes of rows."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.tables.axes.domain import Domain, Family, with_level, words_in
+from utmost.tables.axes.hat_functions import CLASS_MARK, DIFFERENCE, DIFFERENCE_MARK, MARK, WIDEST, class_code
+
+_LONGEST = 6  # digits of a class of rows
+
+_MOST_NAMES = 1000
+
+
+def measured_family(domain: Domain, name: Any) -> Family:
+    """A family that may be measured, by the names of its levels, or of the tents on an axis.
+
+    >>> domain = Domain(age=range(100), sex=["men", "women"])
+    >>> measured_family(domain, "age~16 sex"), domain.family_name((-16, 0))
+    ((-16, 0), 'age~16 sex')
+    """
+    if _is_family(domain, name):
+        return tuple(name)
+    words = _words(domain, name)
+    marked = [word for word in words if _is_marked(domain, word)]
+    if not marked:
+        return domain.family(name)
+    levels = list(domain.family([word for word in words if word not in marked]))
+    for word in marked:
+        axis, spacing = _read(domain, word)
+        if levels[axis] != len(domain.axes[axis].levels):
+            raise OutOfRange("a family takes one level of each axis", came=f"{word!r} beside another of its axis")
+        levels[axis] = -spacing
+    return tuple(levels)
+
+
+def is_tents(family: Family) -> bool:
+    """Whether a family measures tents on some axis."""
+    return any(-WIDEST <= level < DIFFERENCE for level in family)
+
+
+def is_difference(family: Family) -> bool:
+    """Whether a family measures, of some axis of two values, the first less the second.
+
+    >>> is_difference((0, -1)), is_difference((0, -2))
+    (True, False)
+    """
+    return DIFFERENCE in family
+
+
+def is_listed(family: Family) -> bool:
+    """Whether a family measures classes of rows that the strategy lists, see `product_rows`."""
+    return any(level < -WIDEST for level in family)
+
+
+def load_of(family: Family) -> int:
+    """By how much the sums of a family change together when one cell changes by 1: 1 for groups, s for tents."""
+    load = 1
+    for level in family:
+        load *= -level if -WIDEST <= level < DIFFERENCE else 1
+    return load
+
+
+def tents_in_words(domain: Domain, family: Family) -> str:
+    """What a family measures: its name, or the axis of its tents, how far their peaks are apart, and the other levels.
+
+    >>> domain = Domain(age=range(100), sex=["men", "women"])
+    >>> tents_in_words(domain, (-16, 0)), tents_in_words(domain, (0, 1))
+    ('tents of age, 16 apart, by sex', 'age')
+    """
+    place = place_of_tents([family])
+    if is_difference(family):
+        differing = [name for name, level in zip(domain.columns, family, strict=True) if level == DIFFERENCE]
+        axes = zip(domain.axes, family, strict=True)
+        others = tuple(len(axis.levels) if level == DIFFERENCE else level for axis, level in axes)
+        return f"{domain.family_name(others) or 'total'}, differences of {' and '.join(differing)}"
+    if place is None:
+        return domain.family_name(family)
+    others = with_level(family, place, len(domain.axes[place].levels))
+    crossed = domain.family_name(others)
+    return f"tents of {domain.columns[place]}, {-family[place]} apart" + (f", by {crossed}" if crossed else "")
+
+
+def place_of_tents(families: Iterable[Family]) -> int | None:
+    """The axis on which these families measure tents; None where they measure none."""
+    places = {place for family in families for place, level in enumerate(family) if -WIDEST <= level < DIFFERENCE}
+    if len(places) > 1:
+        remedy = "Measure tents on one axis, and groups of the levels of the others."
+        raise Unsupported("tents are measured on one axis", came=f"{len(places)} axes", remedy=remedy)
+    return next(iter(places), None)
+
+
+def _is_family(domain: Domain, name: Any) -> bool:
+    if not isinstance(name, tuple) or len(name) != len(domain.axes) or not all(type(level) is int for level in name):
+        return False
+    return all(
+        -2 * WIDEST <= level <= len(axis.levels) and (level != DIFFERENCE or axis.size == 2)
+        for axis, level in zip(domain.axes, name, strict=True)
+    )
+
+
+def _words(domain: Domain, name: Any) -> list[Any]:
+    if isinstance(name, str):
+        levels = {level for axis in domain.axes for level in axis.levels}
+        if name in levels or _is_marked(domain, name):
+            return [name]
+        return list(words_in(name, lambda word: word in levels or _is_marked(domain, word)))
+    return list(name) if isinstance(name, Sequence) and len(name) <= _MOST_NAMES else []
+
+
+def names_tents(domain: Domain, word: Any) -> bool:
+    """Whether a word is the name of an axis, the mark and a number; a level that is called so comes first."""
+    return _marked(domain, word, MARK)
+
+
+def names_class(domain: Domain, word: Any) -> bool:
+    """Whether a word is the name of an axis, the mark of classes and a number; a level called so comes first."""
+    return _marked(domain, word, CLASS_MARK)
+
+
+def names_difference(domain: Domain, word: Any) -> bool:
+    """Whether a word is an axis of two values and the mark of differences; a level called so comes first."""
+    if not isinstance(word, str) or any(word in axis.levels for axis in domain.axes):
+        return False
+    axis = word.removesuffix(DIFFERENCE_MARK)
+    return axis != word and axis in domain.columns and domain.shape[domain.columns.index(axis)] == 2
+
+
+def _is_marked(domain: Domain, word: Any) -> bool:
+    return names_tents(domain, word) or names_class(domain, word) or names_difference(domain, word)
+
+
+def _marked(domain: Domain, word: Any, sign: str) -> bool:
+    if not isinstance(word, str) or any(word in axis.levels for axis in domain.axes):
+        return False
+    axis, mark, number = word.rpartition(sign)
+    return bool(mark) and axis in domain.columns and number.isascii() and number.isdigit()
+
+
+def _read(domain: Domain, word: str) -> tuple[int, int]:
+    """The axis, and what is negative in the family: the spacing of tents, or what stands for a class of rows."""
+    if names_difference(domain, word):
+        return domain.columns.index(word.removesuffix(DIFFERENCE_MARK)), -DIFFERENCE
+    if names_class(domain, word):
+        axis, _, number = word.rpartition(CLASS_MARK)
+        if len(number) > _LONGEST or str(int(number)) != number:
+            raise OutOfRange("a class of rows must have a number of its own", came=repr(word))
+        return domain.columns.index(axis), -class_code(int(number))
+    axis, _, number = word.rpartition(MARK)
+    spacing = int(number) if len(number) < 9 else WIDEST + 1
+    if not 2 <= spacing <= WIDEST or str(spacing) != number:
+        remedy = f"The tents of spacing 1 are {axis!r} itself."
+        raise OutOfRange(f"tents must be 2 to {WIDEST} values apart", came=number, where=repr(word), remedy=remedy)
+    return domain.columns.index(axis), spacing

@@ -1,0 +1,316 @@
+r"""Rows that a strategy lists along each axis, and their products: what one individual is charged, to the last digit.
+
+Along an axis, value j is measured by itself at c_j, and integer rows a_i at 1/N of the level, with
+
+    c_j + sum_i a_ij / N = 1        for every value j,
+
+so that one individual, who changes one value by 1, is charged the level and nothing is left over. Of several axes all
+products are measured, each at the product of its shares: the sum over the products of shares times entries is the
+product of these sums, 1 again. Entries that have one share are a **class**; a measured family takes one class of each
+axis, and all its sums have noise of one level.
+
+Source: p-identity strategies and their products [mckenna2018]; here with integer rows, and a level for each class.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import frozen, roomy
+from utmost.core.exact.kinds import checked, checked_parts, wrong_kind
+from utmost.core.privacy.unit import Unit
+from utmost.errors import OutOfRange, Unsupported, WrongKind
+from utmost.publish.workloads.measuring.signed_axis import SignedAxis, signed_axis_of
+from utmost.publish.workloads.row_unit import WholeRows
+from utmost.tables.axes.axes import Axis
+from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.hat_functions import class_code, class_number
+
+MOST_FAMILIES, MOST_ROWS, MOST_PARTS = 4096, 2000, 1 << 20
+"""Classes of all axes together, rows along an axis, and parts of the level."""
+
+_MOST_WORK = 2 * 10**8  # products of Python integers: a minute
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AxisRows:
+    """The values of an axis, or the groups of a level, each by itself, and integer rows over them.
+
+    Args:
+        level: whose groups are the values.
+        rows: nonnegative integers, (rows, values); no row of zeros.
+        parts: N: a row has 1/N of the level, and each value what its column leaves of 1, at least 1/N.
+
+    Raises:
+        OutOfRange: for entries that are negative, a column that leaves nothing, and too many rows or parts.
+
+    >>> rows = AxisRows(0, np.array([[1, 2, 2, 0]]), 4)
+    >>> [(str(share), places.tolist()) for share, places in zip(rows.shares, rows.places, strict=True)]
+    [('1', [3]), ('3/4', [0]), ('1/2', [1, 2]), ('1/4', [4])]
+    """
+
+    level: int
+    rows: NDArray[np.int64]
+    parts: int
+    places: tuple[NDArray[np.intp], ...] = field(init=False, repr=False)
+    shares: tuple[Fraction, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        rows, parts = self.rows, self.parts
+        if type(self.level) is not int or self.level < 0 or type(parts) is not int or not 1 <= parts <= MOST_PARTS:
+            raise OutOfRange(f"listed rows have a level, and 1 to {MOST_PARTS} parts", came="others")
+        whole = isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.dtype.kind in "iu"
+        if not whole or not rows.shape[1] or len(rows) > MOST_ROWS or int(rows.min(initial=0)) < 0:
+            raise OutOfRange(f"listed rows must be at most {MOST_ROWS} rows of integers from 0", came="others")
+        if len(rows) ** 2 * rows.shape[1] > _MOST_WORK:
+            raise OutOfRange("the square of the listed rows times the values may be 2 10^8", came=rows.shape)
+        if int(rows.max(initial=0)) > parts or not rows.any(axis=1).all():
+            raise OutOfRange("no entry of a listed row may be above the parts, and none zero throughout", came="others")
+        left = parts - rows.sum(axis=0, dtype=np.int64)
+        if left.min() < 1:
+            raise OutOfRange("each value must be left a part of the level by its column", came=int(left.min()))
+        steps = np.unique(left)[::-1]
+        places = [np.flatnonzero(left == step) for step in steps]
+        shares = [Fraction(int(step), parts) for step in steps]
+        if len(rows):
+            places.append(np.arange(rows.shape[1], sum(rows.shape)))
+            shares.append(Fraction(1, parts))
+        object.__setattr__(self, "rows", frozen(rows.astype(np.int64)))
+        object.__setattr__(self, "places", tuple(map(frozen, places)))
+        object.__setattr__(self, "shares", tuple(shares))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AxisRows, (self.level, self.rows, self.parts)
+
+    @property
+    def values(self) -> int:
+        """How many values are measured by themselves."""
+        return int(self.rows.shape[1])
+
+    @property
+    def entries(self) -> int:
+        """How many sums are measured along the axis: values, and rows behind them."""
+        return sum(self.rows.shape)
+
+    @property
+    def largest(self) -> int:
+        """What no sum of a row's entries is above, over the values."""
+        return self.parts
+
+    def words(self, axis: Axis, number: int) -> str:
+        """What a class measures, in words: "5 values of age"."""
+        count = len(self.places[number])
+        kind = "row" if len(self.rows) and number == len(self.places) - 1 else "value"
+        return f"{count} {kind}{'s' * (count > 1)} of {axis.levels[0]}"
+
+    def float_estimates(self, weights: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+        """B with x^ = B y along an axis, from the weights of the classes; (values, entries)."""
+        if not len(self.rows):
+            return np.eye(self.values)
+        own = np.zeros(self.values)
+        for places, weight in zip(self.places[:-1], weights, strict=False):
+            own[places] = weight / weights[-1]
+        H = self.rows.astype(float)
+        across = H / own
+        gain = np.linalg.solve(across @ H.T + np.eye(len(H)), across).T
+        return np.concatenate([np.eye(self.values) - gain @ H, gain], axis=1)
+
+    def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
+        """Of what each class spends, first along the axis, what a value of each class is charged: its own and the rows'
+        part. The cost goes with the classes, not with their square.
+        """
+        if not len(self.rows):
+            return spent
+        own = spent[:-1]
+        loads = np.array([int(self.rows[:, places[0]].sum()) for places in self.places[:-1]], dtype=object)
+        return np.asarray(own + loads.reshape(-1, *[1] * (own.ndim - 1)) * spent[-1])
+
+    def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
+        """Of an array with a number for each value along an axis, these and behind them the sums by the rows."""
+        moved = np.moveaxis(sums, place, 0)
+        across = np.tensordot(self.rows.astype(moved.dtype), moved, axes=1)
+        return np.moveaxis(np.concatenate([moved, across]), 0, place)
+
+    def facts(self, axis: Axis) -> dict[str, Any]:
+        """The rows as JSON values."""
+        return {"level": axis.level_name(self.level) if self.level < len(axis.levels) else "", **self._numbers()}
+
+    def _numbers(self) -> dict[str, Any]:
+        return {"parts": self.parts, "rows": self.rows.tolist()}
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True, eq=False)
+class ProductRows:
+    """The products of rows that are listed along each axis.
+
+    Args:
+        domain: the domain.
+        axes: for each axis, its rows; of one at most signed rows, where one individual changes whole rows along it.
+
+    Raises:
+        OutOfRange: for rows that are not of these axes, and more than 4096 measured families.
+
+    >>> domain = Domain(age=range(4), sex=["men", "women"])
+    >>> rows = ProductRows(domain, (AxisRows(0, np.array([[1, 1, 1, 1]]), 3), values_alone(domain.axes[1])))
+    >>> [(domain.family_name(family), str(share)) for family, share in rows.shares.items()]
+    [('age#1 sex#0', '1/3'), ('age#0 sex#0', '2/3')]
+    """
+
+    domain: Domain
+    axes: tuple[AxisRows | SignedAxis, ...]
+
+    def __post_init__(self) -> None:
+        if sum(isinstance(listed, SignedAxis) for listed in self.axes) > 1:
+            raise OutOfRange("one axis may have signed rows", came="more")
+        if len(self.axes) != len(self.domain.axes):
+            raise OutOfRange("every axis must have rows, or its values alone", came=f"{len(self.axes)} axes")
+        for axis, listed in zip(self.domain.axes, self.axes, strict=True):
+            if listed.level > len(axis.levels) or axis.groups(listed.level) != listed.values:
+                raise OutOfRange(
+                    "listed rows must have an entry for each value", came=listed.values, where=axis.levels[0]
+                )
+        if prod(len(listed.places) for listed in self.axes) > MOST_FAMILIES:
+            raise OutOfRange(f"listed rows may have {MOST_FAMILIES} classes together", came="more")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ProductRows, (self.domain, self.axes)
+
+    @property
+    def together(self) -> str | None:
+        """The axis of which one individual changes whole rows; None where cells are changed one by one."""
+        named = zip(self.domain.columns, self.axes, strict=True)
+        return next((name for name, listed in named if isinstance(listed, SignedAxis)), None)
+
+    @property
+    def shares(self) -> dict[Family, Fraction]:
+        """For each measured family, the product of the shares of its classes; in the order of families."""
+        classes = [list(enumerate(listed.shares)) for listed in self.axes]
+        shares = {
+            tuple(class_code(number) for number, _ in chosen): prod((share for _, share in chosen), start=Fraction(1))
+            for chosen in product(*classes)
+        }
+        return dict(sorted(shares.items()))
+
+    @property
+    def base(self) -> Family:
+        """The family of the groups whose sums are measured by themselves."""
+        return tuple(listed.level for listed in self.axes)
+
+    def charge(self, shares: Mapping[Family, Fraction]) -> Fraction:
+        """How much of the level that a cell's own noise would have these shares spend, at the most charged cell; where
+        whole rows are changed, the part of what the cells of a row would have.
+        """
+        if set(shares) != set(self.shares):
+            raise OutOfRange("the shares must be those of the listed rows' classes", came="others")
+        spent = np.empty([len(listed.places) for listed in self.axes], dtype=object)
+        for family, share in shares.items():
+            spent[self.classes(family)] = share
+        for listed in self.axes:  # from the first axis to the last, each contracted and put behind
+            spent = np.moveaxis(listed.loaded(spent), 0, -1)
+        return Fraction(max(spent.ravel().tolist()))
+
+    def classes(self, family: Family) -> tuple[int, ...]:
+        """For each axis, the class that a measured family takes."""
+        numbers = tuple(class_number(level) for level in family)
+        if len(numbers) != len(self.axes) or None in numbers:
+            raise OutOfRange("a measured family must take a class of listed rows on each axis", came=family)
+        return tuple(number for number in numbers if number is not None)
+
+    def places(self, family: Family) -> list[NDArray[np.intp]]:
+        """For each axis, which entries a measured family takes, values first, rows behind."""
+        return [listed.places[number] for listed, number in zip(self.axes, self.classes(family), strict=True)]
+
+    def shape(self, family: Family) -> tuple[int, ...]:
+        """How many sums a measured family has along each axis."""
+        return tuple(map(len, self.places(family)))
+
+    def sums(self, cells: NDArray[Any], families: Sequence[Family]) -> dict[Family, NDArray[Any]]:
+        """What the families measure, from an array with one number for each cell."""
+        sums = self.domain.sums(cells, self.base)
+        sums = roomy(sums, self.domain.size * prod(listed.largest for listed in self.axes))
+        for place, listed in enumerate(self.axes):
+            sums = listed.measured(sums, place)
+        return {family: sums[np.ix_(*self.places(family))] for family in families}
+
+    def joined(self, measured: Mapping[Family, NDArray[Any]]) -> NDArray[Any]:
+        """The sums of all families in one array, values first and rows behind along each axis; Python integers."""
+        whole = np.zeros([listed.entries for listed in self.axes], dtype=object)
+        for family, sums in measured.items():
+            whole[np.ix_(*self.places(family))] = np.asarray(sums, dtype=object).reshape(self.shape(family))
+        return whole
+
+    def words(self, family: Family) -> str:
+        """What a measured family measures, in words: "5 values of age by 3 rows of race"."""
+        along = zip(self.domain.axes, self.axes, self.classes(family), strict=True)
+        return " by ".join(listed.words(axis, number) for axis, listed, number in along)
+
+    def facts(self) -> list[dict[str, Any]]:
+        """The rows of each axis as JSON values, which `of_facts` reads."""
+        return [listed.facts(axis) for axis, listed in zip(self.domain.axes, self.axes, strict=True)]
+
+    @classmethod
+    @checked
+    def of_facts(cls, domain: Domain, facts: Any) -> "ProductRows":
+        """The rows that JSON values describe."""
+        if not isinstance(facts, Sequence) or len(facts) != len(domain.axes):
+            raise wrong_kind("rows", "a list with the rows of each axis", facts)
+        return cls(domain, tuple(_axis_rows(axis, listed) for axis, listed in zip(domain.axes, facts, strict=True)))
+
+
+def rows_of_facts(domain: Domain, facts: Mapping[str, Any]) -> ProductRows | None:
+    """The listed rows among the JSON values of a strategy or a statement; None where there are none."""
+    return None if facts.get("rows") is None else ProductRows.of_facts(domain, facts["rows"])
+
+
+def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRows) -> None:
+    """Check that listed rows are of this domain, and can be measured for this unit.
+
+    Raises:
+        OutOfRange: where they are not.
+        Unsupported: beside sums and differences, and where sums and counts are noised together.
+    """
+    if not rows.domain.same_as(domain):
+        raise OutOfRange("listed rows must be of the strategy's domain", came="another", where="rows")
+    if together != rows.together or unit.is_shared:
+        remedy = "Leave rows= or together= out."
+        raise Unsupported("listed rows are measured where one individual changes cells alone", remedy=remedy)
+    if together is not None:
+        WholeRows.changed_by(unit, domain, together)
+        if not unit.nonnegative or unit.needs_sizes:
+            remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers a cell."
+            raise OutOfRange("signed rows need individuals who lower no cell", came="no such promise", remedy=remedy)
+
+
+@checked
+def values_alone(axis: Axis, level: int = 0) -> AxisRows:
+    """The groups of a level of an axis, each by itself at the whole level."""
+    return AxisRows(level, np.zeros((0, axis.groups(level)), dtype=np.int64), 1)
+
+
+def _axis_rows(axis: Axis, facts: Any) -> AxisRows | SignedAxis:
+    if isinstance(facts, Mapping) and "signed" in facts:
+        return signed_axis_of(axis, facts)
+    if (
+        not isinstance(facts, Mapping)
+        or set(facts) != {"level", "parts", "rows"}
+        or not isinstance(facts["rows"], list)
+    ):
+        raise wrong_kind("rows", 'a mapping with "level", "parts" and "rows"', facts)
+    names = [*axis.levels, ""]
+    if facts["level"] not in names:
+        raise OutOfRange("listed rows must be of a level of their axis", came=repr(facts["level"]))
+    level = names.index(facts["level"])
+    entries = facts["rows"]
+    if not all(isinstance(row, list) and all(type(entry) is int for entry in row) for row in entries):
+        raise WrongKind("the entries of listed rows must be integers", came="others")
+    values = axis.groups(level)
+    if any(len(row) != values or max(map(abs, row), default=0) > MOST_PARTS for row in entries):
+        raise OutOfRange("listed rows must have a small entry for each value", came="others", where=axis.levels[0])
+    return AxisRows(level, np.array(entries, dtype=np.int64).reshape(-1, values), facts["parts"])

@@ -1,0 +1,175 @@
+r"""Signed rows along an axis of which one individual changes whole rows, as factors of the products that are measured.
+
+With shares f_i such that max over d in {0, 1}^k of sum_i f_i |a_i d| is 1, and rows along the other axes that cost one
+individual the level, all products together cost k times the level that a cell's own noise would have: as much as
+independent noise on the k cells of a row. The shares stand here times k, so that they are parts of a cell's level.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array, Floats, frozen, objects
+from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.linear_algebra import independent, solve_lifted
+from utmost.core.exact.numbers import exact
+from utmost.core.noise.signed_cells import Rows, charge_of_rows, read_rows
+from utmost.errors import OutOfRange, WrongKind
+from utmost.tables.axes.axes import Axis, label_text
+
+_DIGITS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignedAxis:
+    """Signed rows over the values of an axis; an individual who is counted in a row of the table lowers none of them.
+
+    Args:
+        signed: integer rows of full rank.
+        parts_of_level: for each row, its share of what a row of cells may spend; together they spend it exactly.
+
+    Raises:
+        OutOfRange: for rows that do not determine the values, and shares that spend more or less.
+
+    >>> axis = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
+    >>> [(str(share), places.tolist()) for share, places in zip(axis.shares, axis.places, strict=True)]
+    [('8/5', [0]), ('7/5', [1, 2])]
+    """
+
+    signed: Any
+    parts_of_level: Any
+    places: tuple[NDArray[np.intp], ...] = field(init=False, repr=False)
+    shares: tuple[Fraction, ...] = field(init=False, repr=False)
+    level: int = field(init=False, repr=False, default=0)
+
+    def __post_init__(self) -> None:
+        rows: Rows = read_rows(self.signed)
+        if not isinstance(self.parts_of_level, Sequence | np.ndarray):
+            raise wrong_kind("parts_of_level", "a list of shares", self.parts_of_level)
+        parts = tuple(exact(share, "share") for share in self.parts_of_level)
+        if len(parts) != len(rows) or min(parts) <= 0:
+            raise OutOfRange("each row must have a positive share of the level", came=f"{len(parts)} shares")
+        spent = charge_of_rows(rows, parts, nonnegative=True)
+        if spent != 1:
+            raise OutOfRange(
+                "the shares of signed rows must spend the level", came=f"{float(min(spent, Fraction(1000))):.6g} of it"
+            )
+        if len(independent(objects((Fraction(x) for row in rows for x in row), (len(rows), len(rows[0]))))[0]) < len(
+            rows[0]
+        ):
+            raise OutOfRange("the rows must determine every value", came=f"{len(rows)} rows")
+        steps = sorted(set(parts), reverse=True)
+        places = tuple(frozen(np.array([at for at, part in enumerate(parts) if part == step])) for step in steps)
+        object.__setattr__(self, "signed", rows)
+        object.__setattr__(self, "parts_of_level", parts)
+        object.__setattr__(self, "places", places)
+        object.__setattr__(self, "shares", tuple(step * len(rows[0]) for step in steps))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SignedAxis, (self.signed, self.parts_of_level)
+
+    @property
+    def values(self) -> int:
+        """How many values the axis has."""
+        return len(self.signed[0])
+
+    @property
+    def entries(self) -> int:
+        """How many sums are measured along the axis."""
+        return len(self.signed)
+
+    @property
+    def largest(self) -> int:
+        """What no sum of a row's entries is above in size."""
+        return int(max(sum(map(abs, row)) for row in self.signed))
+
+    @property
+    def matrix(self) -> NDArray[np.int64]:
+        """The rows, (rows, values)."""
+        return np.array(self.signed, dtype=np.int64)
+
+    def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
+        """Of what each class spends, first along the axis, what one individual is charged for each change of a row, in
+        parts of what its cells may spend.
+        """
+        corners = np.array([change for change in product((0, 1), repeat=self.values) if any(change)])
+        moved = np.abs(corners @ self.matrix.T)
+        by_class = np.stack([moved[:, places].sum(axis=1) for places in self.places], axis=1).astype(object)
+        return np.asarray(np.tensordot(by_class, spent, axes=1) * Fraction(1, self.values))
+
+    def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
+        """Of an array with a number for each value along an axis, the sums by the rows."""
+        moved = np.moveaxis(sums, place, 0)
+        return np.moveaxis(np.tensordot(self.matrix.astype(moved.dtype), moved, axes=1), 0, place)
+
+    def float_estimates(self, weights: Sequence[float] | Floats) -> Floats:
+        """B with x^ = B y, from the weights of the classes; (values, rows)."""
+        of_rows = np.empty(self.entries)
+        for places, weight in zip(self.places, weights, strict=True):
+            of_rows[places] = weight / max(weights)
+        weighed = self.matrix.T * of_rows
+        try:
+            return np.asarray(np.linalg.solve(weighed @ self.matrix, weighed))
+        except np.linalg.LinAlgError:  # weights that floats cannot hold beside each other
+            least = Fraction(min(weights)) / 1000
+            gain, denominator = self.exact_estimates([round(Fraction(weight) / least) for weight in weights])
+            return np.asarray(gain / denominator, dtype=float)
+
+    def exact_estimates(self, classes: Sequence[int]) -> tuple[Array, int]:
+        """B as integers over a denominator, near least squares for the weights of the classes, and unbiased exactly:
+        B = L + R (1 - A L) has B A = 1 for any left inverse L of the rows A and *any* R, so that R is rounded.
+        """
+        A = self.matrix.astype(object)
+        chosen, _ = independent(objects((Fraction(int(x)) for x in A.ravel()), A.shape))
+        chosen = chosen[: self.values]
+        square = objects((Fraction(int(x)) for x in A[chosen].ravel()), (self.values, self.values))
+        unit = objects((Fraction(int(i == j)) for i in range(self.values) for j in range(self.values)), square.shape)
+        inverse = solve_lifted(square, unit)
+        below = int(np.lcm.reduce([entry.denominator for entry in inverse.ravel()], dtype=object))
+        left = np.zeros((self.values, self.entries), dtype=object)
+        left[:, chosen] = objects((int(entry * below) for entry in inverse.ravel()), inverse.shape)
+        if self.entries == self.values:
+            return left, below
+        weights = np.zeros(self.entries, dtype=object)
+        for places, weight in zip(self.places, classes, strict=True):
+            weights[places] = Fraction(weight)
+        weighed = A.T * weights
+        gain = solve_lifted(weighed.dot(A), weighed)
+        rounded = objects((round(entry * (1 << _DIGITS)) for entry in gain.ravel()), gain.shape)
+        off = np.eye(self.entries, dtype=int).astype(object) * below - A.dot(left)
+        return left * (1 << _DIGITS) + rounded.dot(off), below << _DIGITS
+
+    def words(self, axis: Axis, number: int) -> str:
+        """What a class measures, in words: "'a' - 'b' of kind"."""
+        labels = [repr(str(label_text(label))) for label in axis.labels[0]]
+        sums = []
+        for place in self.places[number].tolist():
+            terms = [(factor, label) for factor, label in zip(self.signed[place], labels, strict=True) if factor]
+            words = " ".join(
+                f"{'-' if factor < 0 else '+'} {'' if abs(factor) == 1 else f'{abs(factor)} '}{label}"
+                for factor, label in terms
+            )
+            sums.append(words[2:] if words.startswith("+ ") else words)
+        return f"{'; '.join(sums)} of {axis.levels[0]}"
+
+    def facts(self, axis: Axis) -> dict[str, Any]:
+        """The rows as JSON values, which `signed_axis_of` reads."""
+        del axis
+        return {"signed": [list(row) for row in self.signed], "shares": [str(share) for share in self.parts_of_level]}
+
+
+def signed_axis_of(axis: Axis, facts: Mapping[str, Any]) -> SignedAxis:
+    """The signed rows that JSON values describe."""
+    if set(facts) != {"signed", "shares"} or not all(isinstance(facts[name], list) for name in facts):
+        raise wrong_kind("rows", 'a mapping with "signed" and "shares"', facts)
+    if not all(isinstance(row, list) and all(type(entry) is int for entry in row) for row in facts["signed"]):
+        raise WrongKind("the entries of signed rows must be integers", came="others")
+    signed = SignedAxis(facts["signed"], facts["shares"])
+    if signed.values != axis.size:
+        raise OutOfRange("signed rows must have an entry for each value", came=signed.values, where=axis.levels[0])
+    return signed

@@ -1,0 +1,367 @@
+"""Trees whose groups differ in size (states and their counties): variances and estimates by two passes, O(groups).
+
+Every group of a measured level gets noise of that level's precision. Up the tree goes what is known of a group from the
+measurements inside it, down what is known from those outside; a group's sum is known by both together:
+
+    up      pi_v = p_v + 1 / sum over the children of 1/pi_c
+    down    delta_c = r / (1 + r * sum over the siblings of 1/pi),  r = p_v + delta_v of the parent v;  0 at the top
+    both    variance of the best linear unbiased estimate of v = 1 / (pi_v + delta_v)
+
+All of it holds for any positive precisions; with rational ones the estimates are exactly unbiased in rationals.
+Source: [hay2010] for equal trees and precisions; here by independence of what lies inside and outside a group.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array, Floats, frozen
+from utmost.core.exact.kinds import checked, rebuilding
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.numbers import Number
+from utmost.core.exact.shown import Shown
+from utmost.core.privacy.unit import Unit
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
+from utmost.publish.workloads.measuring.axis_sums import Groups
+from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room, rooms
+from utmost.publish.workloads.measuring.variance_components import relative_precision
+from utmost.publish.workloads.planning.share_exchange import lattice_shares
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Domain, Family
+
+_SCAN = 9
+_GOLDEN = (5**0.5 - 1) / 2
+_SWEEPS = 100
+_LATTICE = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UnequalTree(Shown):
+    """The groups of one axis, level by level up to "all", of any sizes.
+
+    Attributes:
+        groups: how many groups each level has; the last level is "all".
+        firsts: for each level above the finest, the first child of each group, among the groups of the level below.
+        parents: for each level below "all", the parent of each group.
+    """
+
+    groups: tuple[int, ...]
+    firsts: tuple[NDArray[np.intp], ...] = field(repr=False)
+    parents: tuple[NDArray[np.intp], ...] = field(repr=False)
+
+    @classmethod
+    @checked
+    def of(cls, domain: Domain) -> "UnequalTree":
+        """The tree of a domain of one axis.
+
+        >>> from utmost.workloads import hierarchy
+        >>> states = hierarchy({"DE": ["Kent", "Sussex"], "HI": ["Kauai", "Maui", "Oahu"]}, names=["state", "county"])
+        >>> UnequalTree.of(Domain(place=states)).groups
+        (5, 2, 1)
+        """
+        if len(domain.axes) > 1:
+            raise Unsupported(
+                "groups of several sizes are crossed with no other axis",
+                came=f"{len(domain.axes)} axes",
+                remedy="Drop the coarser level, or declare its values as an axis of their own.",
+            )
+        axis = domain.axes[0]
+        starts = [axis.group_starts(level) for level in range(len(axis.levels) + 1)]
+        # A coarse group begins where one of its finer groups begins.
+        firsts = [np.searchsorted(finer, coarser) for finer, coarser in pairwise(starts)]
+        parents = [
+            np.repeat(np.arange(len(first)), np.diff(first, append=len(finer)))
+            for first, finer in zip(firsts, starts, strict=False)
+        ]
+        return cls(tuple(map(len, starts)), tuple(map(frozen, firsts)), tuple(map(frozen, parents)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _tree, (self.groups, self.firsts, self.parents)
+
+    def added(self, values: Array, level: int) -> Array:
+        """For each group of a level, the sum over its children of values of the level below."""
+        return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
+
+
+@rebuilding
+def _tree(groups: tuple[int, ...], firsts: Sequence[Array], parents: Sequence[Array]) -> UnequalTree:
+    return UnequalTree(
+        groups, tuple(frozen(first.copy()) for first in firsts), tuple(frozen(parent.copy()) for parent in parents)
+    )
+
+
+@checked
+def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array, ...]:
+    """The variance of the best linear unbiased estimate of every group's sum, by level.
+
+    Args:
+        tree: whose groups are measured.
+        precisions: for each level, the precision of the noise on each of its groups (1/variance), 0 where it is not
+            measured; one number for a level, or an array with one for each group, all positive or all 0. Fractions
+            give Fractions.
+
+    Returns:
+        Of each level an array, (groups,); infinite (a float) where the measurements do not determine the sums.
+
+    Raises:
+        OutOfRange: for precisions of other shapes, negative ones, and where nothing is measured.
+
+    Cost: O(groups).
+
+    >>> from utmost.workloads import hierarchy
+    >>> tree = UnequalTree.of(Domain(place=hierarchy({"A": [1], "B": [2, 3]}, names=["region", "district"])))
+    >>> [[str(one) for one in level] for level in tree_variances(tree, [Fraction(1), Fraction(1), Fraction(0)])]
+    [['1/2', '2/3', '2/3'], ['1/2', '2/3'], ['7/6']]
+    """
+    known = _read(tree, precisions)
+    finest = _finest(known)
+    inside, spreads = _up(tree, known, finest)
+    variances: list[Array] = [np.zeros(0)] * len(known)
+    # Nothing lies outside the whole: a zero of the numbers at hand, Fractions or floats.
+    outside = known[-1] * 0
+    variances[-1] = 1 / (inside[-1] + outside)
+    for level in range(len(known) - 1, finest, -1):
+        parents = tree.parents[level - 1]
+        ratio = (known[level] + outside)[parents]
+        # Of all siblings but the group itself; two near floats may differ by less than nothing, which is then nothing.
+        rest = spreads[level][parents] - 1 / inside[level - 1]
+        if rest.dtype != object:
+            rest = np.maximum(rest, 0.0)
+        outside = ratio / (1 + ratio * rest)
+        variances[level - 1] = 1 / (inside[level - 1] + outside)
+    for level in range(finest):
+        # A finer level of as many groups has the same ones; of any other no more is known than the sums above it.
+        same = tree.groups[level] == tree.groups[finest]
+        variances[level] = variances[finest] if same else np.full(tree.groups[level], np.inf)
+    return tuple(frozen(variance.copy()) for variance in variances)
+
+
+@checked
+def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequence[Any]) -> tuple[Array | None, ...]:
+    """The best linear unbiased estimate of every group's sum from noisy sums of some levels; all sums agree.
+
+    For any positive precisions it is unbiased; it has the least variance where they are those of the noise. Integers
+    and rational precisions give Fractions.
+
+    Args:
+        tree: whose groups are measured.
+        measured: for each level, the noisy sums, (groups,); None where it is not measured.
+        precisions: as for `tree_variances`, 0 where ``measured`` is None.
+
+    Returns:
+        Of each level its estimates, (groups,); None where they are not determined.
+
+    Raises:
+        OutOfRange: as for `tree_variances`, and for a measured level without precision or of another size.
+
+    Cost: O(groups).
+
+    >>> from utmost.workloads import hierarchy
+    >>> tree = UnequalTree.of(Domain(place=hierarchy({"A": [1], "B": [2, 3]}, names=["region", "district"])))
+    >>> found = tree_estimate(tree, [[3, 4, 5], [1, 12], None], [Fraction(1), Fraction(1), Fraction(0)])
+    >>> [[str(one) for one in level] for level in found]
+    [['2', '5', '6'], ['2', '11'], ['13']]
+    """
+    known = _read(tree, precisions)
+    finest = _finest(known)
+    values = [
+        _sums(tree, level, level_sums, known[level])
+        for level, level_sums in enumerate(_levels(tree, measured, "measured"))
+    ]
+    inside, spreads = _up(tree, known, finest)
+    # Upwards the mean of what each subtree knows.
+    means = {finest: values[finest]}
+    below = {}
+    for level in range(finest + 1, len(known)):
+        below[level] = tree.added(means[level - 1], level)
+        means[level] = (known[level] * values[level] + below[level] / spreads[level]) / inside[level]
+    # Downwards what a group knows beside its parts is shared out among them.
+    estimates: list[Array | None] = [None] * len(known)
+    estimates[-1] = upper = means[len(known) - 1]
+    for level in range(len(known) - 1, finest, -1):
+        parents = tree.parents[level - 1]
+        excess = ((upper - below[level]) / spreads[level])[parents]
+        estimates[level - 1] = upper = means[level - 1] + excess / inside[level - 1]
+    for level in range(finest):
+        estimates[level] = estimates[finest] if tree.groups[level] == tree.groups[finest] else None
+    return tuple(None if estimate is None else frozen(estimate.copy()) for estimate in estimates)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TreeError(Shown):
+    """The error of a workload over a tree as a function of shares, divided by the variance of noise at the whole level.
+
+    Attributes:
+        tree: whose groups are measured.
+        weights: for each level, the weight of each group's variance, (groups,).
+        level: of the noise at the largest share that a level may have.
+        free: what the total, the first level of one group, has beside its share.
+    """
+
+    tree: UnequalTree
+    weights: tuple[Floats, ...] = field(repr=False)
+    level: float
+    free: float = 0.0
+
+    @classmethod
+    @checked
+    def of(cls, workload: Workload, unit: Unit, epsilon: Number | Level, room: Room = PLAIN) -> "TreeError":
+        """The error of a workload of groups over a domain of one axis, by shares that add up to 1."""
+        tree = UnequalTree.of(workload.domain)
+        weights = [np.zeros(count) for count in tree.groups]
+        for part in workload.parts:
+            sums = part.sums[0]
+            if not isinstance(sums, Groups):
+                remedy = "Want the groups of its levels, or declare bins whose runs have one size."
+                raise Unsupported("over groups of several sizes only groups are wanted", came=part.name, remedy=remedy)
+            weights[sums.at][slice(None) if sums.only is None else sums.only] += float(part.weight / part.answers)
+        largest = level_of_cells(unit, level_of(epsilon)).scaled(room.scale * (1 + room.free))
+        return cls(tree, tuple(map(frozen, weights)), float(largest.epsilon_float), float(room.free))
+
+    def __call__(self, shares: Floats) -> Floats:
+        """The error at these shares, (..., levels); inf where they do not determine some wanted answer."""
+        whole_shares = np.array(np.atleast_2d(shares), dtype=float)
+        whole_shares[:, self.tree.groups.index(1)] += self.free
+        rows = relative_precision(whole_shares / (1 + self.free), self.level)
+        return np.array([self._at(row) for row in rows]).reshape(np.shape(shares)[:-1])
+
+    def _at(self, precisions: Floats) -> float:
+        if not (precisions > 0).any():
+            return float("inf")
+        variances = tree_variances(self.tree, precisions.tolist())
+        pairs = zip(self.weights, variances, strict=True)
+        return sum(float(weights[weights > 0] @ level_variances[weights > 0]) for weights, level_variances in pairs)
+
+
+@checked
+def least_tree_shares(
+    workload: Workload, unit: Unit, epsilon: Number | Level, room: Room | None = None
+) -> dict[Family, Fraction]:
+    """Shares of the level for the levels of a tree of any sizes, with little weighted error: multiples of 1/1000.
+
+    Args:
+        workload, unit, epsilon: as for `strategy`.
+        room: which shares keep the level; the first that `rooms` has where None.
+
+    Searched, not proved to be the best: exchanges between two levels at a time, from each level alone, equal shares of
+    the wanted ones and of all. Never worse than any of these starts.
+
+    >>> from utmost.workloads import hierarchy
+    >>> domain = Domain(place=hierarchy({"A": [1], "B": [2, 3, 4, 5]}, names=["region", "district"]))
+    >>> found = least_tree_shares(Workload(domain, {"district": 1, "region": 1}), Unit(1, 1), 1)
+    >>> {domain.family_name(family): str(share) for family, share in found.items()}
+    {'district': '1'}
+    """
+    chosen = rooms(unit, workload.domain.size)[0] if room is None else room
+    error = TreeError.of(workload, unit, epsilon, chosen)
+    count = len(error.tree.groups)
+    wanted = np.array([float(bool(weights.any())) for weights in error.weights])
+    starts = [*np.eye(count), wanted / wanted.sum(), np.full(count, 1 / count)]
+    searched = min((_descended(error, start) for start in starts), key=lambda descent: descent[0])[1]
+    # The starts are rounded, too: what the search found may lose more by that than it had gained.
+    options = [lattice_shares(error, shares, _LATTICE) / _LATTICE for shares in (searched, *starts)]
+    best = min(options, key=lambda shares: float(error(shares)))
+    steps = np.rint(best * _LATTICE).astype(int).tolist()
+    return chosen.shares(workload.domain, {(at,): Fraction(step, _LATTICE) for at, step in enumerate(steps)})
+
+
+def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
+    """Exchanges between pairs of levels until a sweep gains less than one part in 10^8."""
+    shares, value = start.copy(), float(error(start))
+    for _ in range(_SWEEPS):
+        before = value
+        for level in range(len(shares)):
+            for finer_level in range(level):
+                value, shares = min(
+                    (value, shares), _exchanged(error, shares, level, finer_level), key=lambda exchange: exchange[0]
+                )
+        if not value < before * (1 - 1e-8):  # a sweep that gains less ends the search: any shares are sound
+            break
+    return value, shares
+
+
+def _exchanged(error: TreeError, shares: Floats, level: int, finer_level: int) -> tuple[float, Floats]:
+    """The best of a scan of the line between two levels, refined by golden section."""
+    total = shares[level] + shares[finer_level]
+
+    def at(part: float) -> tuple[float, Floats]:
+        moved = shares.copy()
+        moved[level], moved[finer_level] = part, total - part
+        return float(error(moved)), moved
+
+    # The error may have several valleys along the line: the scan finds one, golden section its bottom.
+    parts = np.linspace(0, total, _SCAN)
+    scanned = [at(part) for part in parts]
+    best = min(range(_SCAN), key=lambda place: scanned[place][0])
+    low, high = parts[max(best - 1, 0)], parts[min(best + 1, _SCAN - 1)]
+    # Shares are rounded to thousandths in the end.
+    while high - low > 1e-5:
+        inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        if at(inner)[0] < at(outer)[0]:
+            high = outer
+        else:
+            low = inner
+    return min(scanned[best], at((low + high) / 2), key=lambda exchange: exchange[0])
+
+
+def _up(tree: UnequalTree, known: Sequence[Array], finest: int) -> tuple[list[Array], dict[int, Array]]:
+    """pi of each level from the finest measured one, and of each group the sum of its children's 1/pi."""
+    inside, spreads = [known[0]] * finest + [known[finest]], {}
+    for level in range(finest + 1, len(known)):
+        spreads[level] = tree.added(1 / inside[level - 1], level)
+        inside.append(known[level] + 1 / spreads[level])
+    return inside, spreads
+
+
+def _finest(known: Sequence[Array]) -> int:
+    """The finest measured level."""
+    return next(level for level, level_precisions in enumerate(known) if level_precisions[0] > 0)
+
+
+def _levels(tree: UnequalTree, values: Sequence[Any], name: str) -> Sequence[Any]:
+    if len(values) != len(tree.groups):
+        raise OutOfRange(f"{name} must have an entry for each of {len(tree.groups)} levels", came=len(values))
+    return values
+
+
+def _read(tree: UnequalTree, precisions: Sequence[Any]) -> list[Array]:
+    """For each level, its precisions, all Fractions or all floats."""
+    rows = [np.asarray(level_precisions) for level_precisions in _levels(tree, precisions, "precisions")]
+    rational = not any(row.dtype.kind == "f" for row in rows)
+    precisions_read = []
+    for row, count in zip(rows, tree.groups, strict=True):
+        if row.shape not in ((), (count,)):
+            raise OutOfRange(f"a level's precisions must be one number, or {count}", came=f"shape {row.shape}")
+        flat = np.broadcast_to(row, (count,))
+        own = np.empty(count, dtype=object)
+        own[:] = [Fraction(number) for number in flat.tolist()] if rational else flat.tolist()
+        precisions_read.append(own if rational else own.astype(float))
+    if any(not ((row > 0).all() or (row == 0).all()) for row in precisions_read) or not any(
+        row[0] > 0 for row in precisions_read
+    ):
+        raise OutOfRange("precisions must be positive, or 0 for a whole level, and some level measured", came="others")
+    return precisions_read
+
+
+def _sums(tree: UnequalTree, level: int, values: Any, known: Array) -> Array:
+    """The noisy sums of a level; zeros where it is not measured."""
+    if (values is None) != bool(known[0] == 0):
+        remedy = "Give sums and a positive precision, or None and 0."
+        raise OutOfRange("a level is measured, or it is not", came=f"level {level}", remedy=remedy)
+    if values is None:
+        return known * 0
+    sums = np.asarray(values)
+    if sums.shape != (tree.groups[level],):
+        raise OutOfRange(f"a level of {tree.groups[level]} groups must have as many sums", came=f"shape {sums.shape}")
+    if known.dtype != object:
+        return sums.astype(float)
+    own = np.empty(sums.shape, dtype=object)
+    own[:] = [Fraction(number) for number in sums.tolist()]
+    return own

@@ -1,0 +1,184 @@
+"""Variances in closed form, where every level of every axis has groups of one size (orthogonal block structure).
+
+Each family S of groups of m_S cells is measured with noise of precision p_S on each of its sums. Averaging over groups
+commutes between families, so least squares splits into the eigenspaces T, one for each choice of a level on each axis:
+
+    lambda_T = sum of m_S p_S over the families S that are nowhere coarser than T,
+    the variance of the best unbiased linear estimate of w.x is the sum over T of |Q_T w|^2 / lambda_T.
+
+However many cells there are, only these few numbers are touched. See docs/theory/workloads.md.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array, Floats, frozen
+from utmost.core.exact.kinds import rebuilding, wrong_kind
+from utmost.core.exact.shown import Shown
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.workloads.measuring.spectra import Chain, group_spectrum
+from utmost.tables.axes.domain import Domain, Family
+
+MOST_PAIRS = 10**8
+
+
+def precision(level: Any) -> Any:
+    """1/variance of geometric noise of a level: cosh(level) - 1, to full accuracy down to 0; a float or an array.
+
+    Levels above 650, whose variance is below 10^-281, count as 650.
+
+    >>> float(precision(1e-9)), round(1 / float(precision(1.0)), 6)
+    (5e-19, 1.841347)
+    """
+    return 2 * np.sinh(np.minimum(np.asarray(level, dtype=float), 650.0) / 2)[()] ** 2
+
+
+def relative_precision(share: Any, level: float) -> Any:
+    """precision(share * level) / precision(level), for shares in [0, 1], where the two themselves may overflow.
+
+    >>> [float(relative_precision(share, 5000.0)) for share in (0.0, 1.0)], float(relative_precision(0.5, 1e-9))
+    ([0.0, 1.0], 0.25)
+    """
+    part = np.asarray(share, dtype=float)
+    # sinh(x) = exp(x) (1 - exp(-2x))/2
+    return (np.exp((part - 1) * level / 2) * np.expm1(-part * level) / np.expm1(-level))[()] ** 2
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Blocks(Shown):
+    """The families and the eigenspaces of a domain, and how they lie to each other; made by `of`.
+
+    Attributes:
+        chains: for each axis, the sizes of its groups, by level and then for "all".
+        families: S, the columns.
+        eigenspaces: T, the rows.
+        sizes: m_S, the cells in each group of S; (families,).
+        dimensions: of T: the answers that T alone determines; 0 where two levels have the same groups; (eigenspaces,).
+        below: whether S is nowhere coarser than T; (eigenspaces, families).
+        cells: how many there are.
+    """
+
+    chains: tuple[Chain, ...]
+    families: tuple[Family, ...]
+    eigenspaces: tuple[Family, ...] = field(repr=False)
+    sizes: Floats = field(repr=False)
+    dimensions: Floats = field(repr=False)
+    below: NDArray[np.bool_] = field(repr=False)
+    cells: int
+
+    @classmethod
+    def of(
+        cls, domain: Domain, families: Iterable[Family] | None = None, eigenspaces: Iterable[Family] | None = None
+    ) -> "Blocks":
+        """The block structure of a domain.
+
+        Args:
+            domain: whose levels have groups of one size each.
+            families: those that may be measured; all where None.
+            eigenspaces: those in which the wanted answers lie; all where None.
+
+        Raises:
+            Unsupported: where the groups of a level differ in size.
+            OutOfRange: for more than 10^8 pairs of a family and an eigenspace.
+
+        >>> blocks = Blocks.of(Domain(sex=["men", "women"]))
+        >>> blocks.families, blocks.sizes.tolist(), blocks.dimensions.tolist(), blocks.below.tolist()
+        (((0,), (1,)), [1.0, 2.0], [1.0, 1.0], [[True, False], [True, True]])
+        """
+        chains = chains_of(domain)
+        columns = tuple(domain.families() if families is None else families)
+        rows = tuple(domain.families() if eigenspaces is None else eigenspaces)
+        return _blocks(chains, columns, rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _blocks, (self.chains, self.families, self.eigenspaces)
+
+    def spectrum(self, factors: Sequence[Sequence[Fraction]]) -> Array:
+        """|Q_T w|^2 of a product row, from the spectrum of its factor on each axis; (eigenspaces,), Fractions."""
+        squares = np.empty(len(self.eigenspaces), dtype=object)
+        for row, T in enumerate(self.eigenspaces):
+            squares[row] = prod((factor[t] for factor, t in zip(factors, T, strict=True)), start=Fraction(1))
+        return frozen(squares)
+
+    def answer_spectrum(self, family: Family) -> Array:
+        """|Q_T w|^2 for w the sum over one group of a family; (eigenspaces,), Fractions.
+
+        >>> domain = Domain(sex=["men", "women"])
+        >>> [str(square) for square in Blocks.of(domain).answer_spectrum((0,))]
+        ['1/2', '1/2']
+        """
+        return self.spectrum([group_spectrum(chain, level) for chain, level in zip(self.chains, family, strict=True)])
+
+    def eigenvalues(self, precisions: Floats) -> Floats:
+        """lambda_T, from the precision of the noise on each sum of each family; a stack of rows gives a stack."""
+        return np.asarray(np.asarray(precisions, dtype=float) * self.sizes @ self.below.T)
+
+    def value(self, spectrum: Array, levels: Floats) -> float:
+        """The sum over T of spectrum / lambda_T at these levels of the families; inf where they do not determine it.
+
+        Of an answer's spectrum it is the variance, of a workload's the weighted sum of variances. Levels are of the
+        noise on counts that one individual changes by 1: epsilon / (cells * sensitivity) for the whole strategy.
+        """
+        return weighed(spectrum, self.eigenvalues(precision(levels)))
+
+    def variance(self, family: Family, levels: Floats) -> float:
+        """The variance of the sum over one group of a family; inf where the levels do not determine it.
+
+        >>> blocks = Blocks.of(Domain(sex=["men", "women"]))
+        >>> float(round(blocks.variance((1,), np.array([1.0, 0.0])) * precision(1.0), 9))
+        2.0
+        """
+        return self.value(self.answer_spectrum(family), levels)
+
+
+def chains_of(domain: Domain) -> tuple[Chain, ...]:
+    """For each axis, the sizes of its groups."""
+    if not isinstance(domain, Domain):
+        raise wrong_kind("domain", "a Domain", domain)
+    chains = []
+    for name, axis in zip(domain.columns, domain.axes, strict=True):
+        chain = axis.blocks
+        if chain is None:
+            raise Unsupported(
+                "the groups of each level must have one size",
+                came="groups of several sizes",
+                where=f"axis {name!r}",
+                remedy="Declare the coarser level's values as an axis of their own, or drop the level.",
+            )
+        chains.append(chain)
+    return tuple(chains)
+
+
+def weighed(spectrum: Array, eigenvalues: Floats) -> float:
+    """The sum of spectrum / eigenvalue, where the spectrum is not 0."""
+    squares = np.asarray(spectrum, dtype=float)
+    present = squares > 0
+    with np.errstate(divide="ignore"):
+        return float((squares[present] / eigenvalues[present]).sum())
+
+
+@rebuilding
+def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[Family, ...]) -> Blocks:
+    if len(rows) * len(columns) > MOST_PAIRS:
+        remedy = "Pass fewer candidates=."
+        raise OutOfRange("the families and eigenspaces must make 10^8 pairs at most", came="more", remedy=remedy)
+    below = np.ones((len(rows), len(columns)), dtype=bool)
+    for axis in range(len(chains)):
+        below &= np.array([S[axis] for S in columns])[None, :] <= np.array([T[axis] for T in rows])[:, None]
+    sizes = np.array([prod(chain[s] for chain, s in zip(chains, S, strict=True)) for S in columns], dtype=float)
+    dimensions = np.array(
+        [prod(_dimension(chain, t) for chain, t in zip(chains, T, strict=True)) for T in rows], dtype=float
+    )
+    cells = prod(chain[-1] for chain in chains)
+    return Blocks(chains, columns, rows, frozen(sizes), frozen(dimensions), frozen(below), cells)
+
+
+def _dimension(chain: Chain, level: int) -> int:
+    groups = [chain[-1] // block for block in chain]
+    return groups[level] - (groups[level + 1] if level + 1 < len(chain) else 0)

@@ -1,0 +1,109 @@
+"""Domains of several axes where a level's groups differ in size: planned over the other levels.
+
+States with their airports, crossed with hours of the day: sums over states share no eigenspaces with sums over hours
+and airports, so states are not measured; but they are wanted, and each is a sum of airports. A sum over any run of
+values has a spectrum in the levels that are left, and with it a variance in closed form.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import Unsupported
+from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Runs, sum_of_values
+from utmost.publish.workloads.workload import Part, Workload
+from utmost.tables.axes.axes import Axis
+from utmost.tables.axes.domain import Domain, Family
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvenLevels:
+    """A workload said over those levels of its domain whose groups have one size; made by `of`.
+
+    Attributes:
+        workload: the same sums, over a domain without the other levels.
+        kept: for each axis, the levels that are left, by their numbers in the whole domain, and "all".
+        domain: the whole domain.
+    """
+
+    workload: Workload
+    even_levels: tuple[tuple[int, ...], ...]
+    domain: Domain
+
+    @classmethod
+    def of(cls, workload: Workload) -> "EvenLevels":
+        """The workload over even levels; the same workload where all are even.
+
+        >>> from utmost.workloads import hierarchy
+        >>> place = hierarchy({"A": [1], "B": [2, 3]}, names=["state", "airport"])
+        >>> even = EvenLevels.of(Workload(Domain(place=place, hour=range(4)), {"state hour": 1}))
+        >>> even.workload.families, even.even_levels
+        (((0, 0),), ((0, 2), (0, 1)))
+        """
+        domain = workload.domain
+        even_levels = tuple(_even(axis) for axis in domain.axes)
+        if all(axis.blocks is not None for axis in domain.axes):
+            return cls(workload, even_levels, domain)
+        axes = [_without(axis, levels) for axis, levels in zip(domain.axes, even_levels, strict=True)]
+        reduced = Domain({axis.levels[0]: axis for axis in axes})
+        parts = [_said(part, domain, reduced, even_levels) for part in workload.parts]
+        return cls(Workload.of_parts(reduced, parts), even_levels, domain)
+
+    def whole(self, family: Family) -> Family:
+        """A family over even levels, as the whole domain has it; tents stay."""
+        return tuple(
+            level if level < 0 else levels[level] for levels, level in zip(self.even_levels, family, strict=True)
+        )
+
+    def reduced(self, family: Family) -> Family:
+        """A family of the whole domain over even levels."""
+        for axis, levels, level in zip(self.domain.axes, self.even_levels, family, strict=True):
+            if level >= 0 and level not in levels:
+                raise Unsupported(
+                    "beside other axes, the groups of a measured level must be of one size",
+                    came="groups of several sizes",
+                    where=repr(axis.levels[level]),
+                    remedy=f"Measure {axis.levels[0]!r} instead; sums over the groups may still be wanted.",
+                )
+        return tuple(
+            level if level < 0 else levels.index(level) for levels, level in zip(self.even_levels, family, strict=True)
+        )
+
+    def reduced_shares(self, shares: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
+        """Shares by families of the whole domain, over even levels; see `reduced`."""
+        return {self.reduced(family): share for family, share in shares.items()}
+
+
+def _even(axis: Axis) -> tuple[int, ...]:
+    """The levels whose groups are of one size, and "all"."""
+    sizes = [np.diff(axis.group_starts(level), append=axis.size) for level in range(len(axis.levels) + 1)]
+    return tuple(level for level, group_sizes in enumerate(sizes) if (group_sizes == group_sizes[0]).all())
+
+
+def _without(axis: Axis, even_levels: tuple[int, ...]) -> Axis:
+    """The axis with these levels alone."""
+    if axis.blocks is not None:
+        return axis
+    parts: dict[str, Any] = {
+        name: tuple(getattr(axis, name)[level] for level in even_levels[:-1]) for name in ("levels", "labels", "starts")
+    }
+    return replace(axis, **parts)
+
+
+def _said(part: Part, domain: Domain, reduced: Domain, even_levels: tuple[tuple[int, ...], ...]) -> Part:
+    listed = zip(part.sums, domain.axes, reduced.axes, even_levels, strict=True)
+    return replace(part, sums=tuple(_sums(*axis_facts) for axis_facts in listed))
+
+
+def _sums(sums: AxisSums, axis: Axis, reduced: Axis, even_levels: tuple[int, ...]) -> AxisSums:
+    """The same sums along an axis without its uneven levels."""
+    if not isinstance(sums, Groups):
+        return sums
+    if sums.at in even_levels:
+        return Groups(even_levels.index(sums.at), sums.only)
+    if sums.only is not None:
+        return sum_of_values(reduced, axis.group_of(sums.at) == sums.only)
+    return Runs(tuple(axis.group_starts(sums.at).tolist()))

@@ -1,0 +1,187 @@
+"""The search for tents: how far apart, on which axis, and with which shares of the level beside other families.
+
+The error has many small valleys in the spacings and is no convex function of the shares, so this is a search and no
+proof. It tries one spacing, and two, from the sizes that serve ranges and prefixes of any axis; moves them by half, by
+a fifth, by a twentieth; and adapts the shares each time. Nothing is random.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isfinite
+
+import numpy as np
+
+from utmost.core.exact.arrays import Floats
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.workloads.measuring.axis_sums import IN_ORDER
+from utmost.publish.workloads.measuring.hat_errors import TentErrors
+from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
+from utmost.publish.workloads.measuring.variance_components import precision
+from utmost.publish.workloads.planning.candidates import finest_common
+from utmost.publish.workloads.planning.even_levels import EvenLevels
+from utmost.publish.workloads.planning.share_exchange import lattice_shares
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Family, with_level
+from utmost.tables.axes.hat_functions import tent_count
+
+MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
+"""More tents along an axis are not searched: each error is a system of linear equations of so many unknowns; nor more
+weights of tents on all values."""
+
+_STEPS = 1000
+_FAMILIES = 12
+_FACTORS = (1.5, 1.2, 1.05)
+_GUESSES = ((0.5,), (0.36, 0.7))
+_MOVES = (0.5, 0.15, 0.04)
+
+
+def axes_in_order(workload: Workload) -> list[int]:
+    """The axes of which all ranges, prefixes or windows are wanted."""
+    return [
+        place
+        for place, axis in enumerate(workload.domain.axes)
+        if axis.size > 2 and any(isinstance(part.sums[place], IN_ORDER) for part in workload.parts)
+    ]
+
+
+def tent_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[dict[Family, Fraction], float]:
+    """The best shares with tents that are found, and their error.
+
+    Args:
+        workload: the sums that are wanted.
+        level: of the noise at share 1, which ``room`` scales.
+        room: which shares keep the level.
+
+    Raises:
+        OutOfRange: where all ranges, prefixes or windows of no axis of three values are wanted.
+        Unsupported: where these are so many that no tents are searched.
+
+    >>> from utmost.workloads import Domain, bins
+    >>> shares, error = tent_shares(Workload.ranges(Domain(age=bins(61)), "age"), 1.0)
+    >>> {family: float(share) for family, share in shares.items()}, round(error, 2)
+    ({(-11,): 0.456, (0,): 0.544}, 31.55)
+    """
+    even = EvenLevels.of(workload)
+    searched = [_Search(even.workload, place, level, room).best() for place in axes_in_order(even.workload)]
+    if not searched:
+        remedy = "Want Workload.ranges or Workload.prefixes of an axis, or pass tents=False."
+        raise OutOfRange("tents serve ranges and prefixes of an axis of three values or more", remedy=remedy)
+    shares, error = min(searched, key=lambda result: result[1])
+    if not isfinite(error):
+        remedy = "Declare wider bins, or pass tents=False."
+        required = f"tents are searched where {MOST_SEARCHED}, with {MOST_NUMBERS} weights, are enough for an axis"
+        raise Unsupported(required, remedy=remedy)
+    return {even.whole(family): share for family, share in shares.items()}, error
+
+
+class _Search:
+    """The search on one axis; what was tried already is kept."""
+
+    def __init__(self, workload: Workload, place: int, level: float, room: Room) -> None:
+        self.workload, self.place, self.level, self.room = workload, place, level, room
+        self.size = workload.domain.axes[place].size
+        self.beside, self.crossings = _beside(workload, place, with_total=room.free > 0)
+        self.most = min(MOST_SEARCHED, MOST_NUMBERS // self.size)
+        self.known: dict[tuple[int, ...], tuple[float, Floats]] = {}
+
+    def best(self) -> tuple[dict[Family, Fraction], float]:
+        """The best spacings, their shares in steps of 1/1000, and the error."""
+        for guess in _GUESSES:
+            self._moved(self._fitting([round(self.size**power) for power in guess]))
+        if not self.known:
+            return {}, float("inf")
+        chosen = min(self.known, key=lambda spacing_set: self.known[spacing_set][0])
+        families, errors = self._problem(chosen)
+        steps = lattice_shares(errors, self.known[chosen][1], _STEPS)
+        parts = {family: Fraction(int(count), _STEPS) for family, count in zip(families, steps, strict=True)}
+        error = float(errors(steps / _STEPS)) / float(precision(errors.largest))
+        return self.room.shares(self.workload.domain, parts), error
+
+    def _moved(self, spacings: tuple[int, ...]) -> None:
+        """Move one spacing at a time, by smaller and smaller factors, while that is better."""
+        if not self._tried(spacings, None):
+            return
+        for factor in _FACTORS:
+            going = True
+            while going:
+                going = False
+                for place, up in [(place, up) for place in range(len(spacings)) for up in (True, False)]:
+                    moved = _stepped(spacings, place, factor if up else 1 / factor)
+                    if self._tried(moved, self.known[spacings][1]) and self._value(moved) < self._value(spacings):
+                        spacings, going = moved, True
+
+    def _tried(self, spacings: tuple[int, ...], start: Floats | None) -> bool:
+        """Whether these spacings have an error; it is found once."""
+        if not self._fits(spacings):
+            return False
+        if spacings not in self.known:
+            families, errors = self._problem(spacings)
+            begin = np.full(len(families), 1 / len(families)) if start is None else start
+            self.known[spacings] = _descended(errors, begin)
+        return isfinite(self.known[spacings][0])
+
+    def _value(self, spacings: tuple[int, ...]) -> float:
+        return self.known[spacings][0]
+
+    def _fits(self, spacings: tuple[int, ...]) -> bool:
+        return (
+            list(spacings) == sorted(set(spacings))
+            and 2 <= spacings[0] <= spacings[-1] <= 2 * self.size
+            and sum(tent_count(self.size, spacing) for spacing in spacings) <= self.most
+        )
+
+    def _fitting(self, spacings: Sequence[int]) -> tuple[int, ...]:
+        """The spacings, or wider ones, that are not too many tents."""
+        least = -(-self.size * 2 // max(1, self.most))
+        fitting: list[int] = []
+        for spacing in spacings:
+            fitting.append(max(2, spacing, least, *(last + 1 for last in fitting)))
+        return tuple(fitting)
+
+    def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], TentErrors]:
+        tents = [with_level(crossing, self.place, -spacing) for spacing in spacings for crossing in self.crossings]
+        families = [*tents, *self.beside]
+        return families, TentErrors(self.workload, self.place, tuple(families), self.level, self.room)
+
+
+def _beside(workload: Workload, place: int, *, with_total: bool) -> tuple[list[Family], list[Family]]:
+    """The families that are measured beside tents, and the families of the other axes in whose groups tents stand."""
+    wanted = list(workload.families)
+    ordered = [part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
+    needed = [family for family in wanted if family[place] == 0]
+    values = with_level(finest_common(needed), place, 0)
+    others = [family for family in dict.fromkeys([*wanted, *ordered]) if family[place] > 0]
+    crossings = list(dict.fromkeys([*ordered, values]))
+    # Each family is a direction to move in at every trial: beyond a dozen, only the finest are tried.
+    if len(crossings) * 2 + len(others) + 1 > _FAMILIES:
+        crossings, others = [values], others[: _FAMILIES - 3]
+        values = with_level(finest_common(wanted), place, 0)
+    totals = [workload.domain.family("")] if with_total else []
+    return list(dict.fromkeys([values, *others, *totals])), crossings
+
+
+def _stepped(spacings: tuple[int, ...], place: int, factor: float) -> tuple[int, ...]:
+    """One spacing times a factor, and by one at least."""
+    spacing = spacings[place]
+    moved = max(spacing + 1, round(spacing * factor)) if factor > 1 else min(spacing - 1, round(spacing * factor))
+    return (*spacings[:place], moved, *spacings[place + 1 :])
+
+
+def _descended(errors: TentErrors, start: Floats) -> tuple[float, Floats]:
+    """Shares that are multiplied one at a time, by smaller and smaller factors, while that is better."""
+    shares, value = start, float(errors(start))
+    for move in _MOVES:
+        for _ in range(20):
+            before = value
+            for place in range(len(shares)):
+                for sign in (move, -move):
+                    tried = shares.copy()
+                    tried[place] *= np.exp(sign)
+                    tried /= tried.sum()
+                    now = float(errors(tried))
+                    if now < value:
+                        shares, value = tried, now
+                        break
+            if not value < before * (1 - 1e-6):  # a sweep that gains less ends the search: any shares are sound
+                break
+    return value, shares

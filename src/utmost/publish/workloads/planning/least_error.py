@@ -1,0 +1,83 @@
+"""Shares of the level for a workload: searched, rounded, and never worse than what anybody would try first."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.core.exact.arrays import Floats
+from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
+from utmost.publish.workloads.measuring.variance_components import Blocks
+from utmost.publish.workloads.planning.candidates import plain_shares, search_starts
+from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares, descended, lattice_shares
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Family
+
+AIMS = ("mean", "largest")
+"""What is to be small: the weighted sum of mean variances, or the largest of the weighted mean variances."""
+
+_STEPS = 1000
+_FAMILIES_OF_STEPS = 50
+_ROUNDS = 60
+
+
+def least_shares(
+    workload: Workload, families: dict[Family, int], level: float, aim: str = "mean", room: Room = PLAIN
+) -> dict[Family, Fraction]:
+    """Shares with little error at a level of share 1, over candidate families; see `candidate_families`.
+
+    Multiples of 1/1000, of half of it for more than 50 families, and so on; or the shares that `plain_shares` names,
+    where no others that were found are better.
+
+    >>> from utmost.workloads import Domain
+    >>> wanted = Workload(Domain(a=range(20), b=range(50)), {"a": 1, "b": 1}, per_answer=True)
+    >>> least_shares(wanted, {(0, 1): 1, (1, 0): 1}, 1.0)
+    {(0, 1): Fraction(423, 1000), (1, 0): Fraction(577, 1000)}
+    """
+    names = list(families)
+    error, searched = _searched(workload, families, level, aim, room)
+    steps = _STEPS * -(-int((searched > 0).sum()) // _FAMILIES_OF_STEPS)
+    rounded = [Fraction(int(count), steps) for count in lattice_shares(error, searched, steps)]
+    options = [*(_exact(shares) for shares in plain_shares(workload, names)), rounded]
+    values = [float(error(np.array(option, dtype=float))) for option in options]
+    best = min(values)
+    chosen = min(
+        # Equally good but for rounding: then the fewest families.
+        (option for option, value in zip(options, values, strict=True) if value <= best * (1 + 1e-12)),
+        key=lambda option: sum(share > 0 for share in option),
+    )
+    return room.shares(workload.domain, dict(zip(names, chosen, strict=True)))
+
+
+def _searched(
+    workload: Workload, families: dict[Family, int], level: float, aim: str, room: Room
+) -> tuple[WeighedError, Floats]:
+    blocks = Blocks.of(workload.domain, families, workload.eigenspaces)
+    mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, room)
+    starts = search_starts(workload, families, mean)
+    shares = best_shares(mean, starts)
+    if aim == "mean" or len(workload.parts) == 1:
+        return mean, shares
+    largest = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, room)
+    return largest, best_shares(largest, [*starts, _evened(largest, shares)])
+
+
+def _evened(largest: WeighedError, start: Floats) -> Floats:
+    """Shares of little largest error: each part's weight is multiplied by the root of its error, again and again.
+
+    A heuristic that is not proved to end at the least largest error. The best shares on the way are returned.
+    """
+    weights, shares, best = np.ones(len(largest.spectra)), start, start
+    for _ in range(_ROUNDS):
+        errors = largest.each(largest.eigenvalues(shares))
+        weights = weights * np.sqrt(errors)
+        weights /= weights.sum()
+        spectrum = (weights[:, None] * largest.spectra).sum(axis=0)
+        _, (shares,) = descended(replace(largest, spectra=spectrum[None, :]), shares[None, :], sweeps=4)
+        best = min(best, shares, key=lambda candidate: float(largest(candidate)))
+    return best
+
+
+def _exact(shares: Floats) -> list[Fraction]:
+    """Equal shares as fractions."""
+    return [Fraction(1, int((shares > 0).sum())) if share else Fraction(0) for share in shares]

@@ -1,0 +1,164 @@
+r"""Integer rows over a few cells that one individual changes together: their best levels, certified.
+
+With rows a_i at the levels e_i the precision is X = sum of p(e_i) a_i a_i', and the error tr(M X^-1) is convex in the
+precisions p(e_i). The levels are what D leaves room for, all that one individual may change: sum_i e_i |a_i d| <= E for
+every d in D. The sum is convex in d, so that the corners of D are enough. So the branch and bound of families does for
+rows, over another polytope.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, exact, natural
+from utmost.core.noise.signed_cells import read_rows
+from utmost.core.privacy.unit import Unit
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.workloads.measuring.variance_components import precision, relative_precision
+from utmost.publish.workloads.planning.branch_and_bound import (
+    BoxWords,
+    CertifiedShares,
+    Search,
+    largest_share,
+    read_tolerance,
+)
+
+_MOST_CELLS, _MOST_ROWS = 6, 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ErrorOfRows:
+    """The error tr(M X^-1) of rows by their precisions, in units of that of the level at the largest share."""
+
+    rows: Floats
+    gram: Floats
+    level: float
+
+    def precisions(self, shares: Floats) -> Floats:
+        return np.asarray(relative_precision(shares, self.level))
+
+    def values(self, precisions: Floats) -> Floats:
+        X = np.einsum("...i,ij,ik->...jk", precisions, self.rows, self.rows)
+        # A least eigenvalue of nothing beside the largest precision: some direction of the cells is not measured.
+        known = np.linalg.eigvalsh(X)[..., 0] > 1e-12 * precisions.max(axis=-1)
+        inverses = np.linalg.inv(np.where(known[..., None, None], X, np.eye(self.rows.shape[1])))
+        return np.where(known, (inverses * self.gram).sum(axis=(-2, -1)), np.inf)
+
+    def slopes(self, precisions: Floats) -> Floats:
+        inverse = np.linalg.inv(np.einsum("i,ij,ik->jk", precisions, self.rows, self.rows))
+        across = self.rows @ inverse
+        return np.asarray(-((across @ self.gram) * across).sum(axis=1))
+
+
+@checked
+@long_work("Certifying rows")
+def certified_rows(
+    rows: Sequence[Any],
+    unit: Unit,
+    epsilon: Number | Level,
+    *,
+    weights: Sequence[Number] | None = None,
+    start: Sequence[Number] | None = None,
+    **words: Unpack[BoxWords],
+) -> CertifiedShares:
+    """The best levels of integer rows over a few cells that one individual changes together, with a bound on any.
+
+    Args:
+        rows: integer rows over the cells of one row of a table, which are 1 to 6.
+        unit: what one individual changes: at most so many of these cells; of several rows of the table where there are
+            more, all cells of each.
+        epsilon: the level of the whole release.
+        weights: of the variance of each cell; 1 over their number where left out.
+        tolerance: by which factor the error found may exceed the bound, less 1; > 0.
+        start: shares to begin with, one for each row; equal ones where None.
+        most_boxes: after so many the bound reached is returned, and `CertifiedShares.is_certified` says no.
+        progress: is told how many boxes were halved and within which factor the error is, every hundred boxes.
+
+    Returns:
+        Shares of the level by row, and the weighted variance of the cells.
+
+    Raises:
+        OutOfRange: for rows that do not determine the cells, and weights, shares or a tolerance that are none.
+        Unsupported: for a unit with a bound in all, or of exactly so many cells.
+
+    Cost: a second for all 13 rows of entries up to 1 over three cells, 45 for all 40 over four: the boxes grow
+        exponentially with the rows.
+    Source: docs/theory/workload-bounds.md.
+
+    >>> counts = Unit(1, 3, nonnegative=True)
+    >>> found = certified_rows([[0, 0, 1], [1, -1, 0], [1, 1, -1]], counts, 1)
+    >>> round(found.value, 2), found.is_certified
+    (6.44, True)
+    """
+    listed = read_rows(rows, _MOST_ROWS)
+    matrix = np.array(listed, dtype=float)
+    cells = matrix.shape[1]
+    if cells > _MOST_CELLS or np.linalg.matrix_rank(matrix) < cells or not np.abs(matrix).sum(axis=1).all():
+        required = f"rows must determine their cells, of which there are at most {_MOST_CELLS}, and none be empty"
+        raise OutOfRange(required, came=f"{len(listed)} rows over {cells} cells", where="rows")
+    gram = np.diag(_positive(weights, cells, "weights") if weights is not None else np.full(cells, 1 / cells))
+    at = level(epsilon)
+    spent = np.abs(changes_of(unit, cells) @ matrix.T) * float(unit.sensitivity)
+    spent = np.unique(spent, axis=0)
+    largest = largest_share(spent)
+    error = _ErrorOfRows(matrix, gram, float(at.epsilon_float) * largest)
+    first = _positive(start, len(listed), "start") if start is not None else np.ones(len(listed))
+    search = Search(error, spent * largest, [first])
+    gap = read_tolerance(words.get("tolerance", "1/50"))
+    most = natural(words.get("most_boxes", 20_000), "most_boxes")
+    bound, boxes = search.certify(gap, most, words.get("progress"))
+    variance = 1 / float(precision(error.level))
+    shares = dict(zip(listed, (largest * search.shares).tolist(), strict=True))
+    holds_for = "levels of these rows, geometric noise on the integers, linear unbiased estimates"
+    return CertifiedShares(shares, search.value * variance, bound * variance, boxes, gap, holds_for)
+
+
+def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
+    """The corners of what one individual may change in these cells, in steps of the sensitivity; (changes, cells).
+
+    Of a unit of more cells than there are, whole rows are changed, all alike: so many times as much is spent.
+
+    Raises:
+        OutOfRange: for more cells than these that are not those of whole rows.
+        Unsupported: for a bound in all, and exactly so many cells.
+
+    >>> changes_of(Unit(1, 2, nonnegative=True), 2).tolist()
+    [[0, 1], [1, 0], [1, 1]]
+    >>> len(changes_of(Unit(1, 1, "change-one", nonnegative=True), 3))
+    6
+    """
+    if unit.in_all is not None or unit.exactly or unit.is_shared:
+        raise Unsupported("rows are certified for a bound of cells alone", came=repr(unit), where="unit")
+    if unit.cells > cells and unit.cells % cells:
+        raise OutOfRange("an individual must change some of these cells, or whole rows", came=repr(unit), where="unit")
+    several, present = max(1, unit.cells // cells), min(unit.cells, cells)
+    records = [np.zeros(cells, dtype=np.int64)]
+    # Only corners: where signs are free, a change of fewer cells is the mean of two of more.
+    for size in range(1 if unit.nonnegative else present, present + 1):
+        for chosen in combinations(range(cells), size):
+            for signs in product((1,) if unit.nonnegative else (-1, 1), repeat=size):
+                record = np.zeros(cells, dtype=np.int64)
+                record[list(chosen)] = signs
+                records.append(record)
+    changes = np.array(records[1:])
+    if unit.neighbours == "change-one":
+        both = np.array(records)
+        changes = np.unique((both[:, None] - both).reshape(-1, cells), axis=0)
+    # A change and its opposite spend the same: the one whose first entry is positive stands for both.
+    first = changes[np.arange(len(changes)), (changes != 0).argmax(axis=1)]
+    return np.asarray(several * np.unique(changes[first > 0], axis=0))
+
+
+def _positive(numbers: Sequence[Number], count: int, name: str) -> Floats:
+    read = np.array([float(exact(number, name)) for number in numbers])
+    if len(read) != count or not (read > 0).all():
+        raise OutOfRange("there must be a positive number for each", came=f"{len(read)} of them", where=name)
+    return read

@@ -1,0 +1,218 @@
+r"""The search for integer rows along an axis: which weights, how much of the level for each value and for the rows.
+
+Real rows come first. With theta_ij the level that row i spends on value j, and c_j = E - sum_i theta_ij what is left
+for the value itself, the information is X = diag p(c) + theta' theta / 2, with the precision p(c) = 2 sinh(c/2)^2 of
+geometric noise of level c, and c^2/2 its beginning. L-BFGS descends tr(M X^-1), by Woodbury's identity. Then the
+c_j become few, the rows are sought again under these, and each column is rounded to whole parts of E, so that every
+value is charged E to the last digit. The error has many valleys: this is a search and no proof. Nothing is random but
+the start, which is the same each time.
+
+Source: p-identity strategies [mckenna2018], with integer rows, and noise at every level.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+
+Slope = Callable[[Floats], tuple[float, Floats]]
+
+_MEMORY = 12
+_HALVINGS = 30
+_ENOUGH = 1e-10
+_LLOYD = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RealRows:
+    """Real rows of levels along an axis.
+
+    Attributes:
+        error: tr(M X^-1).
+        rows: theta, (rows, values).
+        left: c, what is left for each value, (values,).
+    """
+
+    error: float
+    rows: Floats
+    left: Floats
+
+
+class DescentWords(TypedDict, total=False):
+    """Where a descent begins and ends: see `real_rows`."""
+
+    steps: int
+    seed: int
+    start: RealRows | None
+    inside: float
+
+
+def real_rows(gram: Floats, count: int, level: float, *, exact: bool, **descent: Unpack[DescentWords]) -> RealRows:
+    """The best so many real rows that are found.
+
+    Args:
+        gram: M, of the wanted sums along the axis, (values, values).
+        count: of rows.
+        level: E, that each value may spend.
+        exact: whether the precision of a value is p(c), or c^2/2.
+        steps, seed, start, inside: where the descent ends, and where it begins: so far inside, as it leaves no zero.
+
+    >>> prefixes = np.tri(16).T @ np.tri(16) / 16
+    >>> round(real_rows(prefixes, 2, 1.0, exact=False).error, 1), float(2 * prefixes.trace())
+    (13.2, 17.0)
+    """
+    values = len(gram)
+
+    def slope(free: Floats) -> tuple[float, Floats]:
+        u = (free * free).reshape(count, values)
+        # Divided by one more than their sum, any squares leave each value something.
+        below = 1 + u.sum(axis=0)
+        left, rows = level / below, level * u / below
+        error, on_values, on_rows = _slopes(gram, left, rows, exact)
+        weighed = left * on_rows - left / below * ((on_rows * u).sum(axis=0) + on_values)
+        return error, (2 * free.reshape(count, values) * weighed).ravel()
+
+    start, inside = descent.get("start"), descent.get("inside", 1e-4)
+    begin = (
+        np.random.default_rng(descent.get("seed", 0)).random(count * values)
+        if start is None
+        else (start.rows / start.left).ravel()
+    )
+    free = descended(slope, np.sqrt(begin + inside**2), descent.get("steps", 400))
+    u = (free * free).reshape(count, values)
+    below = 1 + u.sum(axis=0)
+    return RealRows(slope(free)[0], level * u / below, level / below)
+
+
+def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: bool) -> RealRows:
+    """The best real rows near these that leave exactly so much for each value."""
+    count, values = rows.shape
+    spent = level - left
+
+    def slope(free: Floats) -> tuple[float, Floats]:
+        u = (free * free).reshape(count, values) + 1e-300  # a value without any weight is not divided by 0
+        # Any squares spend just so much once they are scaled.
+        scale = spent / u.sum(axis=0)
+        error, _, on_rows = _slopes(gram, left, u * scale, exact)
+        weighed = scale * (on_rows - (on_rows * u).sum(axis=0) / u.sum(axis=0))
+        return error, (2 * free.reshape(count, values) * weighed).ravel()
+
+    free = descended(slope, np.sqrt(np.maximum(rows, _ENOUGH)).ravel(), 150)
+    u = (free * free).reshape(count, values) + 1e-300
+    return RealRows(slope(free)[0], u * spent / u.sum(axis=0), left)
+
+
+def few_levels(left: Floats, count: int) -> Floats:
+    """The levels moved to so many different ones, near in ratio: Lloyd's rounds from their quantiles.
+
+    >>> few_levels(np.array([1.0, 1.0, 4.0, 4.0]), 2).tolist()
+    [1.0, 1.0, 4.0, 4.0]
+    """
+    logs = np.log(left)
+    centres = np.quantile(logs, (np.arange(count) + 0.5) / count)
+    for _ in range(_LLOYD):
+        nearest = np.abs(logs[:, None] - centres).argmin(axis=1)
+        centres = np.array([logs[nearest == k].mean() if (nearest == k).any() else centres[k] for k in range(count)])
+    return np.asarray(np.exp(centres[np.abs(logs[:, None] - centres).argmin(axis=1)]))
+
+
+def whole_rows(rows: Floats, left: Floats, level: float, parts: int) -> NDArray[np.int64]:
+    """The rows in whole parts of the level, so many in all; each value is left one part at least.
+
+    What a column may spend is rounded first, and shared out among the rows by largest remainders.
+
+    >>> whole_rows(np.array([[0.3, 0.3], [0.3, 0.0]]), np.array([0.4, 0.7]), 1.0, 10).tolist()
+    [[3, 3], [3, 0]]
+    """
+    budget = np.minimum(np.rint((level - left) / level * parts), parts - 1).astype(np.int64)
+    wanted = rows / np.maximum(rows.sum(axis=0), 1e-300) * budget
+    whole = np.floor(wanted).astype(np.int64)
+    # The parts that are missing go to the largest remainders of each column.
+    order = np.argsort(whole - wanted, axis=0, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.arange(len(rows))[:, None].repeat(rows.shape[1], axis=1), axis=0)
+    whole += rank < budget - whole.sum(axis=0)
+    return np.asarray(whole[whole.any(axis=1)])
+
+
+def descended(slope: Slope, start: Floats, steps: int) -> Floats:
+    """A point below the start: L-BFGS, each step halved until it goes down.
+
+    Source: [nocedal1980].
+
+    >>> descended(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(2), 50).round(6).tolist()
+    [3.0, 3.0]
+    """
+    x = start
+    value, gradient = slope(x)
+    moves: list[tuple[Floats, Floats, float]] = []
+    for _ in range(steps):
+        way = -_turned(gradient, moves)
+        down = float(way @ gradient)
+        if down >= 0:
+            # What is remembered leads uphill.
+            moves, way = [], -gradient
+            down = float(way @ gradient)
+        # Before anything is known of how the slope bends, no farther than 1.
+        length = 1.0 if moves else min(1.0, 1 / max(float(np.abs(gradient).sum()), 1e-300))
+        for _ in range(_HALVINGS):
+            after = x + length * way
+            lower, turned = slope(after)
+            # Armijo's rule: a part of what the slope promises.
+            if lower <= value + 1e-4 * length * down:
+                break
+            length /= 2
+        else:
+            return x
+        moved, changed = after - x, turned - gradient
+        bent = float(moved @ changed)
+        # Only moves along which the slope rises keep the matrix positive.
+        if bent > 1e-12 * float(changed @ changed):
+            moves = [*moves[-_MEMORY + 1 :], (moved, changed, 1 / bent)]
+        gained, x, value, gradient = value - lower, after, lower, turned
+        if gained <= _ENOUGH * abs(value):
+            break
+    return x
+
+
+def _turned(gradient: Floats, moves: Sequence[tuple[Floats, Floats, float]]) -> Floats:
+    """The inverse of the curvature that the last moves showed, times the gradient."""
+    turned, pulls = gradient.copy(), []
+    for moved, changed, curve in reversed(moves):
+        pulls.append(curve * float(moved @ turned))
+        turned -= pulls[-1] * changed
+    if moves:
+        moved, changed, curve = moves[-1]
+        turned /= curve * float(changed @ changed)
+    for (moved, changed, curve), pull in zip(moves, reversed(pulls), strict=True):
+        turned += (pull - curve * float(changed @ turned)) * moved
+    return turned
+
+
+def _slopes(gram: Floats, left: Floats, rows: Floats, exact: bool) -> tuple[float, Floats, Floats]:
+    """tr(M X^-1), and its slopes in the levels of the values and in those of the rows.
+
+    With D = diag p(c), K = D^-1 theta' L^-T and L L' = 2 + theta D^-1 theta', X^-1 = D^-1 - K K'.
+    """
+    own = 2 * np.sinh(left / 2) ** 2 if exact else left * left / 2
+    grown = np.sinh(left) if exact else left
+    across = rows / own
+    try:
+        root = np.linalg.cholesky(2 * np.eye(len(rows)) + across @ rows.T)
+    except np.linalg.LinAlgError:  # a value is left next to nothing
+        return np.inf, left, rows
+    K = np.linalg.solve(root, across).T
+    seen = gram @ K
+    inner = K.T @ seen
+    diagonal = gram.diagonal()
+    error = float((diagonal / own).sum() - np.trace(inner))
+    # X^-1 M X^-1: its diagonal, and theta times it
+    both = diagonal / own**2 - 2 * (seen * K).sum(axis=1) / own + ((K @ inner) * K).sum(axis=1)
+    below = rows / own - (rows @ K) @ K.T
+    across = below @ gram
+    across = across / own - (across @ K) @ K.T
+    return error, -both * grown, -across

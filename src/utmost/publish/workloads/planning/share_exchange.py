@@ -1,0 +1,228 @@
+"""The search for shares: how much of the level each family should have, so that the weighted error is small.
+
+The error is no convex function of the shares (halving a level costs more than four times the variance), so this is a
+search and no proof: exchanges between two families at a time, from many starts. What it finds is a strategy; how far
+it can be from the best one is said by bounds of their own. Nothing here is drawn at random.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array, Floats
+from utmost.publish.workloads.measuring.unit_charge import PLAIN, Room
+from utmost.publish.workloads.measuring.variance_components import Blocks, relative_precision
+
+_SCAN = np.linspace(0, 1, 9)
+_GOLDEN = (5**0.5 - 1) / 2
+_SWEEPS = 300
+_GAIN = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeighedError:
+    """The error of a workload as a function of shares, divided by the variance of noise at the whole level.
+
+    It is the sum over eigenspaces of spectrum / eigenvalue; of several spectra, the largest such sum.
+
+    Attributes:
+        spectra: one or more, where one of them is not 0; (spectra, eigenspaces).
+        loads: for each family and eigenspace, the cells of a group where the family is nowhere coarser, else 0.
+        level: of the noise at the largest share that a family may have.
+        free: for each family, what it has beside its share; (families,).
+    """
+
+    spectra: Floats
+    loads: Floats
+    level: float
+    free: Floats
+    _positive: tuple[tuple[NDArray[np.bool_], Floats], ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_positive", tuple((row > 0, row[row > 0]) for row in self.spectra))
+
+    @classmethod
+    def of(cls, blocks: Blocks, spectra: Sequence[Array], level: float, room: Room = PLAIN) -> "WeighedError":
+        """The error of workloads with these spectra over the families of ``blocks``, by shares that add up to 1.
+
+        Args:
+            level: of the noise at share 1, which ``room`` scales; the first total has what is free.
+        """
+        squares = np.array([np.asarray(spectrum, dtype=float) for spectrum in spectra])
+        present = (squares > 0).any(axis=0)
+        free = room.free_of(blocks.sizes == blocks.cells)
+        loads = blocks.sizes[:, None] * blocks.below.T[:, present]
+        return cls(squares[:, present], loads, level * float(room.scale) * (1 + free.max()), free)
+
+    def __call__(self, shares: Floats) -> Floats:
+        """The error at these shares, (..., families); inf where they do not determine some answer."""
+        return self.weighed(self.eigenvalues(shares))
+
+    def eigenvalues(self, shares: Floats) -> Floats:
+        """Of shares, (..., families), the eigenvalues in units of the precision at the whole level."""
+        return np.asarray(self.precisions(shares) @ self.loads)
+
+    def precisions(self, shares: Floats, of: Any = slice(None)) -> Floats:
+        """Of shares, (..., families), the precisions in units of the precision at the largest share.
+
+        Args:
+            of: which families these are the shares of.
+        """
+        return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
+
+    def values(self, precisions: Floats) -> Floats:
+        """Of precisions, (..., families), the errors."""
+        return self.weighed(np.asarray(precisions @ self.loads))
+
+    def slopes(self, precisions: Floats) -> Floats:
+        """The derivatives of the error of the first spectrum by the precisions, (families,)."""
+        eigenvalues = precisions @ self.loads
+        return np.asarray(-self.loads @ (self.spectra[0] / eigenvalues**2))
+
+    def each(self, eigenvalues: Floats) -> list[Floats]:
+        """For each spectrum, its sum, (...), from eigenvalues of shape (..., eigenspaces)."""
+        with np.errstate(divide="ignore", over="ignore"):
+            inverses = 1 / eigenvalues
+        return [inverses[..., present] @ squares for present, squares in self._positive]
+
+    def weighed(self, eigenvalues: Floats) -> Floats:
+        """The largest of these sums; (...)."""
+        sums = self.each(eigenvalues)
+        return sums[0] if len(sums) == 1 else np.asarray(np.maximum.reduce(sums))
+
+
+def best_shares(error: WeighedError, starts: Sequence[Floats]) -> Floats:
+    """The best shares that exchanges reach from these starts: all are tried briefly, the best three to the end.
+
+    Returns:
+        Shares whose error is at most that of every start.
+    """
+    values, tried = descended(error, np.array(starts), sweeps=4)
+    values, descents = descended(error, tried[np.argsort(values, kind="stable")[:3]])
+    return np.asarray(descents[values.argmin()])
+
+
+def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tuple[Floats, Floats]:
+    """Exchanges between pairs of families, from several starts at once; the errors and the shares, (starts, families).
+
+    Each start goes on until a sweep over all families gains less than one part in 10^9.
+    """
+    shares, values = starts.copy(), error(starts)
+    going = np.arange(len(starts))
+    for _ in range(sweeps):
+        before = values.copy()
+        for family in range(shares.shape[1]):
+            moved = _exchanged(error, shares[going], family)
+            after = error(moved)
+            better = after < values[going]
+            shares[going[better]], values[going[better]] = moved[better], after[better]
+        with np.errstate(invalid="ignore"):  # two infinite errors have no difference
+            going = going[before[going] - values[going] > _GAIN * values[going]]
+        if not len(going):
+            break
+    return values, shares
+
+
+def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int) -> NDArray[np.int64]:
+    """Shares in whole steps of 1/steps: rounded by largest remainder, then moved step by step while that is better.
+
+    Returns:
+        Integers >= 0 that add up to ``steps``.
+    """
+    exact_steps = shares / shares.sum() * steps
+    counts: NDArray[np.int64] = np.floor(exact_steps).astype(np.int64)
+    short = steps - int(counts.sum())
+    # The largest remainders go up, ties by their place, so that everybody gets the same shares.
+    counts[np.argsort(counts - exact_steps, kind="stable")[:short]] += 1
+    wanting = np.flatnonzero(shares > 1e-9)
+    value = float(error(counts / steps))
+    for _ in range(_SWEEPS):
+        moves = [(giver, taker) for giver in wanting if counts[giver] for taker in wanting if taker != giver]
+        if not moves:
+            break
+        moved = np.repeat(counts[None, :], len(moves), axis=0)
+        rows, (givers, takers) = np.arange(len(moves)), np.array(moves).T
+        moved[rows, givers] -= 1
+        moved[rows, takers] += 1
+        values = error(moved / steps)
+        best = int(values.argmin())
+        # A gain below the rounding of floats could go round in circles.
+        if not values[best] < value * (1 - 1e-13):
+            break
+        counts, value = moved[best], float(values[best])
+    return counts
+
+
+def chord_shares(error: WeighedError) -> Floats:
+    """The best shares if precision were proportional to the share (the chord of a convex function): multiplicatively.
+
+    Each share is multiplied by the root of what it gains; where the chord problem is solved all gains are 1.
+    """
+    shares, spectrum = np.full(len(error.loads), 1 / len(error.loads)), error.spectra.sum(axis=0)
+    for _ in range(3000):
+        eigenvalues = shares @ error.loads
+        gains = error.loads @ (spectrum / eigenvalues**2) / (spectrum / eigenvalues).sum()
+        if gains.max() <= 1 + 1e-9:  # at the optimum no share gains more than the mean
+            break
+        shares = shares * np.sqrt(gains)
+        shares /= shares.sum()
+    return shares
+
+
+def _exchanged(error: WeighedError, shares: Floats, family: int) -> Floats:
+    """The best exchange between one family and any other: 9 points of the line between them, then golden section."""
+    others = np.delete(np.arange(shares.shape[1]), family)
+    if not len(others):
+        return shares
+    total = shares[:, [family]] + shares[:, others]
+    rest = _without(error, shares, family, others)
+
+    def along(part: Floats) -> Floats:
+        own_precisions, other_precisions = (
+            error.precisions(part, family)[..., None],
+            error.precisions(total - part, others)[..., None],
+        )
+        return error.weighed(rest + own_precisions * error.loads[family] + other_precisions * error.loads[others])
+
+    scanned = along(_SCAN[:, None, None] * total)
+    best = scanned.argmin(axis=0)
+    low, high = (_SCAN[np.clip(best + step, 0, len(_SCAN) - 1)] * total for step in (-1, 1))
+    inside, within = _golden(along, low, high)
+    ends = scanned.min(axis=0)
+    part = np.where(within < ends, inside, _SCAN[best] * total)
+    rows, chosen = np.arange(len(shares)), np.minimum(within, ends).argmin(axis=1)
+    moved = shares.copy()
+    moved[:, family] = part[rows, chosen]
+    moved[rows, others[chosen]] = (total - part)[rows, chosen]
+    return moved
+
+
+def _without(error: WeighedError, shares: Floats, family: int, others: Array) -> Floats:
+    """The eigenvalues without one family and each of the others; exactly 0 where nobody else is measured."""
+    precisions = error.precisions(shares)
+    precisions[:, family] = 0
+    rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
+    # Whether anybody else measures is counted: the difference of floats would leave a little of nothing.
+    measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
+    left = (measured @ loaded)[:, None] - measured[:, others, None] * loaded[others]
+    return np.where(left > 0, np.maximum(rest, 0), 0.0)
+
+
+def _golden(along: Callable[[Floats], Floats], low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Golden section on many lines at once; where, and how much."""
+    inner = high - _GOLDEN * (high - low)
+    outer = low + _GOLDEN * (high - low)
+    at_inner, at_outer = along(inner), along(outer)
+    # To a fifteen-thousandth of the line: shares are rounded to thousandths in the end.
+    for _ in range(20):
+        left = at_inner < at_outer
+        low, high = np.where(left, low, inner), np.where(left, outer, high)
+        new = np.where(left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+        at_new = along(new)
+        inner, outer = np.where(left, new, outer), np.where(left, inner, new)
+        at_inner, at_outer = np.where(left, at_new, at_outer), np.where(left, at_inner, at_new)
+    better = at_inner < at_outer
+    return np.where(better, inner, outer), np.where(better, at_inner, at_outer)

@@ -1,0 +1,252 @@
+"""One level for several measures of the same individuals: the share of each, so that their errors weigh least.
+
+    minimise    sum_m w_m E_m(a_m eps)    over shares a_m > 0 that add up to 1,
+
+E_m(e) being the error of the strategy for measure m at level e by the exact law of its noise. Shares are multiples of
+1/N, and the best of these is found by dynamic programming, whatever the E_m are. As each E_m falls where its level
+grows, any shares of M measures, rounded up, are no better than the best multiples that add up to (N + M - 1)/N: that
+certifies how far the best multiples are from the best shares. At small levels E_m(e) is c_m / e^2, and a_m is
+proportional to (w_m c_m)^(1/3).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.kinds import checked, checked_parts, wrong_kind
+from utmost.core.exact.levels import Level, LevelWords, level, level_in
+from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number, exact
+from utmost.core.exact.shown import Shown
+from utmost.errors import NotALevel, OutOfRange
+from utmost.publish.workloads.planning.strategy import Strategy
+
+_PARTS, _MOST = 20, 50
+_FLOATS = 1 + Fraction(1, 10**9)
+"""Errors of strategies are floats, each right to so much."""
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SharedLevel(Shown):
+    """Strategies for several measures, and of each its share of one level; made by `share_level`, or by hand.
+
+    The shares are exact and add up to 1, so that releases at these shares of any level cost that level together, and
+    each can be relaxed to its share of a larger one.
+
+    Attributes:
+        strategies: by name, each with its workload and stated at its share of the level.
+        shares: by name, > 0.
+        level: of all together.
+        within: the weighted error is at most so many times the least of any shares of these strategies, where the
+            shares were tuned; None for shares by hand.
+
+    Raises:
+        OutOfRange: for shares that are not so, names that differ, and units of both relations: their levels do not add
+            up, since a replacement is paid for twice at a level of one record more or less.
+    """
+
+    _shown = ("shares", "level")
+
+    strategies: Mapping[str, Strategy]
+    shares: Mapping[str, Fraction]
+    level: Level
+    within: float | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        shares = {name: exact(share, "share") for name, share in self.shares.items()}
+        if set(shares) != set(self.strategies) or not shares:
+            raise OutOfRange("there must be a share for each strategy", came=", ".join(map(str, shares)) or "none")
+        if min(shares.values()) <= 0 or sum(shares.values()) != 1:
+            raise OutOfRange("the shares must be positive and add up to 1", came="others", where="shares")
+        stated = {
+            name: _stated(strategy, self.level.scaled(shares[name])) for name, strategy in self.strategies.items()
+        }
+        relations = {strategy.unit.neighbours for strategy in stated.values()}
+        if len(relations) > 1:
+            remedy = "Count all measures with the same neighbours=."
+            raise OutOfRange("levels add up against one relation", came=" and ".join(sorted(relations)), remedy=remedy)
+        object.__setattr__(self, "shares", shares)
+        object.__setattr__(self, "strategies", stated)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SharedLevel, (dict(self.strategies), dict(self.shares), self.level, self.within)
+
+    @checked
+    def levels(self, level: Level) -> dict[str, Level]:
+        """For each measure, its level, where all together spend ``level``.
+
+        >>> from utmost.exact import level
+        >>> from utmost.privacy import Unit
+        >>> from utmost.workloads import Domain
+        >>> alone = Strategy(Domain(), Unit(1, 1), {"": 1})
+        >>> shared = SharedLevel({"visits": alone, "spent": alone}, {"visits": "1/4", "spent": "3/4"}, level(1))
+        >>> {name: str(own.epsilon) for name, own in shared.levels(level(8)).items()}
+        {'visits': '2', 'spent': '6'}
+        """
+        return {name: level.scaled(share) for name, share in self.shares.items()}
+
+    def __str__(self) -> str:
+        lines = [f"{self.level}, shared"]
+        for name, strategy in self.strategies.items():
+            lines.append(f"{name}: {self.shares[name]}")
+            deviations = {} if strategy.workload is None else strategy.variances
+            lines += [f"  {part or 'total'}: standard deviation {sqrt(v):.4g}" for part, v in deviations.items()]
+        return "\n".join(lines)
+
+
+@checked
+@long_work("Sharing a level")
+def share_level(
+    strategies: Mapping[str, Strategy],
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    weights: Mapping[str, Number] | None = None,
+    up_to: Number | Level | None = None,
+) -> SharedLevel:
+    """Share one level among several measures of the same individuals, so that their weighted errors add up to least.
+
+    The error of a measure is the mean variance of its wanted sums, by the weights of its workload, in units of the
+    square of the most that one individual changes in a cell: so visits and euros are compared by their bounds, and not
+    by their units. A measure that counts and sums one column at the whole level, ``most_events``, is one measure.
+
+    Args:
+        strategies: by name, each with the workload that it is for; what each measures, and in which shares, stays.
+        epsilon, alpha: exactly one of them: the level of all together.
+        weights: how much the error of a measure counts, > 0; 1 for each that is not named.
+        up_to: the highest level to which they will ever be relaxed; the shares are tuned there.
+
+    Returns:
+        The shares: of multiples of 1/200 (of finer steps for more than 10 measures) the best there are; ``within``
+        bounds what any other shares could gain.
+
+    Raises:
+        OutOfRange, WrongKind, NotANumber: for strategies without a workload, none, more than 50, unknown names and
+            weights that are not positive.
+        NotALevel: for a level that is none, up_to below it, and one at which errors are no floats.
+
+    Cost: 200 errors of each strategy, a tenth of a second each.
+    Source: composition; docs/theory/counting.md, "One level for several measures".
+
+    >>> from utmost.privacy import Unit
+    >>> from utmost.workloads import Domain, Workload, strategy
+    >>> domain, visits, spent = Domain(page=["home", "shop"]), Unit(3, 2), Unit(5000, 2)
+    >>> plans = {
+    ...     "visits": strategy(Workload(domain, {"page": 1}), visits, epsilon=1),
+    ...     "spent": strategy(Workload(domain, {"page": 1}), spent, epsilon=1),
+    ... }
+    >>> shared = share_level(plans, epsilon=1, weights={"visits": 8})
+    >>> {name: str(share) for name, share in shared.shares.items()}
+    {'visits': '133/200', 'spent': '67/200'}
+    """
+    now = level(epsilon, alpha)
+    highest = now if up_to is None else level(up_to)
+    if highest < now:
+        raise NotALevel("up_to must be at least the level of the release", came=up_to)
+    read = _weights(strategies, weights)
+    if len(read) == 1:
+        return SharedLevel(strategies, dict.fromkeys(read, Fraction(1)), now, 1.0)
+    whole = _PARTS * max(10, len(read))
+    errors = np.array([read[name] * _errors(strategy, highest, whole) for name, strategy in strategies.items()])
+    if not np.isfinite(errors).all():
+        raise NotALevel("the errors must be numbers at a 200th of the level", came=highest)
+    value, parts = _least(errors, whole)
+    bound, _ = _least(errors, whole + len(read) - 1)
+    shares = {name: Fraction(part, whole) for name, part in zip(read, parts, strict=True)}
+    within = round_up(_FLOATS * Fraction(value) / Fraction(bound)) if bound > 0 else None
+    return SharedLevel(strategies, shares, now, within)
+
+
+def _weights(strategies: Any, weights: Any) -> dict[str, float]:
+    if not isinstance(strategies, Mapping) or not all(isinstance(name, str) and name for name in strategies):
+        raise wrong_kind("strategies", "a mapping from names to strategies", strategies)
+    if not 1 <= len(strategies) <= _MOST:
+        raise OutOfRange(f"a level is shared by 1 to {_MOST} strategies", came=len(strategies))
+    for name, strategy in strategies.items():
+        if not isinstance(strategy, Strategy):
+            raise wrong_kind(f"the strategy of {name!r}", "a Strategy", strategy)
+        if strategy.workload is None:
+            remedy = "Give workload= with the shares, or let ut.strategy choose them."
+            raise OutOfRange("a strategy must know what is wanted", came="shares alone", where=name, remedy=remedy)
+    if weights is not None and not isinstance(weights, Mapping):
+        raise wrong_kind("weights", "a mapping from names to numbers", weights)
+    read = dict.fromkeys(strategies, 1.0)
+    for name, weight in ({} if weights is None else weights).items():
+        if name not in read:
+            remedy = f"There are {', '.join(read)}."
+            raise OutOfRange("weights must be of the strategies", came=repr(name), remedy=remedy)
+        try:
+            read[name] = float(exact(weight, "weights"))
+        except OverflowError:
+            read[name] = np.inf
+        if not 0 < read[name] < np.inf:
+            raise OutOfRange("weights must be positive numbers that a float can hold", came=weight, where=name)
+    return read
+
+
+def _errors(strategy: Strategy, level: Level, parts: int) -> Floats:
+    """The error of a strategy at each number of equal parts of a level, up to all of it."""
+    assert strategy.workload is not None, "checked before"
+    scale = float(strategy.workload.weight) * float(strategy.unit.sensitivity) ** 2
+    levels = (level.scaled(Fraction(part, parts)) for part in range(1, parts + 1))
+    return np.array([strategy.value_at(own) / scale for own in levels])
+
+
+def _least(errors: Floats, budget: int) -> tuple[float, list[int]]:
+    """The least sum of one error of each row, and the columns from 1 on that have it, which add up to the budget.
+
+    Args:
+        errors: (measures, N); the row of a measure by how many parts of the level it has.
+        budget: how many parts there are, at least as many as measures.
+
+    >>> _least(np.array([[9.0, 4.0, 1.5], [5.0, 2.0, 2.0]]), 4)
+    (6.0, [2, 2])
+    """
+    sums = np.full(budget + 1, np.inf)
+    sums[0], choices = 0.0, list[NDArray[np.int64]]()
+    # grown[b]: the least error of the rows so far with b parts; choice[b]: how many the last of them has.
+    for row in errors:
+        grown, choice = np.full(budget + 1, np.inf), np.zeros(budget + 1, dtype=np.int64)
+        for parts, error in enumerate(row[:budget], 1):
+            sums_with = sums[: budget + 1 - parts] + error
+            better = sums_with < grown[parts:]
+            grown[parts:][better], choice[parts:][better] = sums_with[better], parts
+        sums, choices = grown, [*choices, choice]
+    left, taken = budget, list[int]()
+    for choice in reversed(choices):
+        taken.append(int(choice[left]))
+        left -= taken[-1]
+    return float(sums[budget]), taken[::-1]
+
+
+def _stated(strategy: Strategy, own: Level) -> Strategy:
+    """The strategy with its variances stated at its own level."""
+    if not isinstance(strategy, Strategy):
+        raise wrong_kind("a strategy", "a Strategy", strategy)
+    tuned = strategy.tuned_at
+    known = (strategy.domain, strategy.unit, strategy.shares, strategy.workload, own, tuned)
+    return Strategy(*known, strategy.together, strategy.rows)
+
+
+def levels_of_tables(tables: Any, shared: Any, words: LevelWords) -> tuple[Level, dict[str, Level]]:
+    """The level of all together, the one that is shared where words say none; and of each table, by its measure's name.
+
+    Raises:
+        WrongKind: for what is no `SharedLevel`. OutOfRange: for other names than those of the strategies.
+    """
+    if not isinstance(shared, SharedLevel):
+        raise wrong_kind("shared", "a SharedLevel", shared)
+    if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
+        remedy = f"The strategies are {', '.join(shared.strategies)}."
+        raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
+    is_said = any(words.get(name) is not None for name in LevelWords.__annotations__)
+    whole = level_in(words) if is_said else shared.level
+    return whole, shared.levels(whole)

@@ -1,0 +1,283 @@
+r"""Which signed rows to measure where one individual changes a few cells together and lowers none: a search.
+
+With rows a_i at levels e_i the precision is X = sum of p(e_i) a_i a_i', p(e) = cosh e - 1, the mean variance of the k
+cells is tr X^-1 / k, and the levels are a polytope: sum_i e_i |a_i d| <= E for the 2^k - 1 changes d. p is convex with
+p'(0) = 0, so that few rows are best, and a descent from all rows at once ends in bad corners. So sets of rows are
+ranked at equal levels, from several starts, exchanging, adding and dropping one row at a time; the best sets, and for
+four and five cells one that a branch and bound met, are polished at the level itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import permutations, product
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.one_thread import one_blas_thread
+from utmost.core.noise.signed_cells import charge_of_rows
+from utmost.errors import OutOfRange
+
+MOST_CELLS = 5
+"""Of more cells that change together, rows are searched group by group."""
+
+LARGEST_GROUP = 7
+"""One cell and three pairs, of which rows are known without a search."""
+
+Rows = tuple[tuple[int, ...], ...]
+Gram = tuple[tuple[float, ...], ...]
+
+_STEPS, _PARTS = 1000, (4, 12, 60, 1000)  # shares are multiples of such parts, before they spend the level exactly
+_EQUAL, _PLAIN = 1e-9, 1e-4  # fewer rows, and plainer shares, are taken where they cost no more than that
+_STARTS, _MOVES, _POLISHED = 24, 40, 8
+_WIDEST, _NARROWEST, _DIRECTIONS = 0.3, 1e-4, 48  # steps of the polish, in the logarithms of shares
+_SILENT = 40.0  # rows are sought as of such a level for all above it, where precisions are beyond floats
+_LOST = 1e-12  # so much of the largest precision floats cannot tell from none
+_TRACE = 1 / 400  # a row with less of the level is tried without
+_FOUND = {
+    4: ((0, 1, -1, 0), (1, 0, 0, -1), (1, -1, -1, 1), (1, 1, 1, 1)),
+    5: ((0, 0, 0, 1, 0), (0, 0, 1, -1, 1), (0, 0, 1, 0, -1), (1, -1, 0, 0, 0), (1, 1, 0, -1, 0)),
+}
+"""The best that branch and bound over all rows of entries up to 1 met; sets at equal levels do not lead there."""
+
+
+@lru_cache(maxsize=256)
+def signed_rows(
+    cells: int, epsilon: float, *, square: bool = False, gram: Gram | None = None
+) -> tuple[Rows, tuple[Fraction, ...]]:
+    """Rows for so many cells, and their shares of the level, which they spend exactly.
+
+    Args:
+        cells: 1 to 5.
+        epsilon: of all cells together, for one step of each.
+        square: whether there must be as many rows as cells, so that what is read off tells the sums.
+        gram: the weights of what is wanted, M of tr(M X^-1); each cell alike where it is left out.
+
+    Cost: up to half a second.
+
+    >>> rows, shares = signed_rows(3, 1.0)
+    >>> sorted(zip(map(str, shares), rows, strict=True))
+    [('7/15', (1, -1, 0)), ('7/15', (1, 1, -1)), ('8/15', (0, 0, 1))]
+    """
+    if not 1 <= cells <= MOST_CELLS:
+        raise OutOfRange(f"signed rows are searched for 1 to {MOST_CELLS} cells", came=cells)
+    epsilon = min(epsilon, _SILENT)
+    pool = _Pool.of(cells, np.eye(cells) / cells if gram is None else np.array(gram))
+    with one_blas_thread():
+        polished = [_polished(pool, chosen, epsilon) for chosen in _ranked(pool, square=square)]
+    least = min(variance for variance, _, _ in polished)
+    _, rows, shares = min(
+        (len(rows), rows, shares) for variance, rows, shares in polished if variance <= least * (1 + _EQUAL)
+    )
+    return rows, shares
+
+
+def grouped_rows(
+    cells: int, epsilon: float, *, square: bool = False
+) -> tuple[tuple[int, ...], tuple[Fraction, ...], tuple[tuple[Rows, tuple[Fraction, ...]], ...]]:
+    """Groups of at most five cells, or of seven, their shares of the level, and of each its rows with their shares.
+
+    The error c/w^2 of groups at the shares w is least in all where w goes with the third root of c, and is then the
+    cube of the sum of these roots: the groups are those of the smallest sum.
+
+    >>> grouped_rows(8, 1.0)[0]
+    (3, 5)
+    """
+    sizes = [size for size in (*range(1, MOST_CELLS + 1), LARGEST_GROUP) if size <= cells]
+    roots = {}
+    for size in sizes:
+        part = epsilon * size / cells  # near the level that it will have
+        roots[size] = (size * _error_of(*_rows_of_group(size, part, square=square), part)) ** (1 / 3)
+    best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    for count in range(1, cells + 1):
+        ends = [(*best[count - size], size) for size in sizes if size <= count]
+        best.append(min((value + roots[size], (*before, size)) for value, before, size in ends))
+    total, groups = best[cells]
+    groups = tuple(sorted(groups))
+    whole = [max(1, round(_STEPS * roots[size] / total)) for size in groups]
+    shares = tuple(Fraction(part, sum(whole)) for part in whole)
+    rows = tuple(
+        _rows_of_group(size, epsilon * float(share), square=square) for size, share in zip(groups, shares, strict=True)
+    )
+    return groups, shares, rows
+
+
+def _rows_of_group(size: int, epsilon: float, *, square: bool) -> tuple[Rows, tuple[Fraction, ...]]:
+    return signed_rows(size, epsilon, square=square) if size <= MOST_CELLS else paired_rows(size // 2)
+
+
+def paired_rows(pairs: int) -> tuple[Rows, tuple[Fraction, ...]]:
+    """Rows for one cell and so many pairs beside it: x at 1/2, and y - z and x - y - z of each pair at 1/(2 pairs).
+
+    Where x moves, each pair costs one share, whatever it does; where x does not, two at most: 1/2 + 1/2, and 1.
+
+    >>> paired_rows(2)[0]
+    ((1, 0, 0, 0, 0), (0, 1, -1, 0, 0), (1, -1, -1, 0, 0), (0, 0, 0, 1, -1), (1, 0, 0, -1, -1))
+    """
+    cells = 2 * pairs + 1
+    rows = [tuple(int(at == 0) for at in range(cells))]
+    for first in range(1, cells, 2):
+        second = first + 1
+        rows.append(tuple((at == first) - (at == second) for at in range(cells)))
+        rows.append(tuple((at == 0) - (at in (first, second)) for at in range(cells)))
+    return tuple(rows), (Fraction(1, 2), *[Fraction(1, 2 * pairs)] * (2 * pairs))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pool:
+    """Rows to choose from, no two of them the same up to sign and factor.
+
+    Attributes:
+        rows: (rows, cells).
+        loads: (changes, rows).
+        gram: (cells, cells), the weights of what is wanted.
+    """
+
+    rows: NDArray[np.int64]
+    loads: Floats
+    gram: Floats
+
+    @classmethod
+    def of(cls, cells: int, gram: Floats) -> "_Pool":
+        top = 2 if cells <= 3 else 1
+        entries = product(range(-top, top + 1), repeat=cells)
+        rows = np.array([row for row in entries if any(row) and _first(row) > 0 and gcd(*row) == 1])
+        return cls(rows, _loads(rows), gram)
+
+    def values(self, sets: NDArray[np.intp]) -> Floats:
+        """Of sets of rows, (sets, rows), the mean variance at equal levels in units of that at the whole level."""
+        chosen = self.rows[sets].astype(float)
+        X = np.einsum("bij,bik->bjk", chosen, chosen)
+        charges = self.loads[:, sets].sum(axis=2).max(axis=0)
+        full = np.abs(np.linalg.det(X)) > 0.5  # an integer
+        values = np.full(len(sets), np.inf)
+        values[full] = (np.linalg.inv(X[full]) * self.gram).sum(axis=(1, 2)) * charges[full] ** 2
+        return values
+
+
+def _first(row: Sequence[int]) -> int:
+    return next(entry for entry in row if entry)
+
+
+def _ranked(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
+    """The best sets of rows at equal levels that exchanges find; the cells by themselves among them."""
+    cells = pool.rows.shape[1]
+    alone = tuple(int(np.flatnonzero((pool.rows == row).all(axis=1))[0]) for row in np.eye(cells, dtype=int))
+    seen: dict[tuple[int, ...], float] = {alone: float(pool.values(np.array([alone]))[0])}
+    random = np.random.default_rng(0)
+    counts = [cells if square else cells + start % 3 for start in range(_STARTS)]
+    starts = [alone, *(tuple(random.permutation(len(pool.rows))[:count].tolist()) for count in counts)]
+    for start in starts:
+        place, value = tuple(sorted(start)), np.inf
+        for _ in range(_MOVES):
+            best, least = place, value
+            for sets in filter(len, _neighbours(place, len(pool.rows), cells, square=square)):
+                values = pool.values(sets)
+                for nearest in np.argsort(values, kind="stable")[:4]:
+                    seen[tuple(sorted(sets[nearest].tolist()))] = float(values[nearest])
+                if values.min() < least * (1 - 1e-12):  # by more than rounding, or the search would go in circles
+                    best, least = tuple(sorted(sets[int(values.argmin())].tolist())), float(values.min())
+            if best == place:
+                break
+            place, value = best, least
+    nearest_sets = sorted(seen, key=lambda chosen: (seen[chosen], chosen))[:_POLISHED]
+    return [*nearest_sets, alone, *_found(pool)]
+
+
+def _found(pool: _Pool) -> list[tuple[int, ...]]:
+    """The rows that are known to be good, over the cells in the order in which they serve what is wanted best."""
+    cells = pool.rows.shape[1]
+    if cells not in _FOUND:
+        return []
+    places = {tuple(row): place for place, row in enumerate(pool.rows.tolist())}
+    places |= {tuple(-entry for entry in row): place for row, place in places.items()}
+    known = np.array(_FOUND[cells])
+    orders = [tuple(places[tuple(row)] for row in known[:, order].tolist()) for order in permutations(range(cells))]
+    return [orders[int(pool.values(np.array(orders)).argmin())]]
+
+
+def _neighbours(place: tuple[int, ...], pool: int, cells: int, *, square: bool) -> Iterator[NDArray[np.intp]]:
+    """The sets that differ by one row: another in its place, one more, one less."""
+    others = np.setdiff1d(np.arange(pool), place)
+    size = len(place)
+    # Each row of the set in turn, by each of the others.
+    exchanged = np.tile(np.array(place), (size * len(others), 1))
+    exchanged[np.arange(len(exchanged)), np.repeat(np.arange(size), len(others))] = np.tile(others, size)
+    yield exchanged
+    if square:
+        return
+    if size < 2 * cells:
+        yield np.column_stack([np.tile(np.array(place), (len(others), 1)), others])
+    if size > cells:
+        yield np.array([place[:at] + place[at + 1 :] for at in range(size)])
+
+
+def _polished(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float, Rows, tuple[Fraction, ...]]:
+    """The mean variance at the level itself, rows and shares; without rows that are better left out."""
+    rows = pool.rows[list(chosen)]
+    loads = pool.loads[:, list(chosen)]
+    shares = _descended(rows, loads, epsilon, pool.gram)
+    while len(rows) > rows.shape[1] and shares.min() < _TRACE:
+        left = np.arange(len(rows)) != shares.argmin()
+        if np.linalg.matrix_rank(rows[left]) < rows.shape[1]:
+            break
+        rows, loads = rows[left], loads[:, left]
+        shares = _descended(rows, loads, epsilon, pool.gram)
+    listed = tuple(tuple(map(int, row)) for row in rows)
+    rounded = []
+    for parts in _PARTS:
+        whole = [Fraction(max(1, round(float(share) * parts)), parts) for share in shares]
+        spent = charge_of_rows(listed, whole, nonnegative=True)
+        exact = tuple(share / spent for share in whole)
+        rounded.append((_error_of(listed, exact, epsilon, pool.gram), exact))
+    least = min(variance for variance, _ in rounded)
+    variance, exact = next(pair for pair in rounded if pair[0] <= least * (1 + _PLAIN))
+    order = sorted(range(len(listed)), key=lambda at: (-exact[at], listed[at]))
+    return variance, tuple(listed[at] for at in order), tuple(exact[at] for at in order)
+
+
+def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float, gram: Floats) -> Floats:
+    """Shares of little error that spend the level, from equal ones: steps in directions drawn by lot, ever shorter."""
+    random = np.random.default_rng(0)
+    share = np.ones(len(rows))
+    value, width = _errors(rows, loads, share[None], epsilon, gram)[0], _WIDEST
+    while width > _NARROWEST:
+        steps = random.normal(scale=width, size=(_DIRECTIONS, len(rows)))
+        tried = share * np.exp(np.concatenate([steps, np.diag(np.full(len(rows), width))]))
+        errors = _errors(rows, loads, tried, epsilon, gram)
+        nearest = int(errors.argmin())
+        if errors[nearest] < value * (1 - 1e-9):  # a gain of nothing narrows the steps instead
+            share, value = tried[nearest], errors[nearest]
+        else:
+            width /= 2
+    return np.asarray(share / (loads @ share).max())
+
+
+def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: float, gram: Floats) -> Floats:
+    """The weighted variances at shares that are made to spend the level, in units of 2/epsilon^2."""
+    levels = shares * (epsilon / (shares @ loads.T).max(axis=1, keepdims=True))
+    precisions = 2 * np.sinh(np.minimum(levels, 700.0) / 2) ** 2 * (2 / epsilon**2)
+    A = rows.astype(float)
+    X = np.einsum("bi,ij,ik->bjk", precisions, A, A)
+    try:
+        inverses = np.linalg.inv(X)
+    except np.linalg.LinAlgError:  # where a total alone is wanted, the other rows have hardly any of the level
+        inverses = np.linalg.inv(X + _LOST * X.trace(axis1=1, axis2=2)[:, None, None] * np.eye(A.shape[1]))
+    return np.asarray((inverses * gram).sum(axis=(1, 2)))
+
+
+def _error_of(rows: Rows, shares: Sequence[Fraction], epsilon: float, gram: Floats | None = None) -> float:
+    """The weighted variance at shares whose charge is 1; the mean over the cells where no weights are given."""
+    A = np.array(rows)
+    weights = np.eye(A.shape[1]) / A.shape[1] if gram is None else gram
+    return float(_errors(A, _loads(A), np.array([[float(share) for share in shares]]), epsilon, weights)[0])
+
+
+def _loads(rows: NDArray[np.int64]) -> Floats:
+    """|a d| of each row for each change d in {0, 1}^cells but 0; (changes, rows)."""
+    changes = np.array([change for change in product((0, 1), repeat=rows.shape[1]) if any(change)])
+    return np.asarray(np.abs(changes @ rows.T), dtype=float)

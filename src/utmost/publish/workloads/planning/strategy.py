@@ -1,0 +1,524 @@
+"""Strategies: which families of a domain are measured, each with a fixed share of the level, and what that gives."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, lcm, prod, sqrt
+from typing import Any
+
+from numpy.typing import NDArray
+
+from utmost.core.exact.intervals import round_up
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.levels import Level
+from utmost.core.exact.levels import level as level_of
+from utmost.core.exact.numbers import Number, exact
+from utmost.core.exact.shown import Shown
+from utmost.core.privacy.unit import Unit
+from utmost.errors import NotDetermined, OutOfRange, Unsupported
+from utmost.publish.workloads.amount_pair import AmountPair
+from utmost.publish.workloads.bounds.rotated_bounds import integer_rows_bound
+from utmost.publish.workloads.bounds.workload_bounds import bounds_of
+from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
+from utmost.publish.workloads.measuring.marginal_spaces import is_vast
+from utmost.publish.workloads.measuring.measured_families import is_difference, is_tents, measured_family
+from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of_facts
+from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
+from utmost.publish.workloads.measuring.ways_to_measure import Measurement, TurnedSums, measurement_of
+from utmost.publish.workloads.planning.baseline_weights import aligned, shown, usual_weightings, weighted
+from utmost.publish.workloads.planning.choose_families import cells_alone, is_unequal_tree, planned_shares
+from utmost.publish.workloads.planning.marginal_search import wants_marginals
+from utmost.publish.workloads.reconstruction.least_squares import precision_weights
+from utmost.publish.workloads.reconstruction.rotated_reconstruction import TurnedReconstruction
+from utmost.publish.workloads.reconstruction.tree_reconstruction import LeastSquares, SumSquares
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.domain import Domain, Family
+from utmost.tables.axes.few_cells import FewCells
+
+_SHOWN = 12  # classes of listed rows
+_MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Strategy(Shown):
+    """Families to measure, and the share of the level that each spends.
+
+    Each sum over a group of a measured family gets geometric noise of its own, at its share of the level that a cell's
+    own noise would have (`Unit.per_cell`). Each cell lies in one group of each family, so shares that add up to 1 keep
+    the level, whatever the unit. Shares may add up to more where one individual cannot change as much as that
+    supposes, see `charge`. Shares do not depend on the level, so a release can be relaxed without loss.
+
+    Made by `strategy`, which chooses the shares for a workload, or by hand.
+
+    Args:
+        domain: the declared domain.
+        unit: what one individual changes, in cells.
+        shares: for each measured family, its share of the level, positive; together 1, or so that `charge` is 1. A
+            family may be named by its levels; on one axis it may measure tents, ``"age~16"``, beside the values, and
+            of axes of two values the first less the second, ``"age sex-"``.
+        workload: the sums that are wanted, which the measured families must determine; None where nobody said.
+        level: at which the strategy's variances are stated.
+        tuned_at: the level at which the shares were chosen; the same where None.
+        together: an axis of two values, of which one individual changes **both cells of one row and no others** (of
+            ``unit.cells / 2`` rows): then a family with this axis measures differences of the two, one without it sums,
+            each kind has shares that add up to 1, and a cell has half the variance. See `PairAxis`. Of three to five
+            values, where no cell is lowered, ``rows`` has signed rows along it, see `SignedAxis`.
+        rows: rows that are listed along each axis, whose products are measured in the place of families of groups; the
+            shares are then those of their classes. See `ProductRows`.
+
+    Raises:
+        OutOfRange: for shares that are not so, or have no common denominator of at most 4 000 digits; for families that
+            the domain has not, and wanted answers that the measured families do not determine; for sums of distinct
+            counts (`Unit.check_adds`), measured or wanted.
+    """
+
+    _shown = ("domain", "unit", "measured", "level")
+
+    domain: Domain
+    unit: Unit
+    shares: Mapping[Family, Fraction]
+    workload: Workload | None
+    level: Level | None
+    tuned_at: Level | None
+    together: str | None
+    rows: ProductRows | None
+
+    @checked
+    def __init__(
+        self,
+        domain: Domain,
+        unit: Unit,
+        shares: Mapping[Any, Number],
+        workload: Workload | None = None,
+        level: Level | None = None,
+        tuned_at: Level | None = None,
+        together: str | None = None,
+        rows: ProductRows | None = None,
+    ) -> None:
+        if not isinstance(domain, Domain):
+            raise wrong_kind("domain", "a Domain", domain)
+        if not isinstance(unit, Unit):
+            raise wrong_kind("unit", "a Unit", unit)
+        amounts = AmountPair.of(domain, unit)
+        if amounts is not None and together is not None:
+            remedy = "Pass the domain of the counted table, and no together=."
+            required = "sums and counts that are noised together have an axis of their own"
+            raise OutOfRange(required, came=f"together={together!r}", remedy=remedy)
+        if unit.sensitivity.denominator != 1:
+            remedy = f"Pass {-(-unit.sensitivity // 1)}, or count in smaller units."
+            required = "the sensitivity of sums of integers must be an integer"
+            raise OutOfRange(required, came=str(unit.sensitivity), where="sensitivity", remedy=remedy)
+        named = ((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
+        # Both parts of an amount are always measured together: one alone, or their sum, is no sum of amounts.
+        read = sorted((family if amounts is None else amounts.both(family), share) for family, share in named)
+        _check_written([share for _, share in read])
+        if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
+            remedy = "Leave out what is not measured, and give each family once."
+            raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
+        measurement = measurement_of(domain, together, rows)
+        measurement.check(unit, dict(read))
+        if workload is not None:
+            if not workload.domain.same_as(domain):
+                raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
+            workload = workload if amounts is None else amounts.wanted(workload)
+            workload.check_adds(unit)
+            measurement.check_determined(workload, unit, dict(read))
+        values = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together, rows)
+        for name, value in zip(Strategy.__slots__, values, strict=True):
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        optional = (self.workload, self.level, self.tuned_at, self.together, self.rows)
+        return Strategy, (self.domain, self.unit, dict(self.shares), *optional)
+
+    def __str__(self) -> str:
+        return _table(self)
+
+    @property
+    def charge(self) -> Fraction:
+        """How much of its level the strategy spends on one individual, by all that the unit lets one change: at most 1.
+
+        Below 1 for shares that add up to 1 where the exact charge is less: such a release protects better than it says.
+
+        >>> whole = Unit(1, 1, "change-one", nonnegative=True)
+        >>> Strategy(Domain(cell=range(100)), whole, {"cell": 1, "": 1}).charge
+        Fraction(1, 1)
+        """
+        return self.measurement.charge(self.unit, self.shares)
+
+    @property
+    def measured(self) -> int:
+        """How many sums are measured."""
+        return sum(prod(self.measured_shape(family)) for family in self.shares)
+
+    @property
+    def measurement(self) -> Measurement:
+        """What is measured, and all that follows from the way of it."""
+        return measurement_of(self.domain, self.together, self.rows)
+
+    @property
+    def pair(self) -> PairAxis | None:
+        """The axis whose sums and differences are measured; None where cells are."""
+        measurement = self.measurement
+        return measurement.pair if isinstance(measurement, TurnedSums) else None
+
+    @property
+    def amount_pair(self) -> AmountPair | None:
+        """The axis along which an amount is kept in two parts; None where sums and counts are not noised together."""
+        return AmountPair.of(self.domain, self.unit)
+
+    def measured_shape(self, family: Family) -> tuple[int, ...]:
+        """The shape of what a measured family measures: that of its groups, of differences one for each row."""
+        return self.measurement.shape(family)
+
+    def family_words(self, family: Family) -> str:
+        """What a measured family measures, in words: "department", or "department, differences of column"."""
+        amounts = self.amount_pair
+        if amounts is None:
+            return self.measurement.words(family)
+        return f"{self.measurement.words(amounts.seen(family)) or 'total'}, sums and counts of {amounts.amount.name}"
+
+    def sums(self, cells: NDArray[Any] | FewCells) -> dict[Family, NDArray[Any]]:
+        """The sums over the groups of each measured family, from an array with one number for each cell."""
+        return dict(self.each_sums(cells))
+
+    def each_sums(self, cells: NDArray[Any] | FewCells) -> Iterator[tuple[Family, NDArray[Any]]]:
+        """`sums`, one family after the other, so that not all need be held at once.
+
+        Raises:
+            Unsupported: of a domain that cannot be laid out, for other than groups and differences.
+        """
+        return self.measurement.sums(cells, self.shares)
+
+    def facts(self) -> dict[str, Any]:
+        """Domain and shares as JSON values, which `of_facts` reads."""
+        shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
+        promised = {name: True for name in ("nonnegative", "exactly") if getattr(self.unit, name)}
+        together = {} if self.together is None else {"together": self.together}
+        rows = {} if self.rows is None else {"rows": self.rows.facts()}
+        return {"domain": self.domain.facts(), "shares": shares, **promised, **together, **rows}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Strategy":
+        """The strategy that JSON values describe, for a unit of privacy; its promise may stand beside the shares.
+
+        Raises:
+            OutOfRange, WrongKind, NotANumber: for what describes none.
+
+        >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
+        >>> Strategy.of_facts(strategy.facts(), Unit(1, 2)).shares == strategy.shares
+        True
+        """
+        if not isinstance(facts, Mapping) or not {"domain", "shares"} <= set(facts):
+            raise wrong_kind("facts", 'a mapping with "domain" and "shares"', facts)
+        domain = Domain.of_facts(facts["domain"])
+        promised = {name: facts[name] for name in ("nonnegative", "exactly") if name in facts}
+        unit = replace(unit, **promised)
+        shares = {measured_family(domain, names): share for names, share in facts["shares"]}
+        rows = rows_of_facts(domain, facts)
+        return cls(domain, unit, shares, together=facts.get("together"), rows=rows)
+
+    @checked
+    def levels(self, level: Level) -> dict[Family, Level]:
+        """For each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for tents of
+        spacing s at s times that.
+
+        >>> from utmost.exact import level
+        >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
+        >>> {strategy.domain.family_name(family): one.epsilon for family, one in strategy.levels(level(1)).items()}
+        {'sex': Fraction(3, 8), '': Fraction(1, 8)}
+        """
+        return {family: self.unit.per_cell(level).scaled(share) for family, share in self.shares.items()}
+
+    @checked
+    def variances_at(self, level: Level) -> dict[str, float]:
+        """For each wanted part, the mean variance of its answers, by least squares from a release at this level.
+
+        Of amounts it is in their own unit, while `value` and its bounds are in steps. Where counts are noised with them
+        it is that of the sums; see `count_variances_at`.
+
+        Raises:
+            OutOfRange: for a strategy without a workload.
+
+        >>> from utmost.exact import level
+        >>> domain = Domain(sex=["men", "women"])
+        >>> wanted = Workload(domain, {"sex": 1, "": 1})
+        >>> cells = Strategy(domain, Unit(1, 1), {"sex": 1}, wanted)
+        >>> {name: round(variance, 4) for name, variance in cells.variances_at(level(1)).items()}
+        {'sex': 1.8413, '': 3.6827}
+        """
+        square = float(self.unit.step**2)
+        if (amounts := self.amount_pair) is not None:
+            square *= float(sum(weight**2 for weight in amounts.total))
+        return {name: square * variance for name, variance in self._variances(level).items()}
+
+    @checked
+    def count_variances_at(self, level: Level) -> dict[str, float]:
+        """For each wanted part, the mean variance of the numbers of events that stand beside its sums.
+
+        Raises:
+            OutOfRange: for a strategy without a workload, and where no counts are noised with sums.
+        """
+        if (amounts := self.amount_pair) is None:
+            remedy = "Count with values=, each= and most_events=."
+            raise OutOfRange("counts must be noised together with sums", came="sums alone", remedy=remedy)
+        # Both parts have the same variance and no noise in common, since every measured family has both.
+        square = float(sum(weight**2 for weight in amounts.count))
+        return {name: square * variance for name, variance in self._variances(level).items()}
+
+    def _variances(self, level: Level) -> dict[str, float]:
+        return self.measurement.variances(_wanted(self), self.unit, self.shares, level)
+
+    @property
+    def variances(self) -> dict[str, float]:
+        """`variances_at` the strategy's own level."""
+        return self.variances_at(_stated(self.level))
+
+    @property
+    def value(self) -> float:
+        """The sum over the wanted parts of weight times mean variance, at the strategy's own level."""
+        return self.value_at(_stated(self.level))
+
+    def value_at(self, level: Level) -> float:
+        """`value` at another level."""
+        variances = self._variances(level)
+        return sum(float(part.weight) * variances[part.name] for part in _wanted(self).parts)
+
+    @property
+    def lower_bounds(self) -> WorkloadBounds:
+        """How small the weighted error could be at the strategy's own level, class by class; see `bounds_of`.
+
+        Of a strategy of signed sums, of individuals who change all cells of one row: where they change several rows,
+        that is less than they may, and the bounds hold.
+
+        >>> from utmost.workloads import strategy
+        >>> domain = Domain(a=range(20), b=range(50))
+        >>> chosen = strategy(Workload(domain, {"a": 1, "b": 1, "": 1}), Unit(1, 1), epsilon=1)
+        >>> [(kind, round(times, 3)) for kind, times in chosen.lower_bounds.within(chosen.value).items()][:3]
+        [('per answer', 9.244), ('any mechanism', 3.227), ('any unbiased', 6.454)]
+        """
+        workload, stated = _wanted(self), _stated(self.level)
+        if any(map(is_difference, self.shares)) or (self.pair is None and wants_marginals(workload)):
+            return bounds_of(workload, self.unit, stated, self.shares)
+        why = self.measurement.not_bounded(self.unit, self.shares)
+        if not why:
+            return bounds_of(workload, self.unit, stated)
+        rows = None if self.unit.needs_sizes else self.together
+        is_alone = self.unit.is_shared or (self.together is not None and rows is None)
+        alone = replace(self.unit, cells=1) if is_alone else self.unit
+        bounds = bounds_of(workload, alone, stated, together=rows)
+        return replace(bounds, these_families=None, not_bounded={**bounds.not_bounded, "these families": why})
+
+    @property
+    def independent_times(self) -> float:
+        """How many times this error the least is that is found with independent noise on cells; 1 where that is used.
+
+        >>> from utmost.workloads import strategy
+        >>> domain = Domain(row=range(3), column=["visits", "nights"])
+        >>> chosen = strategy(Workload(domain, {"row column": 1}), Unit(1, 2), epsilon=1, together="column")
+        >>> round(chosen.independent_times, 6)
+        2.0
+        """
+        if self.together is None:
+            return 1.0
+        shares = planned_shares(_wanted(self), self.unit, _stated(self.tuned_at))
+        return Strategy(self.domain, self.unit, shares, self.workload, self.level, self.tuned_at).value / self.value
+
+    @property
+    def rows_bound(self) -> float | None:
+        """A number that no integer strategy for individuals who change whole rows is below, see `integer_rows_bound`.
+
+        None where cells are measured, and where the bound is not known.
+        """
+        if self.pair is None:
+            return None
+        return integer_rows_bound(self.pair, _wanted(self), self.unit, _stated(self.level))
+
+    def within(self) -> list[tuple[str, float]]:
+        """For each class of mechanisms, how many times its least error this error is at most, rounded up."""
+        bounds = self.lower_bounds
+        lower = bounds.each()
+        listed = [(lower[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
+        rows = self.rows_bound
+        if rows:
+            listed.append(
+                ("the same, where one individual changes whole rows", round_up(Fraction(self.value) / Fraction(rows)))
+            )
+        return listed
+
+    def check_clean(self, reconstruction: LeastSquares | None = None) -> None:
+        """Check that clean tables can be made of a release by this strategy; it is known before anything is drawn.
+
+        Args:
+            reconstruction: that of the release, where it is at hand.
+
+        Raises:
+            NotDetermined: where the measured families do not determine the cells, and of distinct counts.
+            Unsupported: for sums and counts that are noised together, and where other than groups and tents are
+                measured.
+
+        >>> Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"": 1}).check_clean()
+        Traceback (most recent call last):
+        utmost.errors.NotDetermined: '' measured: the measured families must determine the answer; got sums over...
+        """
+        self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
+        if self.amount_pair is not None:
+            remedy = "Count the two apart, by measures=, and clean each: count and sum of one table agree as they are."
+            raise Unsupported("clean tables are of counts, or of sums", came="both, noised together", remedy=remedy)
+        if reconstruction is None:
+            reconstruction = self.measurement.reconstruction(precision_weights(self.levels(level_of(1))))
+        reconstruction.check_family_determined(self.domain.finest)
+        if not isinstance(reconstruction, SumSquares | TurnedReconstruction):
+            raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
+
+    @property
+    def clean_needs(self) -> str | None:
+        """The table that needs a share before a release by this strategy can be cleaned; None where none does.
+
+        >>> Strategy(Domain(age=range(3), sex=["men", "women"]), Unit(1, 1), {"age": "1/2", "sex": "1/2"}).clean_needs
+        'age sex'
+        """
+        try:
+            self.check_clean()
+        except NotDetermined:
+            return None if self.unit.is_distinct else self.domain.family_name(self.domain.finest)
+        except Unsupported:
+            return None
+        return None
+
+    def summary(self) -> str:
+        """What is measured and wanted, and how many times the error is each lower bound; a table to print.
+
+        >>> from utmost.workloads import strategy
+        >>> domain = Domain(sex=["men", "women"])
+        >>> print(strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1).summary())
+        epsilon=1
+        measured  share
+        sex       1
+        wanted  answers  weight  standard deviation
+        sex     2        1       1.357
+        error at most  the least error of
+        1 times        any mechanism and any estimate, each answer by itself
+        1 times        any mechanism and any estimate, all answers together
+        2 times        any mechanism with unbiased answers
+        1 times        integer combinations of cells, each with geometric noise on the integers of a level of its own
+        1.001 times    the families given, every group with a level of its own
+        """
+        # rounded up, but for a float's error
+        rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
+        sums = "differences" if self.pair is not None else "signed sums"
+        gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
+        cells = self.clean_needs
+        clean = "" if cells is None else f"\nno clean table follows: want {cells!r}, too, with a weight such as 1/100"
+        return f"{self}\n{gain}{aligned([['error at most', 'the least error of'], *rows])}{clean}"
+
+    def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
+        """Strategies for other weights of the same parts, to choose between by their `variances`.
+
+        Args:
+            weightings: by a name for each, the weights by part; a part without one has a 10^9th of the least, so that
+                it is determined. None for these: every part alike, every answer alike, the least largest error, each
+                part a hundred times the others (of up to 8 parts), and the finest family that any part needs, alone.
+
+        Returns:
+            By name, strategies with this one's workload, unit and levels; printed, their standard deviations by part.
+
+        >>> from utmost.workloads import strategy
+        >>> domain = Domain(place=range(200), sex=["men", "women"])
+        >>> chosen = strategy(Workload(domain, {"place": 1, "": 1}), Unit(1, 1), epsilon=1)
+        >>> print(chosen.alternatives({"places": {"place": 1}, "both": {"place": 4, "": 1}}))
+        standard deviations  place  total
+        these shares         2.787  2.798
+        places               1.357  19.19
+        both                 2.254  3.637
+        """
+        workload, tuned, pair = _wanted(self), _stated(self.tuned_at), self.pair
+        tents = None if any(map(is_tents, self.shares)) else False
+        alternatives = {
+            name: planned_shares(weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
+            for name, weights in (usual_weightings(workload) if weightings is None else weightings).items()
+        }
+        if weightings is None:
+            if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
+                alternatives["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
+            if not is_vast(self.domain):
+                alternatives["cells alone"] = cells_alone(workload, self.unit, pair)
+        stated = (self.level, self.tuned_at, None if pair is None else self.together)
+        others = {
+            name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
+        }
+        return Alternatives({"these shares": self, **others})
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Alternatives(Shown):
+    """Strategies to choose between; printed, the standard deviation of each wanted part by each.
+
+    Attributes:
+        strategies: by name, all for the same parts and levels.
+    """
+
+    strategies: Mapping[str, Strategy]
+
+    def __getitem__(self, name: str) -> Strategy:
+        return self.strategies[name]
+
+    @property
+    def deviations(self) -> dict[str, dict[str, float]]:
+        """For each strategy, by part, the root of the mean variance."""
+        return {
+            name: {part: sqrt(variance) for part, variance in strategy.variances.items()}
+            for name, strategy in self.strategies.items()
+        }
+
+    def __str__(self) -> str:
+        rows = [[name, *map(shown, deviations.values())] for name, deviations in self.deviations.items()]
+        parts = [part or "total" for part in next(iter(self.deviations.values()))]
+        return aligned([["standard deviations", *parts], *rows])
+
+
+def _check_written(shares: Sequence[Fraction]) -> None:
+    """Check that shares can be added up and written down, before they are: hostile ones would take minutes."""
+    common = 1
+    for share in shares:
+        common = lcm(common, share.denominator)
+        if common.bit_length() > _MOST_BITS:
+            raise OutOfRange("shares must have a common denominator of at most 4000 digits", came="more")
+
+
+def _wanted(chosen: Strategy) -> Workload:
+    if chosen.workload is None:
+        remedy = "Give workload= with the shares, or let ut.strategy choose them."
+        raise OutOfRange("a strategy must know what is wanted", came="shares alone", remedy=remedy)
+    return chosen.workload
+
+
+def _stated(level: Level | None) -> Level:
+    if level is None:
+        raise OutOfRange("a strategy must know its level", came="none", remedy="Ask for .variances_at(level).")
+    return level
+
+
+def _table(chosen: Strategy) -> str:
+    """What is measured, and what is wanted with its standard deviation."""
+    listed = list(chosen.shares.items())[: _SHOWN if chosen.rows is not None else None]
+    measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in listed]
+    if len(listed) < len(chosen.shares):
+        measured.append([f"and {len(chosen.shares) - len(listed)} more", ""])
+    plain = chosen.measurement.adds_to_one(chosen.shares)
+    lines = [aligned([["measured", "share" if plain else f"share of {chosen.unit.per_cell_words}"], *measured])]
+    if chosen.workload is not None and chosen.level is not None:
+        tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
+        variances = chosen.variances
+        wanted = [
+            [part.name or "total", str(part.answers), shown(float(part.weight)), shown(sqrt(variances[part.name]))]
+            for part in chosen.workload.parts
+        ]
+        lines.insert(0, f"{chosen.level}{tuned}")
+        lines.append(aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
+    return "\n".join(lines)
+
+
+def _share(share: Fraction) -> str:
+    """A share as a decimal where it is a short one, else as a fraction."""
+    return str(share) if 10**6 % share.denominator else f"{float(share):.6g}"

@@ -1,0 +1,130 @@
+"""The inverse of a positive definite integer matrix, rounded to binary digits: the same integers on every machine.
+
+Floats begin, and differ in their last digits from machine to machine. Newton's steps X <- X (2 - M X) on integers
+double the digits; the residual 1 - M X, computed exactly, says how far X can be off; and only an entry that is far
+enough from the middle between two integers is rounded. What lies there still with more digits may lie there exactly:
+its column is solved in rationals. Where floats tell nothing, as of weights 10^15 apart, balls of many digits begin.
+"""
+
+import numpy as np
+from flint import arb_mat, fmpz_mat
+
+from utmost.core.exact.arrays import Array
+from utmost.core.exact.intervals import working_precision
+from utmost.errors import SolverFailed
+
+_SPARE = 48  # binary digits beyond those that are asked for
+_MARGIN = 30  # an error of 2^-30 of a unit leaves one entry in 2^29 undecided; then there are more digits
+_STEPS, _ROUNDS = 12, 2
+
+
+def rounded_inverse(matrix: Array, scale: int) -> Array:
+    """scale M^-1, each entry rounded to the nearest integer, halves up; M of Python ints, symmetric and positive
+    definite, (m, m).
+
+    >>> rounded_inverse(np.array([[2, 1], [1, 2]], dtype=object), 100).tolist()
+    [[67, -33], [-33, 67]]
+    """
+    size = len(matrix)
+    if not size:
+        return np.zeros((0, 0), dtype=object)
+    whole = fmpz_mat(size, size, [int(entry) for entry in matrix.ravel()])
+    for spare in range(_SPARE, _SPARE * (_ROUNDS + 1), _SPARE):
+        digits = max(scale, int(max(matrix.ravel())) * size).bit_length() + spare
+        near, off = _newton(whole, matrix, digits, (1 << digits - _MARGIN) // scale)
+        rounded, unsure = _certain(near, off, scale, digits)
+        if not unsure:
+            break
+    for column in sorted({place % size for place in unsure}):
+        rounded[column::size] = _solved(whole, column, scale)
+    return np.array(rounded, dtype=object).reshape(size, size)
+
+
+def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[fmpz_mat, int]:
+    """2^digits M^-1 nearly, and a bound of how far any entry is off: so little as is enough, where that is reached."""
+    size, whole_unit = len(matrix), 1 << digits
+    unit = fmpz_mat(size, size, [whole_unit * (i == j) for i in range(size) for j in range(size)])
+    begun = _begun(matrix, digits)
+    inverse = begun if begun and _norm(unit - whole * begun) * 2 < whole_unit else _begun_finely(whole, digits)
+    least: int | None = None
+    for _ in range(_STEPS):
+        residual = unit - whole * inverse
+        wrong = _norm(residual)
+        if least is not None and wrong * 2 >= least:
+            break
+        least, near = wrong, inverse
+        if _norm(near) * wrong <= enough * (whole_unit - wrong):
+            break
+        inverse = _halved(inverse * (unit + residual), digits)
+    if least is None or least * 2 >= whole_unit:
+        raise SolverFailed("the matrix must be positive definite", came=f"{size} rows", where="rounded_inverse")
+    # M^-1 = X (1 - E)^-1 with E = 1 - M X, so M^-1 - X is at most |X| |E| / (1 - |E|) in the largest row sum
+    return near, _norm(near) * least // (whole_unit - least) + 1
+
+
+def _begun(matrix: Array, digits: int) -> fmpz_mat | None:
+    """The inverse by floats, of the matrix with its diagonal scaled to 1; None where it is singular to them."""
+    size = len(matrix)
+    shift = [max(0, int(matrix[i, i]).bit_length() - 1) // 2 for i in range(size)]
+    plain = np.array(
+        [[_float(int(matrix[i, j]), shift[i] + shift[j]) for j in range(size)] for i in range(size)], dtype=np.float64
+    )
+    try:
+        inverse = np.linalg.inv(plain)
+    except np.linalg.LinAlgError:
+        return None
+    fine = np.rint(np.ldexp((inverse + inverse.T) / 2, 60)).astype(object)
+    listed = [_shifted(int(fine[i, j]), digits - 60 - shift[i] - shift[j]) for i in range(size) for j in range(size)]
+    return fmpz_mat(size, size, listed)
+
+
+def _begun_finely(whole: fmpz_mat, digits: int) -> fmpz_mat:
+    """The inverse by balls of twice the digits; 0 where they do not tell it from none."""
+    size = whole.nrows()
+    with working_precision(2 * digits):
+        try:
+            middles = [entry.mid().man_exp() for entry in arb_mat(whole).inv().entries()]
+        except ZeroDivisionError:
+            return fmpz_mat(size, size)
+    return fmpz_mat(size, size, [_shifted(int(mantissa), int(place) + digits) for mantissa, place in middles])
+
+
+def _certain(near: fmpz_mat, off: int, scale: int, digits: int) -> tuple[list[int], list[int]]:
+    """scale times the entries, rounded; and the places of those that may round either way."""
+    half = 1 << (digits - 1)
+    rounded, unsure = [], []
+    for place, entry in enumerate(near.entries()):
+        low, high = (scale * (int(entry) + side) + half >> digits for side in (-off, off))
+        rounded.append(low)
+        if low != high:
+            unsure.append(place)
+    return rounded, unsure
+
+
+def _solved(whole: fmpz_mat, column: int, scale: int) -> list[int]:
+    """A column of scale M^-1, each entry rounded, from its rational."""
+    size = whole.nrows()
+    exact = whole.solve(fmpz_mat(size, 1, [scale * (row == column) for row in range(size)]))
+    return [(2 * int(entry.p) + int(entry.q)) // (2 * int(entry.q)) for entry in exact.entries()]
+
+
+def _norm(matrix: fmpz_mat) -> int:
+    """The largest sum of the sizes of a row."""
+    width = matrix.ncols()
+    sizes = [abs(int(entry)) for entry in matrix.entries()]
+    return max(sum(sizes[row : row + width]) for row in range(0, len(sizes), width))
+
+
+def _halved(matrix: fmpz_mat, digits: int) -> fmpz_mat:
+    """Each entry divided by 2^digits, rounded down."""
+    return fmpz_mat(matrix.nrows(), matrix.ncols(), [int(entry) >> digits for entry in matrix.entries()])
+
+
+def _float(whole: int, shift: int) -> float:
+    """whole / 2^shift."""
+    extra = max(0, abs(whole).bit_length() - 64)
+    return float(np.ldexp(float(whole >> extra), extra - shift))
+
+
+def _shifted(whole: int, by: int) -> int:
+    return whole << by if by >= 0 else whole >> -by

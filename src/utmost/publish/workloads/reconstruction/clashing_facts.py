@@ -1,0 +1,80 @@
+"""Public facts that exclude each other: a linear program has no solution, and multipliers that prove it name them."""
+
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import objects
+from utmost.core.programs.exact_optima import farkas_ray
+from utmost.core.programs.highs import InfeasibleProgram, solve
+from utmost.core.programs.linear_program import LinearProgram
+from utmost.publish.workloads.reconstruction.public_facts import MOST_NAMED, PublicFacts, clash_of
+
+_FLOATS = 2**53  # whole numbers up to here are floats
+_NONE = 1e-9  # a multiplier of a solver's that is none
+
+
+def check_feasible(facts: PublicFacts) -> None:
+    """Check that there is a table of numbers >= 0 of which they hold.
+
+    Raises:
+        Infeasible: where there is none, naming facts that clash.
+        SolverFailed: where the program was not solved.
+
+    >>> from utmost.workloads import Domain
+    >>> from utmost.workloads import between
+    >>> domain = Domain(sex=["men", "women"])
+    >>> check_feasible(PublicFacts.of_places(domain, [((1,), 0, 9), ((0,), 1, 5), ((0,), 0, between(5))]))
+    Traceback (most recent call last):
+    ...
+    utmost.errors.Infeasible: given: these public facts must hold of one table of whole numbers, none negative: \
+total = 9; sex=men at least 5; sex=women = 5. Take back one of them.
+    """
+    if not facts.bounds:
+        return
+    known = [(family, place) for family in facts.bounds for place in facts.places(family)]
+    row_of = {fact: row for row, fact in enumerate(known)}
+    column_of = np.zeros(facts.domain.shape, dtype=np.int64)  # cells that are in the same known sums
+    rows = []
+    for family in facts.bounds:
+        numbers = np.full(int(np.prod(facts.domain.group_shape(family))), -1)
+        places = facts.places(family)
+        numbers[places] = [row_of[family, place] for place in places]
+        rows.append(facts.domain.spread(numbers, family))
+        codes = column_of * (len(known) + 1) + rows[-1] + 1
+        column_of = np.unique(codes, return_inverse=True)[1].reshape(facts.domain.shape)
+    _, first = np.unique(column_of, return_index=True)
+    at = np.stack([row.ravel()[first] for row in rows])
+    which = np.broadcast_to(np.arange(first.size), at.shape)[at >= 0]
+    clashing = _clashing(_ends(facts), at[at >= 0], which, first.size)
+    if clashing:
+        raise clash_of([facts.fact(*known[row]) for row in clashing[:MOST_NAMED]], len(clashing))
+
+
+def _ends(facts: PublicFacts) -> list[NDArray[Any]]:
+    """The bounds of all known sums, family by family."""
+    return [
+        np.concatenate([ends[side].ravel()[facts.places(family)] for family, ends in facts.bounds.items()])
+        for side in (0, 1)
+    ]
+
+
+def _clashing(ends: list[NDArray[Any]], rows: NDArray[Any], columns: NDArray[Any], size: int) -> list[int]:
+    """The rows of a program that no x >= 0 satisfies together; none where some x does."""
+    is_huge = any(abs(end) > _FLOATS for bounds in ends for end in bounds.tolist() if end not in (-inf, inf))
+    if is_huge:
+        ends = [objects(end if end in (-inf, inf) else Fraction(end) for end in bounds.tolist()) for bounds in ends]
+        none, ones = objects([Fraction(0)] * size), objects([Fraction(1)] * rows.size)
+        ray = farkas_ray(LinearProgram.of_triplets(none, rows, columns, ones, *ends))
+    else:
+        program = LinearProgram.of_triplets(np.zeros(size), rows, columns, np.ones(rows.size), *map(np.float64, ends))
+        try:
+            solve(program)
+        except InfeasibleProgram as error:
+            ray = error.ray if error.ray is not None else farkas_ray(program)
+        else:
+            ray = None
+    return [] if ray is None else [row for row, weight in enumerate(ray.tolist()) if abs(weight) > _NONE]

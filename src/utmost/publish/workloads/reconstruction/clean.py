@@ -1,0 +1,311 @@
+"""Whole numbers, none negative, that come nearest to noisy sums: controlled rounding of the least squares.
+
+All answers are sums of cells; so cells that are whole and not negative make every sum agree with every other, and no
+constraint between tables is needed.
+
+The first step is `nonnegative_squares`. The second takes every cell, every measured sum and
+every sum that is public to the whole number below or above it, with the least change in all: a linear program over the
+fractional parts. Where the families form two chains, each of families that refine one another, the sums are two laminar
+families of sets, their incidence matrix is totally unimodular, and the program's vertices are whole [edmonds1970].
+Elsewhere (three-way tables) that fails; the rest is rounded, and the largest move of a sum is reported. An integer
+program over the public sums alone makes them hold there.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+from utmost.core.programs.highs import InfeasibleProgram, solve, solve_by_columns, solve_inside, solve_whole
+from utmost.core.programs.linear_program import LinearProgram
+from utmost.errors import Infeasible, SolverFailed
+from utmost.publish.workloads.measuring.measured_families import is_tents, place_of_tents
+from utmost.publish.workloads.planning.candidates import finest_common
+from utmost.publish.workloads.reconstruction.inner_optimum import GroupSums
+from utmost.publish.workloads.reconstruction.nonnegative_squares import NonNegative
+from utmost.publish.workloads.reconstruction.public_facts import PublicFacts
+from utmost.publish.workloads.reconstruction.whole_flows import whole_flow
+from utmost.tables.axes.axes import Axis
+from utmost.tables.axes.domain import Domain, Family, with_level
+
+_NEAR = 1e-7  # a cell that is so near to a whole number is that number
+MANY = 10_000  # cells from which an inner optimum is sooner made whole than a vertex is found
+_ROWS = 4  # cells for each sum below which a simplex method is fast
+_FIRST_STEPS = 6  # towards an inner optimum, before a simplex method goes on
+_MOST_ROWS, _TIED, _PIVOTS = 1_500, 5, 20  # sums up to which it does; cells and steps for each sum
+_PROVEN = 1e-9  # a cell's share of what duals may leave open of the least sum of moves
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounded:
+    """Whole cells.
+
+    Attributes:
+        cells: integers, none negative.
+        whole: whether the families form two chains, so that every measured sum went to the whole number below or above.
+        largest_move: the farthest that rounding moved a measured sum.
+    """
+
+    cells: NDArray[Any]
+    whole: bool
+    largest_move: float
+
+
+def controlled_rounding(
+    domain: Domain, families: list[Family], squares: NonNegative, facts: PublicFacts | None = None
+) -> Rounded:
+    """Every cell to the whole number below or above it, and every sum of the families as well where that is possible.
+
+    Args:
+        domain: the domain, perhaps with more levels than that of the facts.
+        families: whose sums should move by less than 1, those of the facts among them.
+        squares: what is rounded.
+        facts: what must hold afterwards.
+
+    Raises:
+        Infeasible: for facts of three-way tables that hold of some table, and of none of whole numbers.
+        SolverFailed: where the linear program was not solved.
+
+    Cost: a linear program with a variable for each cell that is not whole. Above 10^4 of them in two chains some steps
+        of an interior point method, cycles of four, and, of up to 1 500 sums, a simplex method over a tenth of them.
+    """
+    floor = np.floor(squares.rest + _NEAR)
+    part = np.where(squares.rest - floor > _NEAR, squares.rest - floor, 0.0)
+    up = np.zeros(domain.shape)
+    open_cells = np.flatnonzero(part.ravel())
+    limits = _limits(domain, facts, squares.whole + floor.astype(np.int64))
+    whole = is_two_chains(families)
+    if open_cells.size:
+        up.ravel()[open_cells] = _least_moves(domain, families, part, open_cells, limits if whole else {})
+    if facts is not None and not whole:
+        up = _held(domain, facts, up, squares.whole + floor.astype(np.int64), limits)
+    up = np.rint(up)
+    moves = [np.abs(domain.sums(up - part, family)).max() for family in families]
+    steps = (floor + up).astype(np.int64)
+    move = float(max(moves))
+    if whole and move >= 1:
+        raise SolverFailed("the program of two laminar families must have whole vertices", came=move, where="clean")
+    if facts is not None and not facts.hold(squares.whole + steps):
+        raise SolverFailed("public facts must hold of the whole numbers", where="clean")
+    return Rounded(squares.whole + steps, whole, move)
+
+
+Limits = Mapping[Family, tuple[Floats, Floats]]
+"""Of families how much may be added to each sum, at least and at most."""
+
+
+def _limits(domain: Domain, facts: PublicFacts | None, floor: NDArray[Any]) -> Limits:
+    """What public facts leave to be added to the whole numbers below, by family as the domain has it."""
+    if facts is None:
+        return {}
+    return {domain.family(facts.domain.level_names(family)): ends for family, ends in facts.less(floor).items()}
+
+
+def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], limits: Limits) -> Floats:
+    """Whole numbers of which the facts hold, the nearest that branch and bound finds: cells to floor or ceiling.
+
+    Where no such numbers are, to any.
+    """
+    lower, upper = facts.box(floor)
+    base = np.floor(up + _NEAR)
+    part, start = up - base, 0
+    rows: list[NDArray[Any]] = []
+    ends: tuple[list[Floats], list[Floats]] = ([], [])
+    for family, bounds in limits.items():
+        groups = domain.spread(np.arange(bounds[0].size), family).ravel()
+        rows.append(groups + start)
+        for side, bound in zip(ends, bounds, strict=True):
+            side.append((bound - domain.sums(base, family)).ravel())
+        start += bounds[0].size
+    if not rows:
+        return base + np.rint(part)
+    at, n = np.concatenate(rows), part.size
+    which = np.tile(np.arange(n), len(rows))
+    cost, below, above = 1 - 2 * part.ravel(), (lower - base).ravel(), (upper - base).ravel()
+    once = np.minimum(np.ceil(part).ravel(), above)
+    least, most = (np.concatenate(side) for side in ends)
+    try:
+        near = LinearProgram.of_triplets(cost, at, which, np.ones(at.size), least, most, column_upper=once)
+        return np.asarray(base + solve_whole(near).reshape(up.shape))
+    except InfeasibleProgram:
+        pass
+    twice = np.concatenate([which, which + n, which + 2 * n])
+    signs = np.repeat([1.0, 1.0, -1.0], at.size)
+    costs = np.concatenate([cost, np.full(2 * n, 2.0)])
+    tops = np.concatenate([once, np.maximum(above - once, 0), np.maximum(-below, 0)])
+    far = LinearProgram.of_triplets(costs, np.tile(at, 3), twice, signs, least, most, column_upper=tops)
+    try:
+        moves = solve_whole(far).reshape(3, *up.shape)
+    except InfeasibleProgram:
+        required = f"whole numbers, none negative, must be there of which these facts hold: {facts.words}"
+        remedy = "Fractions would do. Take back one of three marginals."
+        raise Infeasible(required, where="given", remedy=remedy) from None
+    return np.asarray(base + moves[0] + moves[1] - moves[2])
+
+
+def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain, list[Family]]:
+    """Which sums rounding should move by less than 1: the measured ones, in the place of tents runs along their axis.
+
+    Tents overlap, and no rounding of cells keeps all of them. Runs of 4, 16, 64, ... values are nested; where all are
+    kept, a range moves by less than twice as many runs as it is made of. An axis that has levels has its own runs.
+
+    Returns:
+        The domain, with such runs where the axis of tents had none; the families.
+    """
+    families = list(measured)
+    place = place_of_tents(families)
+    if place is None:
+        return domain, families
+    axis = domain.axes[place]
+    if len(axis.levels) == 1:
+        axes = [_with_runs(axis) if a == place else axis for a, axis in enumerate(domain.axes)]
+        domain = Domain({axis.levels[0]: axis for axis in axes})
+    groups = [family for family in families if not is_tents(family)]
+    if len(axis.levels) == 1:  # "all" has another number now
+        last = len(domain.axes[place].levels)
+        groups = [with_level(group, place, last if group[place] else 0) for group in groups]
+    others = finest_common(groups)
+    runs = [with_level(others, place, level) for level in range(len(domain.axes[place].levels) + 1)]
+    return domain, list(dict.fromkeys([*groups, *runs]))
+
+
+def _with_runs(axis: Axis) -> Axis:
+    """The axis with runs of 4, 16, 64, ... values as levels."""
+    lengths = [length for length in (4**power for power in range(1, 14)) if length < axis.size]
+    starts = tuple(np.arange(0, axis.size, length) for length in lengths)
+    labels = tuple(tuple(range(len(start))) for start in starts)
+    names = tuple(f"{axis.levels[0]} in runs of {length}" for length in lengths)
+    return Axis((axis.levels[0], *names), (axis.labels[0], *labels), (axis.starts[0], *starts))
+
+
+def _least_moves(
+    domain: Domain, families: list[Family], part: Floats, cells: NDArray[np.intp], limits: Limits
+) -> Floats:
+    """Of the cells that are not whole, which go up: the least sum of moves that moves no sum by a whole.
+
+    Sums that are public go no farther than they may.
+    """
+    rows, lower, upper, start = [], [], [], 0
+    groups: dict[Family, NDArray[np.int64]] = {}
+    for family in families:
+        if family == domain.finest:
+            continue
+        sums = domain.sums(part, family).ravel()
+        near = np.rint(sums)
+        # Whole but for the rounding of floats: not to be moved at all.
+        sums = np.where(np.abs(sums - near) < 1e-6, near, sums)
+        groups[family] = domain.spread(np.arange(sums.size), family).ravel()[cells]
+        rows.append(groups[family] + start)
+        low, high = (np.ravel(end) for end in limits.get(family, (-np.inf, np.inf)))
+        lower.append(np.clip(np.floor(sums), low, high))
+        upper.append(np.clip(np.ceil(sums), low, high))
+        start += sums.size
+    cost = 1 - 2 * part.ravel()[cells]
+    if not rows:
+        return (cost < 0).astype(np.float64)
+    at, which = np.concatenate(rows), np.tile(np.arange(cells.size), len(rows))
+    sides, most = (np.concatenate(lower), np.concatenate(upper)), np.ones(cells.size)
+    program = LinearProgram.of_triplets(cost, at, which, np.ones(at.size), *sides, column_upper=most)
+    if cells.size > max(MANY, _ROWS * start) and is_two_chains(families):
+        chains = [[groups[family] for family in chain] for chain in _two_chains(list(groups))]
+        up = least_whole_flow(program, GroupSums(list(groups.values()), lower, upper), chains)
+        if up is not None:
+            return up
+    try:
+        return np.asarray(solve(program).primal)
+    except InfeasibleProgram as error:
+        raise SolverFailed("what is rounded must keep to its sums", came=str(error), where="clean") from None
+
+
+def least_whole_flow(program: LinearProgram, sums: GroupSums, chains: list[list[NDArray[np.int64]]]) -> Floats | None:
+    """A whole optimum of the program of two chains, from an inner one; None where duals do not prove it.
+
+    Equal fractions tie whole faces of such a program, on which a simplex method takes cubic time. An inner optimum
+    comes in some thirty steps, and every cycle of its arcs costs nothing; of few sums six steps do, and few cells are
+    left to a simplex method. The duals prove what comes, to 10^-9 a cell.
+
+    >>> boxed = {"column_lower": [0, 0], "column_upper": [1, 1]}
+    >>> program = LinearProgram.of_triplets([0.4, 0.6], [0, 0], [0, 1], [1, 1], [1], [1], **boxed)
+    >>> pair = np.array([0, 0])
+    >>> least_whole_flow(program, GroupSums([pair], [np.ones(1)], [np.ones(1)]), [[pair], []]).tolist()
+    [1.0, 0.0]
+    """
+
+    def made_whole(inner: Floats, duals: Floats) -> tuple[Floats, Floats]:
+        return whole_flow(inner, program.cost, chains), duals
+
+    ways: tuple[Callable[[], tuple[Floats, Floats]], ...] = (
+        lambda: _best_of_few(program, sums, chains),
+        lambda: made_whole(*sums.inner_optimum(program.cost)),
+        lambda: made_whole(*solve_inside(program)),
+    )
+    for way in ways:
+        try:
+            up, duals = way()
+        except SolverFailed:
+            continue
+        sent = program.product(up)
+        # Whichever way it was found: bounds and duals alone decide.
+        is_whole = bool(((program.lower <= sent) & (sent <= program.upper)).all()) and set(np.unique(up)) <= {0, 1}
+        if is_whole and float(program.cost @ up - program.least_by(duals)) <= _PROVEN * up.size:
+            return up
+    return None
+
+
+def _best_of_few(
+    program: LinearProgram, sums: GroupSums, chains: list[list[NDArray[np.int64]]]
+) -> tuple[Floats, Floats]:
+    """A whole optimum and its duals, from a whole point nearby: few cells are left to the simplex method.
+
+    Some steps towards an inner optimum, made whole, leave a point and prices that few cells contradict; with those that
+    are nearly tied they are one in ten.
+    """
+    rows = program.shape[0]
+    if rows > _MOST_ROWS:
+        raise SolverFailed(f"at most {_MOST_ROWS} sums can be held by a simplex method", came=rows, where="clean")
+    inner, prices = sums.inner_optimum(program.cost, _FIRST_STEPS)
+    up = whole_flow(inner, program.cost, chains)
+    reduced = program.cost - program.transposed_product(prices)
+    last = min(_TIED * rows, reduced.size - 1)
+    tied = abs(reduced) <= np.partition(abs(reduced), last)[last]
+    some = np.flatnonzero(tied | (np.where(up > 0, -reduced, reduced) < 0))
+    primal, duals = solve_by_columns(program, up, some, _PIVOTS * rows)
+    near = np.rint(primal)
+    if np.abs(primal - near).max() > _NEAR:
+        raise SolverFailed("the vertices of two chains must be whole", where="clean")
+    return near, duals
+
+
+def _two_chains(families: list[Family]) -> list[list[Family]]:
+    """The families as two chains, from fine to coarse: families of which neither refines the other go apart."""
+    side: dict[Family, int] = {}
+    for start in families:
+        side.setdefault(start, 0)
+        reached = [start]
+        while reached:
+            family = reached.pop()
+            for other in families:
+                if _apart(family, other) and other not in side:
+                    side[other] = 1 - side[family]
+                    reached.append(other)
+    return [sorted((family for family in families if side[family] == k), key=sum) for k in (0, 1)]
+
+
+def is_two_chains(families: list[Family]) -> bool:
+    """Whether the families are two chains, in each of which of any two families one refines the other.
+
+    By Dilworth's theorem they are unless three of them are pairwise incomparable.
+
+    >>> is_two_chains([(0, 0), (0, 1), (1, 0), (1, 1)]), is_two_chains([(0, 1, 1), (1, 0, 1), (1, 1, 0)])
+    (True, False)
+    """
+    return not any(all(_apart(*pair) for pair in combinations(three, 2)) for three in combinations(families, 3))
+
+
+def _apart(family: Family, other: Family) -> bool:
+    levels = list(zip(family, other, strict=True))
+    return any(a < b for a, b in levels) and any(a > b for a, b in levels)

@@ -1,0 +1,330 @@
+r"""Least squares where tents are measured on an axis, beside the values: in rationals, and unbiased exactly.
+
+Let y0 measure the values of the axis and y_K sets K of other rows of weights H_K (tents, groups, the total), with
+precisions d and w_K. Then by Woodbury's identity least squares is
+
+    x^ = y0 + H' C (y_H - H y0),        C = (H H' + diag(d/w_K))^{-1},
+
+with as many rows as there are tents. y_H - H y0 has the mean zero whatever x is; so **for any rational C the estimate
+is unbiased exactly**, and C may be rounded: near the inverse the variance moves in second order only. Other axes have
+levels of groups of one size, whose eigenspaces T split the problem: for each T there is one such estimate along the
+axis, with d and w_K the sums of m_V q_V over the measured families that are nowhere coarser than T on the other axes.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+from utmost.publish.workloads.measuring.forms import ProductForm
+from utmost.publish.workloads.measuring.hat_spaces import TentSpace
+from utmost.publish.workloads.measuring.measured_families import place_of_tents
+from utmost.publish.workloads.measuring.row_sets import base_of, check_tents_fit, rows_of
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
+from utmost.tables.axes.domain import Domain, Family, is_finer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TentReconstruction:
+    """`Reconstruction` where some families measure tents on one axis.
+
+    Args:
+        domain: the domain. Groups of a level that is measured must be of one size.
+        weights: for each measured family, a positive integer, proportional to the precision of its sums.
+
+    Raises:
+        Unsupported: for tents on two axes, a measured level whose groups differ in size, tents that are measured where
+            the values are not, and more than 2000 tents.
+
+    Cost: of an estimate the cells, and the square of the number of tents; once, its cube.
+    Source: [woodbury1950].
+    """
+
+    domain: Domain
+    weights: Mapping[Family, int]
+    _frame: "_Frame" = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", dict(self.weights))
+        object.__setattr__(self, "_frame", _Frame(self.domain, self.weights))
+        for space in self._frame.spaces:  # refuses what cannot be reconstructed
+            check_tents_fit(space.size, space.sets)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TentReconstruction, (self.domain, dict(self.weights))
+
+    @property
+    def place(self) -> int:
+        """The axis of tents."""
+        return self._frame.place
+
+    @property
+    def curvatures(self) -> tuple[int, int]:
+        """Bounds of the least and the largest curvature of the sum of squares: a tent of spacing s has weights of s^2
+        together, and a cell s in all tents, so that no curvature of tents is above s^3."""
+        least = min(space.totals[1] if space.base == 1 else 0 for space in self._frame.spaces)
+        largest = max(
+            sum(
+                weight * (row_set if row_set > 0 else -row_set * row_set * row_set)
+                for row_set, weight in space.totals.items()
+            )
+            for space in self._frame.spaces
+            if space.base
+        )
+        return least, largest
+
+    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """Least squares of all sums over a family, see `Reconstruction.estimates`.
+
+        >>> reconstruction = TentReconstruction(Domain(age=range(4)), {(0,): 3, (-2,): 1})
+        >>> truly = np.array([5, 0, 2, 1])
+        >>> measured = {family: reconstruction.domain.sums(truly, family) for family in reconstruction.weights}
+        >>> sums, divisor = reconstruction.estimates(measured, (0,))
+        >>> (sums // divisor).tolist()
+        [5, 0, 2, 1]
+        """
+        self.check_family_determined(family)
+        return self._estimates(measured, family)
+
+    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
+        """The same in float64."""
+        sums, divisor = self.estimates(measured, family)
+        return np.asarray((sums / divisor).astype(np.float64))
+
+    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+        """Least squares of one answer."""
+        self.check_determined(form)
+        sums, divisor = self._estimates(measured, form.family)
+        return form.of(sums, form.family) / divisor
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that the measured sums determine every sum over a family."""
+        starts = self.domain.axes[self._frame.place].group_starts(family[self._frame.place])
+        for space in self._frame.above(family):
+            if space.base == 0 or (starts % space.base).any():
+                raise not_determined(self.domain, family, self.weights)
+
+    def check_determined(self, form: ProductForm) -> None:
+        """Check that the measured sums determine an answer."""
+        factor = form.factors[self._frame.place]
+        for space in self._frame.spaces:
+            known = space.base and (np.repeat(factor[:: space.base], space.base) == factor).all()
+            if not known and any(factor.tolist()) and self._frame.meets(form, space.space):
+                raise not_determined(self.domain, form.family, self.weights)
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """A number for each group of a family, equal for groups whose errors have one law: those of one place along the
+        axis, and of one size on the others."""
+        frame = self._frame
+        others = frame.rest_kinds(frame.others(family))
+        groups = self.domain.axes[frame.place].groups(family[frame.place])
+        numbers = np.add.outer(np.arange(groups) * (int(others.max()) + 1), others)
+        return np.moveaxis(numbers, 0, frame.place).ravel()
+
+    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+        """The answers as sums of the measured families' noises, see `Reconstruction.terms`."""
+        frame = self._frame
+        along = [[space.coefficients(form.factors[frame.place]) for form in forms] for space in frame.spaces]
+        terms = {}
+        for family in self.weights:
+            classes = [frame.classes(forms, a, level) for a, level in enumerate(frame.others(family))]
+            counted: dict[tuple[Fraction, ...], int] = {}
+            for picked in product(*classes):
+                columns = self._columns(family, forms, along, [key for key, _ in picked])
+                times = math.prod(count for _, count in picked)
+                for key in zip(*columns, strict=True):
+                    if any(key):
+                        counted[key] = counted.get(key, 0) + times
+            terms[family] = counted
+        return terms
+
+    def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
+        """With which coefficients the measured noises enter the sums of a family along the axis of tents, as floats.
+
+        Args:
+            family: whose sums are asked for.
+            others: which group of each of the other axes.
+
+        Returns:
+            Measured families, coefficients (groups along the axis, terms) within 10^-12, and how often each occurs.
+        """
+        frame = self._frame
+        axis = self.domain.axes[frame.place]
+        form = frame.cells_of(family, others)
+        along = [space.float_coefficients(axis.group_of(family[frame.place])) for space in frame.spaces]
+        entering = []
+        for measured in self.weights:
+            classes = [frame.classes([form], a, level) for a, level in enumerate(frame.others(measured))]
+            for picked in product(*classes):
+                total: Any = 0.0
+                for space, known in zip(frame.spaces, along, strict=True):
+                    share = frame.share(space, 0, [key for key, _ in picked])
+                    if share and measured in space.places:
+                        total = total + float(share * space.relative(measured)) * known[space.places[measured]]
+                if np.ndim(total):
+                    entering.append((measured, np.asarray(total).T, math.prod(count for _, count in picked)))
+        return entering
+
+    def _columns(
+        self, family: Family, forms: Sequence[ProductForm], along: Sequence[Sequence[Any]], keys: Sequence[Any]
+    ) -> list[list[Fraction]]:
+        """The coefficients for each answer of a family's rows in groups of the other axes that lie in these classes."""
+        frame, columns = self._frame, []
+        rows = self.domain.axes[frame.place].groups(family[frame.place])
+        for which, form in enumerate(forms):
+            total: Any = [Fraction(0)] * rows
+            for space, coefficients in zip(frame.spaces, along, strict=True):
+                share = frame.share(space, which, keys)
+                if share and family in space.places:
+                    scale = share * space.relative(family) / (form.denominator << space.shift)
+                    part = coefficients[which][space.places[family]]
+                    total = [so_far + scale * int(more) for so_far, more in zip(total, part, strict=True)]
+            columns.append(total)
+        return columns
+
+    def _estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """Least squares of a family's sums; what is not determined is left out."""
+        frame, estimates = self._frame, []
+        level, others = family[frame.place], frame.others(family)
+        starts = self.domain.axes[frame.place].group_starts(level)
+        for space in frame.above(family):
+            if space.base and not (starts % space.base).any():
+                lifted, divisor = space.estimate(
+                    {weight: frame.lifted(measured[weight], weight) for weight in space.weights}
+                )
+                sums = np.add.reduceat(lifted, starts // space.base, axis=0)
+                estimates.append((frame.rest_sums(sums, others), divisor * frame.rest.size))
+        common = math.lcm(*(divisor for _, divisor in estimates))
+        total = sum(sums * (common // divisor) for sums, divisor in estimates)
+        return np.moveaxis(np.asarray(total), 0, frame.place).reshape(self.domain.group_shape(family)), common
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """The axis of tents and the other axes, and what each eigenspace of these holds."""
+
+    domain: Domain
+    weights: Mapping[Family, int]
+
+    @cached_property
+    def place(self) -> int:
+        """The axis of tents."""
+        return place_of_tents(self.weights) or 0
+
+    @cached_property
+    def rest(self) -> Domain:
+        """The other axes; one of one value where there are none."""
+        axes = {axis.levels[0]: axis for a, axis in enumerate(self.domain.axes) if a != self.place}
+        return Domain(axes or {"all": ["all"]})
+
+    @cached_property
+    def blocks(self) -> Reconstruction:
+        """The eigenspaces of the other axes."""
+        return Reconstruction(self.rest, dict.fromkeys(map(self.others, self.weights), 1))
+
+    @cached_property
+    def spaces(self) -> tuple[TentSpace, ...]:
+        """Each eigenspace of the other axes."""
+        return tuple(self._space(space) for space in self.blocks.spaces)
+
+    def others(self, family: Family) -> Family:
+        """A family, on the other axes alone."""
+        return tuple(level for a, level in enumerate(family) if a != self.place) or (0,)
+
+    def above(self, family: Family) -> Iterator[TentSpace]:
+        """The eigenspaces in which the sums over a family have a part."""
+        least = self.blocks.base_of(self.others(family))
+        return (space for space in self.spaces if is_finer(least, space.space))
+
+    def cells_of(self, family: Family, others: Sequence[int]) -> ProductForm:
+        """The sum over a group of the other axes, with any factor along the axis of tents."""
+        factors = [
+            (axis.group_of(level) == group).astype(np.int64)
+            for axis, level, group in zip(self.rest.axes, self.others(family), others, strict=True)
+        ]
+        if len(self.domain.axes) > 1:
+            factors.insert(self.place, np.ones(self.domain.axes[self.place].size, dtype=np.int64))
+        return ProductForm(self.domain, tuple(factors))
+
+    def lifted(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
+        """The sums over a family, rows first, and of each cell of the other axes the sum that it is in."""
+        lifted = np.moveaxis(np.asarray(sums).reshape(self.domain.group_shape(family)), self.place, 0)
+        lifted = lifted.reshape(lifted.shape[0], *self.rest.group_shape(self.others(family)))
+        for a, level in enumerate(self.others(family)):
+            lifted = np.take(lifted, self.rest.axes[a].group_of(level), axis=a + 1)
+        return lifted
+
+    def rest_sums(self, cells: NDArray[Any], family: Family) -> NDArray[Any]:
+        """Sums over the groups of a family of the other axes; the first axis stays."""
+        for a, level in enumerate(family):
+            cells = np.add.reduceat(cells, self.rest.axes[a].group_starts(level), axis=a + 1)
+        return cells
+
+    def rest_kinds(self, family: Family) -> NDArray[np.intp]:
+        """A number for each group of a family of the other axes, by its sizes; shaped as these groups."""
+        return self.blocks.kinds(family).reshape(self.rest.group_shape(family))
+
+    def project(self, cells: NDArray[Any], space: Family) -> NDArray[Any]:
+        """Q_T of each row, times the number of cells."""
+        for a, (chain, level) in enumerate(zip(self.blocks.chains, space, strict=True)):
+            after = chain.index(level) + 1
+            average = self._averaged(cells, a, level)
+            cells = average - self._averaged(cells, a, chain[after]) if after < len(chain) else average
+        return cells
+
+    def meets(self, form: ProductForm, space: Family) -> bool:
+        """Whether an answer has a part in an eigenspace of the other axes."""
+        factors = self._factors(form)
+        return all(any(self._part(factors[a], a, level, 0).tolist()) for a, level in enumerate(space))
+
+    def classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
+        """Of one of the other axes, the groups of a level in classes that no form and no eigenspace tells apart: by
+        form and eigenspace the sum over a group of the form's part in it, times the values of the axis."""
+        rows = [
+            self._part(self._factors(form)[axis], axis, coarse, level).tolist()
+            for form in forms
+            for coarse in self.blocks.chains[axis]
+        ]
+        return list(Counter(zip(*rows, strict=True)).items())
+
+    def share(self, space: TentSpace, which: int, keys: Sequence[Any]) -> Fraction:
+        """What a form takes, in an eigenspace, of groups of the other axes that lie in these classes."""
+        share = Fraction(1, self.rest.size)
+        for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):
+            share *= keys[a][which * len(chain) + chain.index(level)]
+        return share
+
+    def _factors(self, form: ProductForm) -> list[NDArray[Any]]:
+        factors = [factor for a, factor in enumerate(form.factors) if a != self.place]
+        return factors or [np.ones(1, dtype=object)]
+
+    def _part(self, factor: NDArray[Any], axis: int, level: int, groups: int) -> NDArray[Any]:
+        """The sums over groups of the part of a factor in the eigenspace of a level, times the values of the axis."""
+        chain = self.blocks.chains[axis]
+        after = chain.index(level) + 1
+        projected = self._averaged(factor[None, :], 0, level, axis)
+        if after < len(chain):
+            projected = projected - self._averaged(factor[None, :], 0, chain[after], axis)
+        return np.add.reduceat(projected[0], self.rest.axes[axis].group_starts(groups))
+
+    def _averaged(self, cells: NDArray[Any], place: int, level: int, axis: int | None = None) -> NDArray[Any]:
+        """The averages over the groups of a level, times the values of the axis, of each cell."""
+        along = self.rest.axes[place if axis is None else axis]
+        sums = np.add.reduceat(cells, along.group_starts(level), axis=place + 1)
+        return np.take(sums * along.groups(level), along.group_of(level), axis=place + 1)
+
+    def _space(self, space: Family) -> TentSpace:
+        axis = self.domain.axes[self.place]
+        entering = [family for family in self.weights if is_finer(self.blocks.canonical(self.others(family)), space)]
+        rows = {family: rows_of(axis, family[self.place]) for family in entering}
+        cells = {family: self.blocks.cells_in(self.others(family)) for family in entering}
+        weights = {family: self.weights[family] * cells[family] for family in entering}
+        return TentSpace(space, axis.size, base_of(rows.values()), weights, rows, cells, self.project)

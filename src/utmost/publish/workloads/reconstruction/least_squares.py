@@ -1,0 +1,472 @@
+"""What noisy sums over families say of every other sum: generalised least squares, in closed form and in integers.
+
+P_S averages over the groups of a family S. Where all groups of a level are of one size these projections commute, and
+their common eigenspaces T, one level of each axis, have the projections Q_T = tensor of (P_t - P_(t+1)). With a weight
+q_S for the sums of S, and m_S cells in each of its groups, least squares is
+
+    x^ = sum_T 1/lambda_T Q_T sum_S q_S A_S' y_S,        lambda_T = sum of m_S q_S over the S finer than T or equal,
+
+which is averages over axes and nothing else. For any positive weights the estimate is unbiased; with the weights
+1/variance it has the least variance of all linear unbiased ones [Gauss, Markov]. The weights here are integers, within
+2^-25 of proportional to 1/variance, so that every estimate is an exact rational of the measured sums.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import largest_size
+from utmost.core.exact.kinds import checked_parts
+from utmost.core.exact.levels import Level
+from utmost.errors import NotDetermined, OutOfRange, Unsupported
+from utmost.publish.workloads.measuring.forms import ProductForm, values_of
+from utmost.tables.axes.axes import Axis
+from utmost.tables.axes.domain import Domain, Family, is_finer
+
+_NAMED = 12  # families in a refusal
+_MOST_CLASSED = 64  # lists that are kept, each as long as an axis at most
+_DIGITS = 25  # binary digits that are kept of a weight: within 2^-25 of 1/variance
+_LOUDEST, _SILENT = Level(None, Fraction(1, 1 << 1000)), Level(None, Fraction(100))  # where weights stop to differ
+
+
+def precision_weights(levels: Mapping[Family, Level]) -> dict[Family, int]:
+    """Integers proportional to the precisions of geometric noise, within 2^-25 relative, without common divisor.
+
+    Args:
+        levels: for each family, the level of one unit of its noise: P(x + 1) = exp(-level) P(x). Beyond 100, where
+            noise is zero but once in e^100, it weighs as 100.
+
+    >>> from utmost.exact import level
+    >>> precision_weights({(0,): level(alpha="1/2"), (1,): level(alpha="1/3")})
+    {(0,): 3, (1,): 8}
+    """
+    precisions = {family: _precision(max(_LOUDEST, min(level, _SILENT))) for family, level in levels.items()}
+    least = min(precisions.values())
+    ratios = {family: _kept(precise / least) for family, precise in precisions.items()}
+    common = math.lcm(*(ratio.denominator for ratio in ratios.values()))
+    whole = {family: int(ratio * common) for family, ratio in ratios.items()}
+    divisor = math.gcd(*whole.values())
+    return {family: weight // divisor for family, weight in whole.items()}
+
+
+def _precision(level: Level) -> Fraction:
+    """1/variance = (1 - alpha)^2 / (2 alpha), within 2^-60 relative."""
+    small = max(0, -math.frexp(level.epsilon_float)[1])
+    interval = level.alpha_interval(256 + small)  # alpha is above 2^-145, and 1 - alpha above 2^-small / 2
+    alpha = level.base if level.base and level.power == 1 else (interval.lower + interval.upper) / 2
+    return (1 - alpha) ** 2 / (2 * alpha)
+
+
+def _kept(ratio: Fraction) -> Fraction:
+    """A rational >= 1 with so many binary digits; short ones as they are."""
+    if max(ratio.numerator, ratio.denominator) < 1 << _DIGITS:
+        return ratio
+    step = Fraction(2) ** (int(ratio).bit_length() - _DIGITS)
+    return round(ratio / step) * step
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True, eq=False)
+class Reconstruction:
+    """Least squares for one domain and one set of measured families.
+
+    Args:
+        domain: the domain. Groups of a level that is measured must be of one size.
+        weights: for each measured family, a positive integer, proportional to the precision of its sums.
+
+    Raises:
+        OutOfRange: for no family, and weights that are not positive.
+        Unsupported: for a measured level whose groups differ in size.
+
+    Cost: of an estimate, the cells or groups asked for times 2^axes, and once the measured sums.
+    Source: [nelder1965], the orthogonal block structure.
+    """
+
+    domain: Domain
+    weights: Mapping[Family, int]
+    _chains: tuple[tuple[int, ...], ...] = field(init=False, repr=False)
+    _totals: Mapping[Family, int] = field(init=False, repr=False)
+    _sizes: dict[tuple[int, int], tuple[int, int]] = field(init=False, repr=False)
+    _classed: dict[Any, list[tuple[Any, int]]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", read_weights(self.weights))
+        object.__setattr__(self, "_sizes", {})
+        object.__setattr__(self, "_classed", {})
+        object.__setattr__(self, "_chains", tuple(self._chain(a) for a in range(len(self.domain.axes))))
+        totals = dict.fromkeys(product(*self._chains), 0)
+        for family, weight in self.weights.items():
+            for space in totals:
+                if is_finer(self.canonical(family), space):
+                    totals[space] += self.cells_in(family) * weight
+        object.__setattr__(self, "_totals", totals)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reconstruction, (self.domain, dict(self.weights))
+
+    def cells_in(self, family: Family) -> int:
+        """How many cells a group of a measured family holds."""
+        return math.prod(self._block(a, level) for a, level in enumerate(family))
+
+    @property
+    def spaces(self) -> Mapping[Family, int]:
+        """The eigenspaces that the measured levels tell apart, each with its lambda_T; 0 where nothing measures it."""
+        return self._totals
+
+    @property
+    def chains(self) -> tuple[tuple[int, ...], ...]:
+        """For each axis, the levels that the measured families use, and the finest."""
+        return self._chains
+
+    def canonical(self, family: Family) -> Family:
+        """The finest family with the same groups."""
+        return tuple(self._canonical(a, level) for a, level in enumerate(family))
+
+    def base_of(self, family: Family) -> Family:
+        """The coarsest family in the chains that is finer than a family, or equal."""
+        same = self.canonical(family)
+        return tuple(
+            max(coarser for coarser in chain if coarser <= level)
+            for chain, level in zip(self._chains, same, strict=True)
+        )
+
+    @property
+    def curvatures(self) -> tuple[int, int]:
+        """The least and the largest curvature of the sum of squares: of the lambda_T."""
+        return min(self._totals.values()), max(self._totals.values())
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """A number for each group of a family, equal where groups have one size on every axis: errors have one law."""
+        return kinds_of_groups(self.domain, family)
+
+    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """Least squares of all sums over the groups of a family: integers, and what they are to be divided by.
+
+        Args:
+            measured: for each measured family, its sums, integers of shape ``domain.group_shape``.
+            family: which sums are asked for.
+
+        >>> domain = Domain(sex=["men", "women"])
+        >>> reconstruction = Reconstruction(domain, {(0,): 1, (1,): 2})
+        >>> sums, divisor = reconstruction.estimates({(0,): np.array([3, 4]), (1,): np.array([12])}, (0,))
+        >>> (sums / divisor).tolist()
+        [5.0, 6.0]
+        """
+        self.check_family_determined(family)
+        return self._estimates(measured, self.base_of(family), family)
+
+    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> NDArray[np.float64]:
+        """The same in float64; what is not determined is taken as small as it can be."""
+        base = self.base_of(family)
+        divisor, kernel = self._kernel(base)
+        shares = {coarse: float(Fraction(weight, divisor)) for coarse, weight in kernel.items()}
+        smoothed = self._smoothed(self._gathered(measured, base, np.dtype(np.float64)), base, shares)
+        return self._regrouped(smoothed, base, family)
+
+    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+        """Least squares of one answer."""
+        self.check_determined(form)
+        base = self.base_of(form.family)
+        sums, divisor = self._estimates(measured, base, base)
+        return form.of(sums, base) / divisor
+
+    def values(self, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
+        """Least squares of several answers, from one estimate of what they are sums of."""
+        if len(forms) < 2:
+            return [self.value(measured, form) for form in forms]
+        self.variances(forms, dict.fromkeys(self.weights, 0.0))
+        bases = [self.base_of(form.family) for form in forms]
+        base = tuple(min(levels) for levels in zip(*bases, strict=True))
+        sums, divisor = self._estimates(measured, base, base)
+        return [value / divisor for value in values_of(forms, sums, base)]
+
+    def variances(self, forms: Sequence[ProductForm], variances: Mapping[Family, float]) -> NDArray[np.float64]:
+        """The variances of answers under these weights, when the noise of a family's sums has these, within 10^-12.
+
+        Per eigenspace (sum of m_S q_S^2 v_S) / lambda_T^2, which is 1/lambda_T where q_S = 1/v_S.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine one of them.
+        """
+        parts = [self._parts(forms, axis) for axis in range(len(self._chains))]
+        scales = [form.denominator**2 * math.prod(axis.size for axis in self.domain.axes) for form in forms]
+        of_forms = np.zeros(len(forms))
+        for places, (space, total) in zip(
+            product(*(range(len(chain)) for chain in self._chains)), self._totals.items(), strict=True
+        ):
+            columns = [part[place] for part, place in zip(parts, places, strict=True)]
+            products = list(map(math.prod, zip(*columns, strict=True))) if columns else [1] * len(forms)
+            if total == 0 and any(products):
+                lost = next(form for form, energy in zip(forms, products, strict=True) if energy)
+                raise not_determined(self.domain, lost.family, self.weights)
+            energies = np.array([energy / scale for energy, scale in zip(products, scales, strict=True)])
+            for family, weight in self.weights.items():
+                if total and is_finer(self.canonical(family), space):
+                    share = self.cells_in(family) * Fraction(weight, total) ** 2
+                    of_forms += energies * (float(share) * variances[family])
+        return of_forms
+
+    def _parts(self, forms: Sequence[ProductForm], axis: int) -> list[list[int]]:
+        """For each part of an axis' chain, what `energies` has of each answer there, times the axis' size."""
+        factors = np.array([form.factors[axis] for form in forms], dtype=object)
+        size = self.domain.axes[axis].size
+        # Below it no sum of squares leaves int64.
+        if largest_size(factors) ** 2 * size**2 < 1 << 62:
+            factors = factors.astype(np.int64)
+        lengths = []
+        for level in self._chains[axis]:
+            sums = np.add.reduceat(factors, self.domain.axes[axis].group_starts(level), axis=1)
+            lengths.append((sums * sums).sum(axis=1) * sums.shape[1])
+        lengths.append(np.zeros_like(lengths[0]))
+        return [(fine - coarse).tolist() for fine, coarse in pairwise(lengths)]
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that the measured sums determine every sum over a family."""
+        base = self.base_of(family)
+        if any(total == 0 and is_finer(base, space) for space, total in self._totals.items()):
+            raise not_determined(self.domain, family, self.weights)
+
+    def check_determined(self, form: ProductForm) -> None:
+        """Check that the measured sums determine an answer."""
+        if any(energy and self._totals[space] == 0 for space, energy in self.energies(form).items()):
+            raise not_determined(self.domain, form.family, self.weights)
+
+    def energies(self, form: ProductForm) -> dict[Family, Fraction]:
+        """For each eigenspace, the squared length of what an answer has in it."""
+        parts = []
+        for a, chain in enumerate(self._chains):
+            lengths = [*(form.energy(a, level) for level in chain), Fraction(0)]
+            parts.append([fine - coarse for fine, coarse in pairwise(lengths)])
+        scale = Fraction(1, form.denominator**2)
+        return {space: scale * math.prod(part) for space, part in zip(self._totals, product(*parts), strict=True)}
+
+    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+        """The answers as sums of the measured families' noises: which coefficients, and how often each occurs.
+
+        Of each measured family, the coefficients with which a group's noise enters each of the answers, without the
+        groups that enter none. Groups that all axes treat alike are one, so that the cost is that of the axes.
+
+        >>> domain = Domain(department=list("ABCDEF"), sex=["men", "women"])
+        >>> total = ProductForm(domain, (np.ones(6, dtype=object), np.ones(2, dtype=object)))
+        >>> Reconstruction(domain, {(0, 0): 1}).terms(total)
+        {(0, 0): {(Fraction(1, 1),): 12}}
+        """
+        divisor, kernel = self._kernel(self.domain.finest)
+        coefficients = {}
+        for family, weight in self.weights.items():
+            classes = [self._classes(forms, a, level) for a, level in enumerate(family)]
+            counts = _outer([np.array([count for _, count in alike], dtype=object) for alike in classes])
+            columns = []
+            for which, form in enumerate(forms):
+                total: Any = 0
+                for coarse, share in kernel.items():
+                    places = [chain.index(level) for chain, level in zip(self._chains, coarse, strict=True)]
+                    picked = [
+                        _column(axis_classes, which, place) for axis_classes, place in zip(classes, places, strict=True)
+                    ]
+                    total = total + share * _outer(picked)
+                columns.append(
+                    [
+                        Fraction(weight * weighted, divisor * form.denominator)
+                        for weighted in np.asarray(total, dtype=object).ravel()
+                    ]
+                )
+            coefficients[family] = _counted(list(zip(*columns, strict=True)), counts.ravel().tolist())
+        return coefficients
+
+    def _estimates(
+        self, measured: Mapping[Family, NDArray[Any]], base: Family, family: Family
+    ) -> tuple[NDArray[Any], int]:
+        divisor, kernel = self._kernel(base)
+        bound = sum(q * self.cells_in(s) * largest_size(measured[s]) for s, q in self.weights.items())
+        bound *= self.domain.size * sum(map(abs, kernel.values()))
+        kind = np.dtype(np.int64 if bound < 1 << 62 else object)
+        smoothed = self._smoothed(self._gathered(measured, base, kind), base, kernel)
+        return self._regrouped(smoothed, base, family), divisor
+
+    def _gathered(self, measured: Mapping[Family, NDArray[Any]], base: Family, kind: np.dtype[Any]) -> NDArray[Any]:
+        """sum_S q_S A_base A_S' y_S."""
+        gathered = np.zeros(self.domain.group_shape(base), dtype=kind)
+        for family, weight in self.weights.items():
+            shared = self.cells_in(
+                tuple(min(level, base_level) for level, base_level in zip(family, base, strict=True))
+            )
+            sums = measured[family].reshape(self.domain.group_shape(family)).astype(kind)
+            gathered += weight * shared * self._regrouped(sums, family, base)
+        return gathered
+
+    def _smoothed(self, groups: NDArray[Any], base: Family, kernel: Mapping[Family, Any]) -> NDArray[Any]:
+        smoothed = np.zeros_like(groups)
+        for coarse, weight in kernel.items():
+            if weight:
+                smoothed += self._regrouped(weight * self._regrouped(groups, base, coarse), coarse, base)
+        return smoothed
+
+    def _kernel(self, base: Family) -> tuple[int, dict[Family, int]]:
+        """sum of Q_T / lambda_T over the T from base up, as (sum of K_V A_V' A_V) / D in integers, on base's groups."""
+        above = [space for space in self._totals if is_finer(base, space)]
+        fractions = {}
+        for space in above:
+            total = Fraction(0)
+            for finer, sign in self._finer(space, base):
+                if self._totals[finer]:
+                    total += Fraction(sign, self._totals[finer])
+            fractions[space] = total * self.cells_in(base) / self.cells_in(space)
+        divisor = math.lcm(*(fraction.denominator for fraction in fractions.values()))
+        return divisor, {space: int(fraction * divisor) for space, fraction in fractions.items()}
+
+    def _finer(self, space: Family, base: Family) -> Iterator[tuple[Family, int]]:
+        """The spaces whose projections have P_space in them, with its sign."""
+        choices = []
+        for chain, level, least in zip(self._chains, space, base, strict=True):
+            place = chain.index(level)
+            choices.append([(level, 1), *([(chain[place - 1], -1)] if level > least else [])])
+        for picked in product(*choices):
+            yield tuple(level for level, _ in picked), math.prod(sign for _, sign in picked)
+
+    def _classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
+        """Of one axis, the groups of a measured level in classes that no form and no averaging tells apart.
+
+        The cuts of a quantile differ along one axis alone; what they share is kept.
+        """
+        factors = axis, level, *(tuple(form.factors[axis].tolist()) for form in forms)
+        known = self._classed.get(factors)
+        if known is None:
+            if len(self._classed) >= _MOST_CLASSED:
+                self._classed.clear()
+            known = self._classed[factors] = self._classes_anew(forms, axis, level)
+        return known
+
+    def _classes_anew(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
+        rows = []
+        for form in forms:
+            for coarse in self._chains[axis]:
+                sums = form.group_sums(axis, max(coarse, self._canonical(axis, level)))
+                spread = self._along(sums, axis, max(coarse, self._canonical(axis, level)), level, 0)
+                rows.append((spread * min(self._block(axis, coarse), self._block(axis, level))).tolist())
+        counted = Counter(zip(*rows, strict=True))
+        many = len(self._chains[axis])
+        return [
+            (tuple(column[i * many : (i + 1) * many] for i in range(len(forms))), count)
+            for column, count in counted.items()
+        ]
+
+    def _regrouped(self, groups: NDArray[Any], source: Family, target: Family) -> NDArray[Any]:
+        """Sums over coarser groups, and of finer ones the number of the group that they lie in."""
+        regrouped = groups
+        for a, (source_level, target_level) in enumerate(zip(source, target, strict=True)):
+            regrouped = self._along(regrouped, a, source_level, target_level, a)
+        return regrouped
+
+    def _along(self, groups: NDArray[Any], axis: int, source: int, target: int, place: int) -> NDArray[Any]:
+        if self._canonical(axis, source) == self._canonical(axis, target):
+            return groups
+        values = self.domain.axes[axis]
+        starts = values.group_starts(target)
+        if values.groups(target) < values.groups(source):
+            if len(starts) == 1:
+                return np.asarray(groups.sum(axis=place, keepdims=True))
+            return np.add.reduceat(groups, np.searchsorted(values.group_starts(source), starts), axis=place)
+        return np.take(groups, values.group_of(source)[starts], axis=place)
+
+    def _chain(self, axis: int) -> tuple[int, ...]:
+        """The levels of an axis that the measured families use, and the finest."""
+        used = {0, *(self._canonical(axis, family[axis]) for family in self.weights)}
+        for level in used:
+            self._block(axis, level)
+        return tuple(sorted(used))
+
+    def _canonical(self, axis: int, level: int) -> int:
+        """The finest level with the same groups."""
+        return self._level(axis, level)[0]
+
+    def _block(self, axis: int, level: int) -> int:
+        """How many values each group of the level holds, where they are of one size."""
+        block = self._level(axis, level)[1]
+        return block or even_block(self.domain.axes[axis], level)  # which refuses
+
+    def _level(self, axis: int, level: int) -> tuple[int, int]:
+        """Both, worked out once: estimates and bars ask for them thousands of times."""
+        known = self._sizes.get((axis, level))
+        if known is None:
+            values = self.domain.axes[axis]
+            canonical = next(fine for fine in range(level + 1) if values.groups(fine) == values.groups(level))
+            sizes = np.diff(values.group_starts(level), append=values.size)
+            known = self._sizes[axis, level] = canonical, int(sizes[0]) if (sizes == sizes[0]).all() else 0
+        return known
+
+
+def even_block(axis: Axis, level: int) -> int:
+    """How many values each group of a measured level holds."""
+    sizes = np.diff(axis.group_starts(level), append=axis.size)
+    if (sizes != sizes[0]).any():
+        raise Unsupported(
+            "the groups of a measured level must be of one size",
+            came=f"groups of {sizes.min()} to {sizes.max()}",
+            where=repr(axis.levels[level]),
+            remedy="Measure the finest level instead; sums over the groups of this one can still be asked for.",
+        )
+    return int(sizes[0])
+
+
+def read_weights(weights: Mapping[Family, int]) -> dict[Family, int]:
+    """The weights of measured families.
+
+    Raises:
+        OutOfRange: for none, and for such as are no positive integers.
+    """
+    if not weights or any(type(weight) is not int or weight <= 0 for weight in weights.values()):
+        raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
+    if not all(isinstance(family, tuple) and all(type(level) is int for level in family) for family in weights):
+        raise OutOfRange("a measured family must be a tuple of levels, one for each axis", came="others")
+    return dict(weights)
+
+
+def kinds_of_groups(domain: Domain, family: Family) -> NDArray[np.intp]:
+    """A number for each group of a family, in a row, equal where groups have one size on every axis."""
+    numbers = np.zeros(1, dtype=np.intp)
+    for axis, level in zip(domain.axes, family, strict=True):
+        if axis.groups(level) > 1:
+            sizes = np.diff(axis.group_starts(level), append=axis.size)
+            different, which = np.unique(sizes, return_inverse=True)
+            numbers = np.add.outer(numbers * len(different), which).ravel()  # arrays have 64 axes at most
+    return numbers
+
+
+def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -> NotDetermined:
+    """The refusal of sums that do not follow from the measured ones."""
+    name = domain.family_name(family)
+    names = [repr(domain.family_name(known)) for known in measured]
+    more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return NotDetermined(
+        "the measured families must determine the answer",
+        came=f"sums over {name!r}" if name else "the total",
+        where=", ".join([*names[:_NAMED], *more]) + " measured",
+        remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
+    )
+
+
+def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    products = vectors[0] if vectors else np.array(1, dtype=object)
+    for vector in vectors[1:]:
+        products = np.multiply.outer(products, vector)
+    return products
+
+
+def _column(classes: list[tuple[Any, int]], form: int, place: int) -> NDArray[Any]:
+    return np.array([key[form][place] for key, _ in classes], dtype=object)
+
+
+def _counted(keys: Sequence[tuple[Fraction, ...]], counts: Sequence[int]) -> dict[tuple[Fraction, ...], int]:
+    occurrences: dict[tuple[Fraction, ...], int] = {}
+    for key, count in zip(keys, counts, strict=True):
+        if any(key):
+            occurrences[key] = occurrences.get(key, 0) + count
+    return occurrences

@@ -1,0 +1,70 @@
+"""Least squares over x >= 0 from the noisy sums of one tree, in rationals: exact at any size and any weights.
+
+Solve without bounds, put every cell that came out negative to zero, and solve again until none is: that is the least.
+For the second derivative of the squares, the sum over groups v of q_v 1_v 1_v', is an ultrametric matrix, and
+so the inverse of an M-matrix [martinez1994]: raising cells to zero lowers the others and raises gradients alone.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array
+from utmost.publish.workloads.measuring.unequal_trees import UnequalTree
+from utmost.tables.axes.domain import Family
+
+
+def nearest_of_tree(
+    tree: UnequalTree, weights: Mapping[Family, int], measured: Mapping[Family, NDArray[Any]]
+) -> list[Fraction]:
+    """The x >= 0 at which the sum of q_v (x_v - y_v)^2 over the measured groups v of a tree is least.
+
+    Args:
+        tree: of the domain's axis.
+        weights: q of each measured level, positive integers; some measured level must have as many groups as cells.
+        measured: y of each of them.
+
+    Cost: some turns, at most one for each cell, of a few rationals for each group.
+
+    >>> from utmost.workloads import Domain
+    >>> tree = UnequalTree.of(Domain(sex=["men", "women"]))
+    >>> nearest_of_tree(tree, {(0,): 1, (1,): 1}, {(0,): np.array([7, -2]), (1,): np.array([4])})
+    [Fraction(11, 2), Fraction(0, 1)]
+    """
+    sums = {level: _fractions(of_level) for (level,), of_level in measured.items()}
+    free = np.array([Fraction(1)] * tree.groups[0], dtype=object)
+    while True:
+        cells = _least(tree, {level: Fraction(weight) for (level,), weight in weights.items()}, sums, free)
+        if not (cells < 0).any():
+            return [Fraction(cell) for cell in cells.tolist()]
+        free[cells < 0] = Fraction(0)
+
+
+def _least(tree: UnequalTree, weights: Mapping[int, Fraction], sums: Mapping[int, Array], free: Array) -> Array:
+    """The least squares over the free cells, the others being zero.
+
+    What lies above a group asks a price p for its sum; the group's sum is then a - c p. Up the tree go a and c, down
+    the prices.
+    """
+    finest = min(weights)
+    reach = [free / weights[finest]]
+    at_no_price = [free * sums[finest]]
+    levels = range(finest + 1, len(tree.groups))
+    for level in levels:
+        spread, added = (tree.added(below[-1], level) for below in (reach, at_no_price))
+        weight = weights.get(level, Fraction(0))
+        # S = added - spread (p + q (S - y)), solved for S.
+        reach.append(spread / (1 + spread * weight))
+        at_no_price.append((added + spread * weight * sums.get(level, 0)) / (1 + spread * weight))
+    price: Array = reach[-1] * 0
+    for level in reversed(levels):
+        off = at_no_price[level - finest] - reach[level - finest] * price - sums.get(level, 0)
+        price = (price + weights.get(level, Fraction(0)) * off)[tree.parents[level - 1]]
+    return np.asarray(at_no_price[0] - reach[0] * price)
+
+
+def _fractions(integers: NDArray[Any]) -> Array:
+    return np.array([Fraction(number) for number in integers.ravel().tolist()], dtype=object)

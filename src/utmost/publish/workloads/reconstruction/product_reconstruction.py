@@ -1,0 +1,284 @@
+r"""Estimates from products of listed rows: in rationals, unbiased exactly, an axis at a time.
+
+Along an axis, with D the weights of the values and w that of the rows H, least squares is
+
+    x^ = y0 + R (y_H - H y0),        R = D^-1 H' (H D^-1 H' + 1/w)^-1,
+
+and y_H - H y0 has the mean zero whatever x is, so that **for any R the estimate is unbiased exactly**. R is rounded to
+binary digits, the same on every machine. Of several axes these estimates are applied one after the other: that is least
+squares where the weights of products are products, which 1/variance is but for the lattice; the weight of a class is
+the sum over the families that take it. Of one axis it is least squares itself.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array, Floats
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.workloads.measuring.forms import ProductForm
+from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
+from utmost.publish.workloads.measuring.signed_axis import SignedAxis
+from utmost.publish.workloads.reconstruction.certain_inverse import rounded_inverse
+from utmost.publish.workloads.reconstruction.least_squares import not_determined, read_weights
+from utmost.tables.axes.domain import Domain, Family
+
+_DIGITS = 60
+_MOST_COEFFICIENTS = 10**7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProductReconstruction:
+    """`Reconstruction` where products of listed rows are measured.
+
+    Args:
+        rows: what is measured.
+        weights: for each measured family, a positive integer, proportional to the precision of its sums.
+
+    Raises:
+        OutOfRange: for weights of other families, and such that are not positive integers.
+
+    Cost: of an estimate the values times the rows, axis by axis; once, the cube of the rows.
+    Source: [woodbury1950].
+    """
+
+    rows: ProductRows
+    weights: Mapping[Family, int]
+    _along: tuple["_AxisSquares | _SignedSquares", ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if set(self.weights) != set(self.rows.shares):
+            raise OutOfRange(
+                "each measured family must have a positive integer for its weight, and no other", came="others"
+            )
+        object.__setattr__(self, "weights", read_weights(self.weights))
+        along: list[_AxisSquares | _SignedSquares] = []
+        for axis, listed in enumerate(self.rows.axes):
+            classes = [0] * len(listed.places)
+            for family, weight in self.weights.items():
+                classes[self.rows.classes(family)[axis]] += weight
+            if isinstance(listed, SignedAxis):
+                along.append(_SignedSquares(listed, *listed.exact_estimates(classes)))
+            else:
+                along.append(_AxisSquares.of(listed, classes))
+        object.__setattr__(self, "_along", tuple(along))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ProductReconstruction, (self.rows, dict(self.weights))
+
+    @property
+    def domain(self) -> Domain:
+        """The domain."""
+        return self.rows.domain
+
+    @property
+    def place(self) -> int:
+        """The axis of the most values."""
+        sizes = self.domain.shape
+        return sizes.index(max(sizes, default=0)) if sizes else 0
+
+    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """Least squares of all sums over a family, see `Reconstruction.estimates`.
+
+        >>> from utmost.publish.workloads.measuring.product_rows import AxisRows
+        >>> rows = ProductRows(Domain(age=range(3)), (AxisRows(0, np.array([[1, 1, 0]]), 2),))
+        >>> reconstruction = ProductReconstruction(rows, dict.fromkeys(rows.shares, 1))
+        >>> sums, divisor = reconstruction.estimates(rows.sums(np.array([5, 0, 2]), list(rows.shares)), (0,))
+        >>> (sums // divisor).tolist()
+        [5, 0, 2]
+        """
+        self.check_family_determined(family)
+        estimates, divisor = self.rows.joined(measured), 1
+        for place, (axis, squares, level) in enumerate(zip(self.domain.axes, self._along, family, strict=True)):
+            starts = np.searchsorted(axis.group_starts(squares.listed.level), axis.group_starts(level))
+            estimates = squares.estimated(estimates, place, starts)
+            divisor *= squares.divisor
+        return estimates, divisor
+
+    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+        """Least squares of one answer."""
+        self.check_determined(form)
+        sums, divisor = self.rows.joined(measured), form.denominator
+        for coefficients, squares in zip(self._coefficients(form), self._along, strict=True):
+            sums = np.tensordot(coefficients, sums, axes=1)
+            divisor *= squares.divisor
+        return Fraction(int(sums), divisor)
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that the measured sums determine every sum over a family."""
+        if any(level < base for level, base in zip(family, self.rows.base, strict=True)):
+            raise not_determined(self.domain, family, [self.rows.base])
+
+    def check_determined(self, form: ProductForm) -> None:
+        """Check that the measured sums determine an answer."""
+        is_something = all(any(factor.tolist()) for factor in form.factors)
+        if is_something and any(level < base for level, base in zip(form.family, self.rows.base, strict=True)):
+            raise not_determined(self.domain, form.family, [self.rows.base])
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """For each group of a family, a number: each has an error of a law of its own."""
+        return np.arange(math.prod(self.domain.group_shape(family)), dtype=np.intp)
+
+    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+        """The answers as sums of the measured families' noises, see `Reconstruction.terms`."""
+        divisor = math.prod(squares.divisor for squares in self._along)
+        below = [form.denominator * divisor for form in forms]
+        of_forms = [self._coefficients(form) for form in forms]
+        alike = [
+            [_counted([factors[axis][places] for factors in of_forms]) for places in listed.places]
+            for axis, listed in enumerate(self.rows.axes)
+        ]
+        terms = {}
+        for family in self.weights:
+            counted: dict[tuple[Fraction, ...], int] = {}
+            classes = [of[number] for of, number in zip(alike, self.rows.classes(family), strict=True)]
+            for picked in product(*(columns.items() for columns in classes)):
+                times = math.prod(count for _, count in picked)
+                sizes = [math.prod(column[which] for column, _ in picked) for which in range(len(forms))]
+                if any(sizes):
+                    key = tuple(Fraction(size, divisor) for size, divisor in zip(sizes, below, strict=True))
+                    counted[key] = counted.get(key, 0) + times
+            terms[family] = counted
+        return terms
+
+    def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
+        """With which coefficients the noises enter the sums of a family along its longest axis, as floats; see
+        `TentReconstruction.coefficients`.
+        """
+        sums = math.prod(self.domain.group_shape(family))
+        if sums * math.prod(listed.entries for listed in self.rows.axes) > _MOST_COEFFICIENTS:
+            remedy = "Ask for single sums by .total, or for a table of fewer cells."
+            raise Unsupported(
+                "the error bars of a table need too many coefficients", came=f"{sums} sums", remedy=remedy
+            )
+        along, beside = self.place, list(others)
+        factors = []
+        for place, (axis, squares, level) in enumerate(zip(self.domain.axes, self._along, family, strict=True)):
+            groups = squares.float_groups(axis.group_starts(level), axis.group_starts(squares.listed.level))
+            factors.append(groups if place == along else groups[[beside.pop(0)]])
+        entering = []
+        for measured in self.weights:
+            total = np.ones((1, 1))
+            for chosen, factor in zip(self.rows.places(measured), factors, strict=True):
+                # One axis has a row for each sum, the others one row: products are taken row by row.
+                part = factor[:, chosen]
+                total = (total[:, :, None] * part[:, None, :]).reshape(max(len(total), len(part)), -1)
+            entering.append((measured, total, 1))
+        return entering
+
+    def _coefficients(self, form: ProductForm) -> list[NDArray[Any]]:
+        """For each axis, the coefficients of the measured entries in an answer, times 2^shift."""
+        coefficients = []
+        for axis, squares, factor in zip(self.domain.axes, self._along, form.factors, strict=True):
+            coefficients.append(squares.coefficients(factor[axis.group_starts(squares.listed.level)]))
+        return coefficients
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _AxisSquares:
+    """Estimates along one axis.
+
+    Attributes:
+        listed: the rows.
+        gain: R times 2^shift, (values, rows) of Python integers.
+        shift: how many binary digits R has.
+    """
+
+    listed: AxisRows
+    gain: Array
+    shift: int
+
+    @classmethod
+    def of(cls, listed: AxisRows, classes: Sequence[int]) -> "_AxisSquares":
+        """The estimates for these weights of the classes."""
+        count, values = listed.rows.shape
+        if not count:
+            return cls(listed, np.zeros((values, 0), dtype=object), 0)
+        *own, of_rows = classes
+        least = min(own)
+        # A weight far above the least would be left with few digits: they get as many more as the two are apart.
+        digits = _DIGITS + max(0, max([*own, of_rows]).bit_length() - least.bit_length())
+        inverse = np.zeros(values, dtype=object)
+        for places, weight in zip(listed.places, own, strict=False):
+            # Half up, in integers: the same on every machine, and unbiased however it is rounded.
+            inverse[places] = ((least << digits) + weight // 2) // weight
+        H = listed.rows.astype(object)
+        weighed = H * inverse
+        products = weighed.dot(H.T)
+        for row in range(count):
+            products[row, row] += ((least << digits) + of_rows // 2) // of_rows
+        shift = 2 * digits
+        gain = weighed.T.dot(rounded_inverse(products, 1 << (digits + shift)))
+        spare = shift + digits - _DIGITS
+        half = 1 << (spare - 1)
+        return cls(listed, (gain + half) >> spare, _DIGITS)
+
+    @property
+    def divisor(self) -> int:
+        """By which estimates are to be divided."""
+        return 1 << self.shift
+
+    def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
+        """Of the values and the rows what an answer takes, times 2^shift."""
+        taken = np.asarray(factor, dtype=object)
+        across = taken.dot(self.gain)
+        return np.concatenate([taken * (1 << self.shift) - across.dot(self.listed.rows.astype(object)), across])
+
+    def estimated(self, measured: NDArray[Any], place: int, starts: NDArray[np.intp]) -> NDArray[Any]:
+        """Estimates of sums of neighbouring values, times 2^shift, from an array with the entries of the axis."""
+        moved = np.moveaxis(measured, place, 0)
+        own, across = moved[: self.listed.values], moved[self.listed.values :]
+        groups = np.add.reduceat(own, starts, axis=0) * (1 << self.shift)
+        if len(across):
+            off = across - np.tensordot(self.listed.rows.astype(object), own, axes=1)
+            groups = groups + np.tensordot(np.add.reduceat(self.gain, starts, axis=0), off, axes=1)
+        return np.moveaxis(groups, 0, place)
+
+    def float_groups(self, starts: NDArray[np.intp], base: NDArray[np.intp]) -> Floats:
+        """The coefficients of sums over groups, as floats; (groups, entries)."""
+        places = np.searchsorted(base, starts)
+        gain = np.add.reduceat((self.gain / (1 << self.shift)).astype(np.float64), places, axis=0)
+        whole = np.add.reduceat(np.eye(self.listed.values), places, axis=0)
+        return np.concatenate([whole - gain @ self.listed.rows, gain], axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SignedSquares:
+    """Estimates along the axis of signed rows.
+
+    Attributes:
+        listed: the rows.
+        gain: the estimates' matrix times the divisor, (values, rows) of Python integers.
+        divisor: of the estimates.
+    """
+
+    listed: SignedAxis
+    gain: Array
+    divisor: int
+
+    def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
+        """Of the rows what an answer takes, times the divisor."""
+        return np.asarray(np.asarray(factor, dtype=object).dot(self.gain))
+
+    def estimated(self, measured: NDArray[Any], place: int, starts: NDArray[np.intp]) -> NDArray[Any]:
+        """Estimates of sums of neighbouring values, times the divisor."""
+        moved = np.moveaxis(measured, place, 0)
+        groups = np.tensordot(np.add.reduceat(self.gain, starts, axis=0), moved, axes=1)
+        return np.moveaxis(groups, 0, place)
+
+    def float_groups(self, starts: NDArray[np.intp], base: NDArray[np.intp]) -> Floats:
+        """The coefficients of sums over groups, as floats; (groups, rows)."""
+        places = np.searchsorted(base, starts)
+        return np.asarray(np.add.reduceat((self.gain / self.divisor).astype(np.float64), places, axis=0))
+
+
+def _counted(columns: Sequence[NDArray[Any]]) -> dict[tuple[int, ...], int]:
+    """How often each tuple of coefficients occurs."""
+    return Counter(zip(*(column.tolist() for column in columns), strict=True))

@@ -1,0 +1,255 @@
+"""Sums that are public: totals and marginals known exactly, bounds, cells that are zero by their definition.
+
+A clean table is made so that they hold: `nonnegative_squares`. Facts that exclude each other
+are refused: `clashing_facts`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Floats
+from utmost.core.exact.numbers import Number, exact
+from utmost.core.privacy.amount import Amount
+from utmost.errors import BadTable, Infeasible, OutOfRange
+from utmost.tables.axes.axes import label_text
+from utmost.tables.axes.domain import Domain, Family
+
+_LARGEST = 10**100
+
+MOST_NAMED = 6
+"""So many facts a sentence names one by one."""
+
+Bounds = tuple[NDArray[Any], NDArray[Any]]
+"""For each group of a family, the least and the most that its sum may be; -inf and inf where nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Both ends of what a public number may be, each a number or None."""
+
+    low: Number | None
+    high: Number | None
+
+
+def between(low: Number | None = None, high: Number | None = None) -> Between:
+    """What is known of a number that is public up to bounds, for `WorkloadRelease.clean`: both ends are allowed.
+
+    Args:
+        low, high: the least and the most that it may be; None where nothing is known.
+
+    Raises:
+        NotANumber: for ends that are no numbers.
+        OutOfRange: where neither is there, or the least is above the most.
+
+    >>> between(10, 40), between(high=5)
+    (Between(low=10, high=40), Between(low=None, high=5))
+    """
+    ends = [exact(end, "between") for end in (low, high) if end is not None]
+    if not ends or ends != sorted(ends):
+        remedy = "Pass between(10, 40), between(low=10) or between(high=40)."
+        raise OutOfRange("bounds must have an end, and the least first", came=(low, high), remedy=remedy)
+    return Between(low, high)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublicFacts:
+    """What is known of the sums over some groups of a domain.
+
+    Attributes:
+        domain: the domain.
+        bounds: for each family of which something is known, the bounds of its sums: integers or infinite, of shape
+            ``domain.group_shape``; of amounts in steps.
+        amount: of sums what is summed.
+    """
+
+    domain: Domain
+    bounds: Mapping[Family, Bounds] = field(repr=False)
+    amount: Amount | None = None
+
+    @classmethod
+    def of_places(
+        cls, domain: Domain, rows: Iterable[tuple[Family, int, Any]], amount: Amount | None = None
+    ) -> "PublicFacts":
+        """The facts of families, places of groups, and for each a number or what `between` gives.
+
+        Raises:
+            OutOfRange: for a number that is not whole, of amounts no multiple of their step.
+            Infeasible: for two bounds of one sum that exclude each other, and sums below zero.
+
+        >>> domain = Domain(sex=["men", "women"])
+        >>> PublicFacts.of_places(domain, [((1,), 0, 9), ((0,), 1, between(2, 5))]).words
+        'total = 9; sex=women from 2 to 5'
+        """
+        bounds: dict[Family, Bounds] = {}
+        for family, place, value in rows:
+            if family not in bounds:
+                size = int(np.prod(domain.group_shape(family)))
+                bounds[family] = np.full(size, -inf, dtype=object), np.full(size, inf, dtype=object)
+            lower, upper = bounds[family]
+            low, high = (value.low, value.high) if isinstance(value, Between) else (value, value)
+            # A sum that is named twice is known by both.
+            lower[place] = max(lower[place], -inf if low is None else _whole(low, amount))
+            upper[place] = min(upper[place], inf if high is None else _whole(high, amount))
+        shaped = {
+            family: (_shaped(domain, family, low), _shaped(domain, family, up)) for family, (low, up) in bounds.items()
+        }
+        facts = cls(domain, shaped, amount)
+        for family, (lower, upper) in facts.bounds.items():
+            for place in np.flatnonzero((lower > np.minimum(upper, inf)).ravel() | (upper < 0).ravel()).tolist():
+                raise clash_of([facts.fact(family, place)])
+        return facts
+
+    def fact(self, family: Family, place: int) -> str:
+        """What is known of one sum, in words."""
+        return next(self._in_words(family, [place]))
+
+    def _in_words(self, family: Family, places: Sequence[int]) -> Iterator[str]:
+        labels = self.domain.group_labels(family)
+        lower, upper = (bounds.ravel() for bounds in self.bounds[family])
+        for place in places:
+            name = " ".join(f"{level}={label_text(values[place])}" for level, values in labels.items()) or "total"
+            yield f"{name} {self._bound(lower[place], upper[place])}"
+
+    def _bound(self, lower: Any, upper: Any) -> str:
+        low, high = (None if end in (-inf, inf) else self._text(end) for end in (lower, upper))
+        if low == high:
+            return f"= {low}"
+        if low is None or high is None:
+            return f"at most {high}" if low is None else f"at least {low}"
+        return f"from {low} to {high}"
+
+    def _text(self, steps: int) -> str:
+        return str(steps) if self.amount is None else self.amount.text(steps)
+
+    def places(self, family: Family) -> list[int]:
+        """The groups of a family of whose sums something is known."""
+        lower, upper = self.bounds[family]
+        return np.flatnonzero(((lower != -inf) | (upper != inf)).ravel()).tolist()
+
+    @property
+    def words(self) -> str:
+        """The facts in one line; of a family of which many sums are known, how many."""
+        lines = []
+        for family in self.bounds:
+            places = self.places(family)
+            named = list(self._in_words(family, places[:MOST_NAMED]))
+            name = self.domain.family_name(family)
+            lines += named if len(places) <= MOST_NAMED else [f"{len(places)} sums over {name!r}, the first {named[0]}"]
+        return "; ".join(lines)
+
+    def facts(self) -> list[dict[str, Any]]:
+        """The facts as JSON values, which `of_facts` reads: for each sum its labels, the least and the most as text."""
+        return [{"family": list(self.domain.level_names(family)), "sums": self._rows(family)} for family in self.bounds]
+
+    def _rows(self, family: Family) -> list[list[Any]]:
+        labels = [[str(label_text(label)) for label in column] for column in self.domain.group_labels(family).values()]
+        ends = [
+            [None if end in (-inf, inf) else self._text(end) for end in bounds.ravel()]
+            for bounds in self.bounds[family]
+        ]
+        return [[[column[place] for column in labels], *(end[place] for end in ends)] for place in self.places(family)]
+
+    @classmethod
+    def of_facts(
+        cls, domain: Domain, facts: Sequence[Mapping[str, Any]], amount: Amount | None = None
+    ) -> "PublicFacts":
+        """The facts that JSON values describe."""
+        rows: list[tuple[Family, int, Any]] = []
+        try:
+            for part in facts:
+                family = domain.family([*part["family"]])
+                place_of = places_of_labels(domain, family)
+                rows += [(family, place_of[tuple(labels)], Between(low, high)) for labels, low, high in part["sums"]]
+        except (LookupError, TypeError, ValueError) as error:
+            came = f"{type(error).__name__}: {error}"
+            raise BadTable("public facts must be of sums of the domain", came=came, where="given") from None
+        return cls.of_places(domain, rows, amount)
+
+    @property
+    def ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The least and the largest that each cell may be: none is above a sum that holds it."""
+        lower = np.zeros(self.domain.shape, dtype=object)
+        upper = np.full(self.domain.shape, inf, dtype=object)
+        for family, (_, highest) in self.bounds.items():
+            # Nothing is negative, so that a cell is at most every sum that it is in.
+            upper = np.minimum(upper, self.domain.spread(highest, family))
+        if self.domain.finest in self.bounds:
+            lower = np.maximum(lower, self.bounds[self.domain.finest][0])
+        return lower, upper
+
+    def box(self, whole: NDArray[Any]) -> tuple[Floats, Floats]:
+        """The bounds of what is left of each cell when these are taken off."""
+        lower, upper = self.ends
+        return (lower - whole).astype(np.float64), (upper - whole).astype(np.float64)
+
+    def less(self, whole: NDArray[Any]) -> dict[Family, tuple[Floats, Floats]]:
+        """The bounds of what is left of each sum of several cells when these cells are taken off."""
+        left = {}
+        for family, ends in self.bounds.items():
+            if family != self.domain.finest:
+                sums = self.domain.sums(whole, family).astype(object)
+                lower, upper = ((end - sums).astype(np.float64) for end in ends)
+                left[family] = lower, upper
+        return left
+
+    def hold(self, cells: NDArray[Any]) -> bool:
+        """Whether they all hold of whole cells."""
+        sums = {family: self.domain.sums(cells, family).astype(object) for family in self.bounds}
+        return all(
+            bool(((low <= sums[family]) & (sums[family] <= up)).all()) for family, (low, up) in self.bounds.items()
+        )
+
+
+def with_sums(
+    domain: Domain, facts: PublicFacts | None, family: Family, sums: Sequence[int], amount: Amount | None = None
+) -> PublicFacts:
+    """What is known, and that the sums of a family are these."""
+    bounds = {} if facts is None else dict(facts.bounds)
+    # With None behind them integers stay Python's, however large.
+    whole = np.array([*sums, None], dtype=object)[:-1].reshape(domain.group_shape(family))
+    lower, upper = bounds.get(family, (whole, whole))
+    for place in np.flatnonzero(((whole < lower) | (upper < whole)).ravel()).tolist():
+        assert facts is not None, "else nothing is excluded"
+        raise clash_of([facts.fact(family, place), f"held at {whole.ravel()[place]}"], 2)
+    return PublicFacts(domain, bounds | {family: (whole, whole)}, amount)
+
+
+def places_of_labels(domain: Domain, family: Family) -> dict[tuple[str, ...], int]:
+    """For each group of a family, its place, by its labels as text.
+
+    >>> places_of_labels(Domain(sex=["men", "women"], year=[1, 2]), (1, 0))
+    {('1',): 0, ('2',): 1}
+    """
+    columns = domain.group_labels(family).values()
+    rows = zip(*columns, strict=True) if columns else [()]
+    return {tuple(str(label_text(label)) for label in row): place for place, row in enumerate(rows)}
+
+
+def clash_of(facts: list[str], count: int = 1) -> Infeasible:
+    """The refusal of facts that exclude each other, of which some are named."""
+    more = f"; and {count - len(facts)} more" if count > len(facts) else ""
+    return Infeasible(
+        f"these public facts must hold of one table of whole numbers, none negative: {'; '.join(facts)}{more}",
+        where="given",
+        remedy="Take back one of them." if count > 1 else "Mend it.",
+    )
+
+
+def _whole(value: Number, amount: Amount | None) -> int:
+    number = exact(value, "given") if amount is None else Fraction(amount.steps(value, "given"))
+    if number.denominator != 1:
+        raise OutOfRange("a public count must be whole", came=value, where="given")
+    if abs(number) > _LARGEST:
+        raise OutOfRange("a public number must be at most 1e100 in size", came="a larger one", where="given")
+    return number.numerator
+
+
+def _shaped(domain: Domain, family: Family, values: NDArray[Any]) -> NDArray[Any]:
+    values.setflags(write=False)
+    return values.reshape(domain.group_shape(family))

@@ -1,0 +1,211 @@
+"""Least squares on a tree whose groups differ in size, such as states and their counties: by two passes over it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import Array, Floats
+from utmost.errors import Unsupported
+from utmost.publish.workloads.measuring.forms import ProductForm
+from utmost.publish.workloads.measuring.marginal_spaces import by_marginals
+from utmost.publish.workloads.measuring.measured_families import is_tents
+from utmost.publish.workloads.measuring.unequal_trees import UnequalTree, tree_estimate
+from utmost.publish.workloads.reconstruction.hat_reconstruction import TentReconstruction
+from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
+from utmost.publish.workloads.reconstruction.marginal_reconstruction import MarginalReconstruction
+from utmost.tables.axes.domain import Domain, Family
+
+
+def reconstruction_of(domain: Domain, weights: Mapping[Family, int]) -> "LeastSquares":
+    """Least squares for the measured families of a domain: by axes where that is possible, by spaces, of one tree."""
+    if by_marginals(domain, weights):
+        return MarginalReconstruction(domain, weights)
+    if any(map(is_tents, weights)):
+        return TentReconstruction(domain, weights)
+    try:
+        return Reconstruction(domain, weights)
+    except Unsupported:
+        # Groups of several sizes: of one axis two passes over its tree take them, of crossed axes nothing does.
+        if len(domain.axes) > 1:
+            raise
+        return TreeReconstruction(domain, weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeReconstruction:
+    """`Reconstruction` for a domain of one axis, the groups of whose levels may be of any sizes.
+
+    Args:
+        domain: of one axis.
+        weights: for each measured level, a positive integer.
+
+    Cost: of all estimates, and of one answer's error, a few rationals for each group.
+    """
+
+    domain: Domain
+    weights: Mapping[Family, int]
+    _tree: UnequalTree = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", dict(self.weights))
+        object.__setattr__(self, "_tree", UnequalTree.of(self.domain))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TreeReconstruction, (self.domain, dict(self.weights))
+
+    @property
+    def curvatures(self) -> tuple[int, int]:
+        """Bounds of the least and the largest curvature of the sum of squares, in cells."""
+        blocks = {family: int(self._sizes(family[0]).max()) for family in self.weights}
+        largest = sum(weight * blocks[family] for family, weight in self.weights.items())
+        return self.weights.get((0,), 0), largest
+
+    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """Least squares of the sums over a level: rationals, and the divisor 1; see `Reconstruction.estimates`."""
+        self.check_family_determined(family)
+        return self._estimated(measured, Fraction)[family[0]], 1
+
+    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
+        """The same in float64."""
+        self.check_family_determined(family)
+        return self._estimated(measured, float)[family[0]].astype(np.float64)
+
+    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+        """Least squares of one answer."""
+        self.check_determined(form)
+        estimates = self._estimated(measured, Fraction)[self._finest]
+        return Fraction(sum(estimate * of for estimate, of in zip(estimates, self._coefficients(form), strict=True)))
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that a level is no finer than the finest measured one."""
+        if self._tree.groups[family[0]] > self._tree.groups[self._finest]:
+            raise not_determined(self.domain, family, self.weights)
+
+    def check_determined(self, form: ProductForm) -> None:
+        """Check that the measured sums determine an answer."""
+        self.check_family_determined(form.family)
+
+    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+        """The answers as sums of the measured levels' noises, see `Reconstruction.terms`."""
+        terms: dict[Family, dict[tuple[Fraction, ...], int]] = {family: {} for family in self.weights}
+        columns = [self._shares(form) for form in forms]
+        for family in self.weights:
+            for key in zip(*(column[family] for column in columns), strict=True):
+                if any(key):
+                    terms[family][key] = terms[family].get(key, 0) + 1
+        return terms
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """For each group of a level, a number, equal for groups that some symmetry of the tree exchanges."""
+        # From below, groups are alike whose children are, in any order; then, from above, those whose parents are, too.
+        shapes: list[list[int]] = [[0] * self._tree.groups[0]]
+        for level in range(1, len(self._tree.groups)):
+            children: list[list[int]] = [[] for _ in range(self._tree.groups[level])]
+            for shape, parent in zip(shapes[-1], self._tree.parents[level - 1].tolist(), strict=True):
+                children[parent].append(shape)
+            shapes.append(_numbered([tuple(sorted(shapes_below)) for shapes_below in children]))
+        numbers = shapes[-1]
+        for level in range(len(self._tree.groups) - 2, family[0] - 1, -1):
+            above = [numbers[parent] for parent in self._tree.parents[level].tolist()]
+            numbers = _numbered(list(zip(above, shapes[level], strict=True)))
+        return np.array(numbers, dtype=np.intp)
+
+    @property
+    def _finest(self) -> int:
+        return min(family[0] for family in self.weights)
+
+    def _sizes(self, level: int) -> NDArray[np.intp]:
+        axis = self.domain.axes[0]
+        return np.diff(axis.group_starts(level), append=axis.size)
+
+    def _weights(self, number: type) -> list[Any]:
+        return [number(self.weights.get((level,), 0)) for level in range(len(self._tree.groups))]
+
+    def _estimated(self, measured: Mapping[Family, NDArray[Any]], number: type) -> list[Array]:
+        sums = [
+            None if (level,) not in measured else measured[(level,)].ravel() for level in range(len(self._tree.groups))
+        ]
+        estimates = tree_estimate(self._tree, sums, self._weights(number))
+        return [np.zeros(0) if estimate is None else estimate for estimate in estimates]
+
+    def _coefficients(self, form: ProductForm) -> list[Fraction]:
+        """The answer's coefficients of the sums of the finest measured level."""
+        starts = self.domain.axes[0].group_starts(self._finest)
+        return [Fraction(int(factor), form.denominator) for factor in form.factors[0][starts]]
+
+    def _shares(self, form: ProductForm) -> dict[Family, list[Fraction]]:
+        """The coefficients of an answer on every measured sum: q_S A_S (A'QA)^-1 w.
+
+        (A'QA)^-1 w is the estimate from w/q at the finest level and zeros elsewhere.
+        """
+        finest = self._finest
+        weight = self.weights[(finest,)]
+        sums: list[Any] = [
+            [Fraction(0)] * groups if (level,) in self.weights else None
+            for level, groups in enumerate(self._tree.groups)
+        ]
+        sums[finest] = [coefficient / weight for coefficient in self._coefficients(form)]
+        solutions = tree_estimate(self._tree, sums, self._weights(Fraction))
+        rows = [[] if solution is None else solution.tolist() for solution in solutions]
+        return {family: [weight * row for row in rows[family[0]]] for family, weight in self.weights.items()}
+
+
+SumSquares = Reconstruction | TreeReconstruction | TentReconstruction
+"""Least squares from sums of groups and tents, over which `clean` minimises."""
+
+
+class LeastSquares(Protocol):
+    """Estimates from measured families, whatever these are: what a release, its bars and its documents need of them.
+
+    Raises:
+        NotDetermined: from every method, where the measured sums do not determine what is asked for.
+    """
+
+    @property
+    def domain(self) -> Domain:
+        """The domain."""
+
+    @property
+    def weights(self) -> Mapping[Family, int]:
+        """For each measured family, its weight."""
+
+    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """All sums over a family: integers, and what they are to be divided by."""
+
+    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+        """One answer."""
+
+    def check_determined(self, form: ProductForm) -> None:
+        """Check that the measured sums determine an answer."""
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that they determine every sum over a family."""
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """For each group of a family, a number, equal for groups whose errors have one law."""
+
+    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+        """The answers as sums of the measured families' noises: which coefficients, and how often each occurs."""
+
+
+def values_by(
+    squares: LeastSquares, measured: Mapping[Family, NDArray[Any]], forms: Sequence[ProductForm]
+) -> list[Fraction]:
+    """Several answers, from one estimate where that is known how.
+
+    Raises:
+        NotDetermined: where the measured sums do not determine one of them.
+    """
+    if isinstance(squares, Reconstruction):
+        return squares.values(measured, forms)
+    return [squares.value(measured, form) for form in forms]
+
+
+def _numbered(keys: list[Any]) -> list[int]:
+    """A number for each different key, in order of first appearance."""
+    known: dict[Any, int] = {}
+    return [known.setdefault(key, len(known)) for key in keys]

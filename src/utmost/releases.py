@@ -1,0 +1,59 @@
+"""What is published of a table: once, and at further levels."""
+
+from utmost.publish.promises.accuracy import epsilon_for
+from utmost.publish.promises.level_steps import bridge, relax, tighten
+from utmost.publish.promises.noise_of_keys import select_keys
+from utmost.publish.promises.plan import CellsAt, guarantee, plan_release, statement
+from utmost.publish.promises.planar_law import planar_epsilon_for
+from utmost.publish.promises.tangent_plane import TangentPlane
+from utmost.publish.promises.values import add_noise
+from utmost.publish.promises.vast_domains import Texts, name_cells
+from utmost.publish.releases.detailed_release import DetailRule, release_detailed
+from utmost.publish.releases.gradual_release import GradualRelease, path
+from utmost.publish.releases.item_commitment import ItemCommitment
+from utmost.publish.releases.item_release import ItemResponder
+from utmost.publish.releases.noised_workloads import release_workload
+from utmost.publish.releases.planar import PlanarRelease
+from utmost.publish.releases.processed_release import ProcessedRelease
+from utmost.publish.releases.shared_release import release_shared
+from utmost.publish.releases.sums_and_counts import SumsAndCounts
+from utmost.publish.releases.table import release_table
+from utmost.publish.releases.together import release_together
+from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
+from utmost.publish.releases.workload_answers import Answer
+from utmost.publish.releases.workload_release import WorkloadRelease
+
+__all__ = [
+    "Answer",
+    "CellsAt",
+    "DetailRule",
+    "GradualRelease",
+    "ItemCommitment",
+    "ItemResponder",
+    "PlanarRelease",
+    "ProcessedRelease",
+    "SumsAndCounts",
+    "TangentPlane",
+    "Texts",
+    "TrustRelease",
+    "WorkloadRelease",
+    "add_noise",
+    "bridge",
+    "check_coalitions",
+    "epsilon_for",
+    "guarantee",
+    "levels_by_distance",
+    "name_cells",
+    "path",
+    "plan_release",
+    "planar_epsilon_for",
+    "relax",
+    "release_detailed",
+    "release_shared",
+    "release_table",
+    "release_together",
+    "release_workload",
+    "select_keys",
+    "statement",
+    "tighten",
+]

@@ -1,0 +1,8 @@
+"""A ledger for many people: tokens, proposals that a second person confirms, and a market for accuracy."""
+
+from utmost.interfaces.service.access.tokens import Grant
+from utmost.interfaces.service.background import served
+from utmost.interfaces.service.client import connect
+from utmost.interfaces.service.service import Service
+
+__all__ = ["Grant", "Service", "connect", "served"]

@@ -1,0 +1,38 @@
+"""Secrets, metrics, priors, losses, consumers: what may be true, how far apart, how likely, what error costs."""
+
+from utmost.design.spaces import losses, priors
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.distance_units import level_per
+from utmost.design.spaces.families import counts, cycle, discrete, grid, hamming
+from utmost.design.spaces.geography import Places, places
+from utmost.design.spaces.graphs import graph, tree
+from utmost.design.spaces.loss_algebra import joint_loss, lifted_loss, restricted_loss, scaled_loss
+from utmost.design.spaces.losses import Loss
+from utmost.design.spaces.policies import Policy
+from utmost.design.spaces.products import points, product
+from utmost.design.spaces.space import Space
+
+__all__ = [
+    "Consumer",
+    "Loss",
+    "Places",
+    "Policy",
+    "Space",
+    "counts",
+    "cycle",
+    "discrete",
+    "graph",
+    "grid",
+    "hamming",
+    "joint_loss",
+    "level_per",
+    "lifted_loss",
+    "losses",
+    "places",
+    "points",
+    "priors",
+    "product",
+    "restricted_loss",
+    "scaled_loss",
+    "tree",
+]

@@ -1,0 +1,1 @@
+"""Axes and domains: the declared values of a table's columns."""

@@ -1,0 +1,399 @@
+"""Axes of a domain: a declared list of values each, with its coarsenings; plain lists and trees.
+
+An axis says which values there are before anybody is counted, so that which values are published tells nothing of
+anybody. Its **levels** are nested groupings of the values into runs, from the values themselves to coarser ones;
+above all levels lies "all", the one group that holds every value.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import frozen
+from utmost.core.exact.kinds import checked, rebuilding
+from utmost.core.exact.numbers import Number, exact
+from utmost.core.exact.shown import Shown
+from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
+from utmost.tables.axes.clock import Clock, read_time, time_at
+from utmost.tables.axes.hat_functions import (
+    CLASS_MARK,
+    DIFFERENCE,
+    DIFFERENCE_MARK,
+    MARK,
+    class_number,
+    tent_count,
+    tent_rows,
+)
+from utmost.tables.cells.spelling import PLAIN, Spelling
+
+Label = str | int | bool
+"""A value as it is declared: text, an integer or a truth value, which is published as text. One text is one value."""
+
+Edge = Fraction | float
+"""The edge of a bin; -inf and inf at open ends."""
+
+MOST_VALUES = 10**8
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Axis(Shown):
+    """One axis of a domain; made by `plain`, `hierarchy`, `bins`, `periods`, or a list given to `Domain`.
+
+    Attributes:
+        levels: the names of its levels, the finest first. The finest names the column of events that holds the values;
+            the empty text stands for the name that a domain gives.
+        labels: for each level, the labels of its groups, in order.
+        starts: for each level, where its groups begin among the values; a group ends where the next one begins.
+        edges: of bins, their edges, ascending, one more than there are bins, the first and the last perhaps infinite;
+            of periods in seconds of the clock, see `Clock`; None for other axes.
+        other: the label that takes in what is not declared; None where that is dropped.
+        whole: of bins whose edges were listed, whether their labels are those of whole numbers; None elsewhere.
+        missing: the last label, of cells where nothing stands; None where they go to ``other``, or are dropped.
+        clock: of periods, how times are read; None elsewhere.
+        truth: whether truth values were declared, so that those of the data are read; their labels are text.
+        rows: of listed keys, the value of each column in each row, the coarsest column first; None elsewhere.
+        spelling: the marks in the cells of its column, where they are declared.
+    """
+
+    levels: tuple[str, ...]
+    labels: tuple[tuple[Label, ...], ...] = field(repr=False)
+    starts: tuple[NDArray[np.intp], ...] = field(repr=False)
+    edges: tuple[Edge, ...] | None = field(default=None, repr=False)
+    other: Label | None = None
+    whole: bool | None = field(default=None, repr=False)
+    missing: Label | None = None
+    clock: Clock | None = field(default=None, repr=False)
+    truth: bool = field(default=False, repr=False)
+    rows: tuple[tuple[Label, ...], ...] | None = field(default=None, repr=False)
+    spelling: Spelling = field(default=PLAIN, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        ordered = self.edges, self.other, self.whole, self.missing, self.clock
+        return _rebuilt, (self.levels, self.labels, self.starts, *ordered, self.truth, self.rows, self.spelling)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of events that hold the values: the finest level, or of listed keys every level."""
+        return self.levels[:1] if self.rows is None else self.levels[::-1]
+
+    def label_columns(self, level: int) -> dict[str, Sequence[Label]]:
+        """The labels of a level's groups as columns: one, or of listed keys one for each column that the level has."""
+        if self.rows is None or level < 0:
+            return {self.level_name(level): self.group_labels(level)}
+        firsts = [self.rows[start] for start in self.group_starts(level).tolist()]
+        names = self.columns[: len(self.levels) - level]
+        return {name: [row[place] for row in firsts] for place, name in enumerate(names)}
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        return len(self.labels[0])
+
+    @property
+    def blocks(self) -> tuple[int, ...] | None:
+        """The values in each group, by level and then for "all"; None where groups of one level differ in size."""
+        if len(self.levels) == 1:
+            return 1, self.size
+        sizes_of_levels = []
+        for starts in self.starts:
+            sizes = np.diff(starts, append=self.size)
+            if (sizes != sizes[0]).any():
+                return None
+            sizes_of_levels.append(int(sizes[0]))
+        return (*sizes_of_levels, self.size)
+
+    def groups(self, level: int) -> int:
+        """How many groups a level has; 1 for "all", and for a difference. Of -s, how many tents of spacing s."""
+        if level == DIFFERENCE:
+            return 1
+        if level < 0:
+            return tent_count(self.size, -level)
+        return len(self.labels[level]) if level < len(self.levels) else 1
+
+    def level_name(self, level: int) -> str:
+        """The name of a level; of -s, that of the tents of spacing s; of a class of listed rows its number."""
+        if level == DIFFERENCE:
+            return f"{self.levels[0]}{DIFFERENCE_MARK}"
+        number = class_number(level)
+        if number is not None:
+            return f"{self.levels[0]}{CLASS_MARK}{number}"
+        return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
+
+    def group_labels(self, level: int) -> tuple[Label, ...]:
+        """The labels of a level's groups; of a tent, those of the first and the last value under it.
+
+        >>> plain(range(4)).group_labels(-3)
+        ('0..0', '0..3', '2..3')
+        """
+        if level >= 0:
+            return self.labels[level]
+        if level == DIFFERENCE:
+            return (" less ".join(str(text_of(label)) for label in self.labels[0]),)
+        if class_number(level) is not None:
+            remedy = "Read the noisy sums of a release in .measured."
+            raise Unsupported("classes of listed rows have no labels", came=self.level_name(level), remedy=remedy)
+        under = (np.flatnonzero(row)[[0, -1]] for row in tent_rows(self.size, -level))
+        return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
+
+    def group_starts(self, level: int) -> NDArray[np.intp]:
+        """Where the groups of a level begin; [0] for "all"."""
+        return self.starts[level] if level < len(self.levels) else np.zeros(1, dtype=np.intp)
+
+    def group_of(self, level: int) -> NDArray[np.intp]:
+        """For each value, its group at a level."""
+        return np.searchsorted(self.group_starts(level), np.arange(self.size), side="right") - 1
+
+    @property
+    def extras(self) -> tuple[Label, ...]:
+        """The labels behind the declared values: ``other`` and ``missing``, those that there are."""
+        return tuple(label for label in (self.other, self.missing) if label is not None)
+
+    @property
+    def declared(self) -> int:
+        """How many values there are without ``other`` and ``missing``, which stand behind them."""
+        return self.size - len(self.extras)
+
+    def text(self, value: Any) -> str | None:
+        """The text by which a value is known here: where truth values are declared, True, "True" and "TRUE" are one.
+
+        >>> plain([False, True]).text("TRUE"), plain(["yes", "no"]).text(True), plain(["yes", "no"]).text("TRUE")
+        ('true', None, 'TRUE')
+        """
+        if not self.truth:
+            return None if _is_truth(value) else label_text(value)
+        text = label_text(value)
+        return text.strip().lower() if text is not None and text.strip().lower() in ("true", "false") else text
+
+    def place(self, value: Any) -> int | None:
+        """Where a value of the data stands among the values of the axis; None where it lies outside.
+
+        >>> plain(["A", "B"]).place("B"), plain(range(5)).place(7)
+        (1, None)
+        """
+        is_marked = isinstance(value, str) and self.text(value) not in self._places and self.spelling.is_missing(value)
+        if value is None or is_marked:
+            return self.size - 1 if self.extras else None
+        place = self._bin(value) if self.edges is not None else self._places.get(self.text(value))
+        return self._places[text_of(self.other)] if place is None and self.other is not None else place
+
+    @property
+    def _places(self) -> dict[str | None, int]:
+        return {label_text(label): place for place, label in enumerate(self.labels[0])}
+
+    def edge(self, value: Any) -> Fraction:
+        """The number by which a value stands among the edges: itself, or the second at which a time begins.
+
+        Raises:
+            NotANumber, OutOfRange: for what is no number, or no time.
+        """
+        return exact(value, "edge") if self.clock is None else Fraction(read_time(value, "edge"))
+
+    def edge_shown(self, edge: Edge) -> Edge | datetime:
+        """An edge as it is told: a time of the wall clock where the axis is one of periods."""
+        return edge if self.clock is None or not isinstance(edge, Fraction) else time_at(int(edge))
+
+    def bin_of(self, low: Number, high: Number) -> int | None:
+        """The bin in which two numbers lie; None where they are outside, or in two bins."""
+        assert self.edges is not None, "only bins have edges"
+        first, last = bisect_right(self.edges, low) - 1, bisect_right(self.edges, high) - 1
+        return first if first == last and 0 <= first < len(self.edges) - 1 else None
+
+    def _bin(self, value: Any) -> int | None:
+        if isinstance(value, bool | np.bool_) or value is None:
+            return None
+        if self.clock is not None:
+            span = self.clock.span(value)
+            return None if span is None else self.bin_of(span[0], span[1] - 1)
+        try:
+            number = exact(self.spelling.number(value) if isinstance(value, str) else value, "value")
+        except NotANumber:
+            return None
+        return self.bin_of(number, number)
+
+    def named(self, name: str) -> "Axis":
+        """The same axis with this name where its levels have none of their own."""
+        return replace(self, levels=tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels))
+
+
+@rebuilding
+def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
+    return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), *rest)
+
+
+def text_of(value: Any) -> str | None:
+    """The text by which a value is known: integers and text agree; None for what is neither, or has too many digits.
+
+    A decimal without places is an integer: engines have wide integers (HUGEINT) as such, decimal(38, 0).
+
+    >>> text_of(7), text_of("7"), text_of(np.int64(7)), text_of(True), text_of(7.0)
+    ('7', '7', '7', None, None)
+    >>> text_of(Decimal("7")), text_of(Decimal("7.0"))
+    ('7', None)
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        value = int(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
+        return str(int(value)) if abs(int(value)) < _LARGEST_SPELLED else None
+    return None
+
+
+_LARGEST_SPELLED = 10**4000  # Python spells no integer of more than 4300 digits
+
+
+def label_text(value: Any) -> str | None:
+    """The text by which a value of a listed axis is known: as `text_of`, and truth values and intervals have one.
+
+    >>> label_text(True), label_text(np.bool_(False)), label_text(7.0)
+    ('true', 'false', None)
+    """
+    if _is_truth(value):
+        return str(bool(value)).lower()
+    if _is_interval(value):
+        return str(value)
+    return text_of(value)
+
+
+def _is_interval(value: Any) -> bool:
+    """Whether a value is a group of pandas.cut."""
+    return type(value).__name__ == "Interval" and hasattr(value, "closed")
+
+
+@checked
+def plain(
+    labels: Iterable[Any],
+    *,
+    other: Label | None = None,
+    missing: Label | None = None,
+    missing_marks: Sequence[Label] = (),
+) -> Axis:
+    """An axis of listed values, in the order of the list.
+
+    Args:
+        labels: the values, distinct as text: text, integers or truth values; intervals of pandas.cut are their text.
+        other: a label beside them that takes in whatever else the data hold; None, and that is dropped.
+        missing: a label for missing cells, the last one; None, and they go to ``other``, or are dropped.
+        missing_marks: texts that stand for a missing cell, such as ["NA", "."], beside the empty cell, nan and NaN.
+
+    Raises:
+        OutOfRange: for an empty list, a value that comes twice, and a missing mark that is a value.
+        WrongKind: for a value of another type.
+
+    >>> plain(["A", "B"], other="other", missing="not stated").labels
+    (('A', 'B', 'other', 'not stated'),)
+    """
+    listed: list[Label] = [str(label) if _is_interval(label) else label for label in labels]
+    for label in listed:
+        if label_text(label) is None:
+            remedy = "Declare dates and times by ut.workloads.periods, numbers by ut.workloads.bins."
+            required = "the values of an axis must be text, integers or truth values"
+            raise WrongKind(required, came=type(label).__name__, where="labels", remedy=remedy)
+    shown, starts = beside([listed], [range(len(listed))], other, missing)
+    spelling = _list_spelling(missing_marks, listed)
+    return Axis(("",), shown, starts, None, other, None, missing, truth=any(map(_is_truth, listed)), spelling=spelling)
+
+
+def _list_spelling(missing_marks: Sequence[Label], labels: Iterable[Label]) -> Spelling:
+    """The missing marks of an axis that lists its values, none of them a value."""
+    spelling = Spelling.of(missing_marks=missing_marks)
+    if {label_text(label) for label in labels} & set(spelling.missing_marks):
+        remedy = "Leave it out of the list, or out of missing_marks."
+        raise OutOfRange("a missing mark must not be a value of the axis", came="one", remedy=remedy)
+    return spelling
+
+
+@checked
+def hierarchy(
+    branches: Mapping[Label, Any],
+    *,
+    names: Sequence[str],
+    other: Label | None = None,
+    missing: Label | None = None,
+    missing_marks: Sequence[Label] = (),
+) -> Axis:
+    """An axis of values in groups, and groups in larger groups.
+
+    Args:
+        branches: for each group, its groups, or at the finest level its list of values; all equally deep.
+        names: the names of the levels, the coarsest first, as they are met on the way down.
+        other: a label that takes in whatever else the data hold, a branch of its own at each level.
+        missing: a label for missing cells, the last branch at each level; None, and they go to ``other``, or are
+            dropped.
+        missing_marks: texts that stand for a missing cell, see `plain`.
+
+    Raises:
+        OutOfRange: for branches that are not as deep as there are names, an empty one, and labels that come twice at
+            one level.
+
+    >>> place = hierarchy({"North": ["N1", "N2"], "South": ["S1"]}, names=["region", "district"])
+    >>> place.levels, place.labels
+    (('district', 'region'), (('N1', 'N2', 'S1'), ('North', 'South')))
+    """
+    depth = len(names)
+    if depth < 2 or len(set(names)) < depth or not all(isinstance(name, str) and name for name in names):
+        remedy = 'Pass names=["region", "district"], say, the coarsest first.'
+        raise OutOfRange("a tree needs a name for each of its levels, two at least", came=names, remedy=remedy)
+    labels: list[list[Label]] = [[] for _ in names]
+    starts: list[list[int]] = [[] for _ in names]
+    _descend(branches, 0, labels, starts)
+    if any(_is_truth(label) for level in labels for label in level):
+        raise OutOfRange("the values of a tree must be text or integers", came="a truth value")
+    shown, runs = beside(labels[::-1], starts[::-1], other, missing)
+    spelling = _list_spelling(missing_marks, shown[0])
+    return Axis(tuple(reversed(names)), shown, runs, None, other, None, missing, spelling=spelling)
+
+
+def beside(
+    labels: Sequence[Sequence[Label]], starts: Sequence[Iterable[int]], *extras: Label | None
+) -> tuple[tuple[tuple[Label, ...], ...], tuple[NDArray[np.intp], ...]]:
+    """Labels and starts of levels, the finest first, with groups of one value behind them that each level has."""
+    added = [label for label in extras if label is not None]
+    places = range(len(labels[0]), len(labels[0]) + len(added))
+    shown = tuple(_distinct([*level, *added]) for level in labels)
+    return shown, tuple(frozen(np.fromiter((*runs, *places), dtype=np.intp)) for runs in starts)
+
+
+def _descend(branch: Any, depth: int, labels: list[list[Label]], starts: list[list[int]]) -> None:
+    last = len(labels) - 1
+    if isinstance(branch, Mapping) != (depth < last) or isinstance(branch, str) or not hasattr(branch, "__len__"):
+        raise OutOfRange(
+            f"every branch of the tree must be {last + 1} levels deep, with a list of values at its end",
+            came=type(branch).__name__,
+            where=f"level {depth + 1}",
+        )
+    if len(branch) == 0:
+        raise OutOfRange("every branch of the tree must hold a value", came="an empty one", where=f"level {depth + 1}")
+    for label in branch:
+        starts[depth].append(len(labels[last]))
+        labels[depth].append(label)
+        if depth < last:
+            _descend(branch[label], depth + 1, labels, starts)
+
+
+def _distinct(labels: Sequence[Any]) -> tuple[Label, ...]:
+    texts = [label_text(label) for label in labels]
+    if not labels or None in texts or len(set(texts)) < len(texts) or "" in texts:
+        wrong = "none" if not labels else "a label twice" if None not in texts and "" not in texts else "another label"
+        raise OutOfRange(
+            "the values of an axis must be distinct, text, integers or truth values, at least one",
+            came=wrong,
+            remedy="Declare dates and times by ut.workloads.periods.",
+        )
+    return tuple(map(_label, labels))
+
+
+def _label(value: Any) -> Label:
+    is_whole = isinstance(value, int | np.integer) and not _is_truth(value)
+    return int(value) if is_whole else str(label_text(value))
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)

@@ -1,0 +1,161 @@
+"""An axis as JSON values, and the axis that such values describe: see `Domain.facts` and `Domain.of_facts`."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import NotANumber, OutOfRange, WrongKind
+from utmost.tables.axes.axes import Axis, Edge, Label, hierarchy, plain
+from utmost.tables.axes.clock import shown_time
+from utmost.tables.axes.listed_keys import listed
+from utmost.tables.axes.ordered_axes import bins, open_label, whole_label
+from utmost.tables.axes.time_axes import periods
+
+_TRUTH: dict[Label, Label] = {"false": False, "true": True}
+
+
+def axis_facts(axis: Axis) -> Any:
+    """A list of the values, or a mapping that says how the axis was made."""
+    extras = {name: label for name in ("other", "missing") if (label := getattr(axis, name)) is not None}
+    extras |= axis.spelling.facts()
+    if axis.edges is not None:
+        return {**_ordered_facts(axis), **_end_facts(axis), **extras}
+    declared = [_TRUTH.get(label, label) if axis.truth else label for label in axis.labels[0][: axis.declared]]
+    if axis.rows is not None:
+        return {"listed": [list(row) for row in axis.rows[: axis.declared]], "names": list(axis.columns), **extras}
+    if len(axis.levels) == 1:
+        return {"values": declared, **extras} if extras else declared
+    return {
+        "tree": _branches(axis, len(axis.levels) - 1, 0, axis.declared),
+        "names": [*reversed(axis.levels)],
+        **extras,
+    }
+
+
+def _ordered_facts(axis: Axis) -> dict[str, Any]:
+    assert axis.edges is not None, "only bins have edges"
+    finite = [edge for edge in axis.edges if isinstance(edge, Fraction)]
+    if axis.clock is not None:
+        told = {"zone": axis.clock.zone, "pattern": axis.clock.pattern}
+        zone = {name: text for name, text in told.items() if text is not None}
+        longer = [name.rpartition("/")[2].replace("-", " ") for name in axis.levels[1:]]
+        ends = [shown_time(int(edge)) for edge in (finite[0], finite[-1])]
+        return {"periods": ends, "every": str(axis.clock.period), **zone, "groups": longer}
+    if axis.whole is not None:
+        stop = len(axis.edges) - 1
+        groups = {name: _group_facts(axis, level, stop) for level, name in enumerate(axis.levels[1:], 1)}
+        listed = {"edges": [_edge(edge) for edge in axis.edges], "whole": axis.whole}
+        return {**listed, **({"groups": groups} if groups else {})}
+    runs = {} if len(axis.levels) < 2 else {"fanout": int(axis.levels[1].rpartition("/")[2])}
+    return {"bins": [_edge(finite[0]), _edge(finite[-1])], "width": _edge(finite[1] - finite[0]), **runs}
+
+
+def _group_facts(axis: Axis, level: int, stop: int) -> Any:
+    """The edges of a level's groups; what they hold of the level below where their labels are not those of edges."""
+    assert axis.edges is not None, "only bins have edges"
+    starts = [start for start in axis.starts[level].tolist() if start < stop]
+    pairs, label_of = [*pairwise([*starts, stop])], whole_label if axis.whole else open_label
+    shown = axis.labels[level][: len(starts)]
+    is_plain = (
+        label == label_of(axis.edges[low], axis.edges[high]) or (high - low == 1 and label == axis.labels[0][low])
+        for label, (low, high) in zip(shown, pairs, strict=True)
+    )
+    if all(is_plain):
+        return [_edge(axis.edges[start]) for start in (*starts, stop)]
+    below, of_below = axis.labels[level - 1], axis.starts[level - 1].tolist()
+    return {
+        str(label): [name for name, start in zip(below, of_below, strict=True) if low <= start < high]
+        for label, (low, high) in zip(shown, pairs, strict=True)
+    }
+
+
+def _end_facts(axis: Axis) -> dict[str, Label]:
+    """The labels of open ends, where they are not those that listed edges have by themselves."""
+    assert axis.edges is not None, "only bins have edges"
+    label_of = whole_label if axis.whole else open_label
+    last = len(axis.edges) - 2
+    ends = {"below": (0, axis.edges[0] == -inf), "above": (last, axis.edges[-1] == inf)}
+    return {
+        name: label
+        for name, (place, is_open) in ends.items()
+        if is_open
+        and ((label := axis.labels[0][place]) != label_of(*axis.edges[place : place + 2]) or axis.whole is None)
+    }
+
+
+def _branches(axis: Axis, level: int, low: int, high: int) -> Any:
+    ends = np.append(axis.starts[level][1:], axis.size)
+    runs = [
+        (label, int(start), int(end))
+        for label, start, end in zip(axis.labels[level], axis.starts[level], ends, strict=True)
+        if low <= start < high and start < axis.declared
+    ]
+    if level == 0:
+        return [label for label, _, _ in runs]
+    return {str(label): _branches(axis, level - 1, start, end) for label, start, end in runs}
+
+
+def _edge(edge: Edge) -> int | str | None:
+    return (int(edge) if edge.denominator == 1 else str(edge)) if isinstance(edge, Fraction) else None
+
+
+def axis_of_facts(name: str, facts: Any) -> Any:
+    """What `Domain` takes as the axis of this name; more than two bins are edges, as `bins` takes them.
+
+    >>> axis_of_facts("age", {"bins": [0, 18, 65, None]}).labels[0]
+    ('0 to 17', '18 to 64', '65+')
+    """
+    if not isinstance(facts, Mapping):
+        return facts
+    if isinstance(facts.get("bins"), list) and len(facts["bins"]) > 2:
+        facts = {"edges" if key == "bins" else key: value for key, value in facts.items()}
+    kind = next((kind for kind in _WORDS if kind in facts), None)
+    where = f"axis {name!r}"
+    if kind is None:
+        months, ages = '{"periods": ["2026-01", "2026-07"], "every": "month"}', '{"bins": [0, 18, 65, null]}'
+        raise OutOfRange(
+            'an axis must be a list, or have "values", "tree" or "listed" with "names", "bins", "edges" or "periods"',
+            came=", ".join(map(repr, facts)) or "nothing",
+            where=where,
+            remedy=f"Write {months} for six months, or {ages} for ages.",
+        )
+    beside = {*_WORDS[kind], "other", "missing", "missing_marks"}
+    strange = [word for word in facts if word not in beside | {kind}]
+    if strange:
+        required = f'beside "{kind}" stand only {", ".join(sorted(beside))}'
+        raise OutOfRange(required, came=", ".join(map(repr, strange)), where=where)
+    try:
+        return _made(kind, facts)
+    except (NotANumber, OutOfRange, WrongKind) as error:  # an edge, a period, a label: of which axis, only we know
+        place = where if error.where is None else f"{where}, {error.where}"
+        raise type(error)(error.required, came=error.came, where=place, remedy=error.remedy) from None
+
+
+def _made(kind: str, facts: Mapping[str, Any]) -> Any:
+    rest = {key: value for key, value in facts.items() if key != kind}
+    if kind == "tree":
+        return hierarchy(facts["tree"], **{"names": (), **rest})
+    if kind == "edges":
+        return bins(facts["edges"], **rest)
+    if kind == "listed":
+        return listed(facts["listed"], **rest)
+    if kind == "values":
+        return plain(facts["values"], **rest)
+    ends = facts[kind] if isinstance(facts[kind], Sequence) and not isinstance(facts[kind], str) else ()
+    if len(ends) != 2:
+        raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends))
+    return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})
+
+
+_WORDS: dict[str, set[str]] = {
+    "values": set(),
+    "tree": {"names"},
+    "listed": {"names"},
+    "bins": {"width", "fanout", "groups", "below", "above", "decimal", "thousands"},
+    "edges": {"whole", "groups", "below", "above", "decimal", "thousands"},
+    "periods": {"every", "zone", "groups", "below", "above", "pattern"},
+}

@@ -1,0 +1,350 @@
+"""Times as the clock on the wall shows them: what a cell of data says of when, in whole seconds.
+
+A time is counted by what a wall clock of the declared zone shows, as seconds since 1970-01-01T00:00 on that clock. So a
+day has 24 hours: an hour that the clock shows twice, when summer time ends, is one hour, and one that it skips is an
+hour in which nothing happens. Dates, and times without a zone, are what the clock shows; times that say their zone are
+moved to the declared one.
+
+Which span of time a cell says matters: "2013-05" says a month, a date says a day, a time says a second. A cell that
+says more than one period of an axis is refused, since it lies in none.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.numbers import first_integer
+from utmost.errors import OutOfRange
+from utmost.tables.axes.time_patterns import time_pattern
+
+DAY = 86_400
+UNITS = ("hour", "day", "week", "month", "quarter", "year")
+_EPOCH = date(1970, 1, 1).toordinal()
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
+_SECONDS = {"hour": 3600, "day": DAY, "week": 7 * DAY}
+LEAST_SECONDS = {**_SECONDS, "month": 28 * DAY, "quarter": 90 * DAY, "year": 365 * DAY}
+"""How long each unit is at least."""
+_MONDAY = 4 * DAY  # 1970-01-05
+_YEAR = r"(?P<year>\d{4})"
+_SPELLED = tuple(
+    re.compile(form, re.ASCII)
+    for form in (
+        _YEAR,
+        _YEAR + r"[-/](?P<month>\d\d)",
+        _YEAR + r"[- ]?[Mm](?P<month>\d\d?)",
+        _YEAR + r"[- /]?[Qq](?P<quarter>[1-4])",
+        r"[Qq](?P<quarter>[1-4])[- /]?" + _YEAR,
+        _YEAR + r"-?W(?P<week>\d\d)",
+    )
+)
+_WHOLE = re.compile(r"\d{4,8}(?:\.0*)?", re.ASCII)
+_YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d\d?)\2(\d\d?)(?:[T ]+(\d\d?)(:.+)?)?", re.ASCII)
+_HOUR = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d", re.ASCII)
+
+Span = tuple[int, int]
+"""From a second to another one, which is no part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Periods of one kind: so many hours, days, ISO weeks (from Monday), months, quarters or years each.
+
+    Attributes:
+        unit: one of `UNITS`.
+        times: how many units one period has.
+    """
+
+    unit: str
+    times: int = 1
+
+    @classmethod
+    def named(cls, text: str) -> "Period":
+        """The kind that a text names.
+
+        >>> Period.named("month"), Period.named("2 weeks")
+        (Period(unit='month', times=1), Period(unit='week', times=2))
+        """
+        spelled = re.fullmatch(rf"(?:(\d{{1,6}}) )?({'|'.join(UNITS)})s?", text.strip(), re.ASCII)
+        if spelled is None or int(spelled[1] or 1) < 1:
+            remedy = 'Write "day", "week", "month", or "6 hours", say.'
+            raise OutOfRange(f"periods must be one or more of {', '.join(UNITS)}", came=repr(text), remedy=remedy)
+        return cls(spelled[2], int(spelled[1] or 1))
+
+    def __str__(self) -> str:
+        return self.unit if self.times == 1 else f"{self.times} {self.unit}s"
+
+    def edges(self, first: int, last: int) -> list[int]:
+        """The edges of such periods from a second on, as far as the first edge at or after another one."""
+        if self.starting(first) != first:
+            remedy = f"Begin at {shown_time(self.starting(first))}."
+            raise OutOfRange(
+                f"periods must begin where a {self.unit} begins", came=shown_time(first), where="start", remedy=remedy
+            )
+        if self.unit in _SECONDS:
+            step = _SECONDS[self.unit] * self.times
+            return list(range(first, last + (first - last) % step + 1, step))
+        # Months and years have no one length: edge by edge.
+        months, edges = _MONTHS[self.unit] * self.times, [first]
+        while edges[-1] < last:
+            edges.append(_months_later(edges[-1], months))
+        return edges
+
+    def starting(self, second: int) -> int:
+        """The beginning of the unit in which a second lies.
+
+        >>> shown_time(Period("week").starting(0)), shown_time(Period("quarter").starting(100 * DAY))
+        ('1969-12-29', '1970-04-01')
+        """
+        if self.unit in _SECONDS:
+            offset = _MONDAY if self.unit == "week" else 0
+            return second - (second - offset) % _SECONDS[self.unit]
+        day, months = _day(second), _MONTHS[self.unit]
+        return _second_of(date(day.year, (day.month - 1) // months * months + 1, 1))
+
+    def label(self, low: int, high: int) -> str:
+        """The label of a period between two edges.
+
+        >>> Period("month", 2).label(0, 59 * DAY), Period("hour").label(3600, 7200)
+        ('1970-01 to 1970-02', '1970-01-01T01')
+        """
+        first = self._spelled(low)
+        return first if self.times == 1 else f"{first} to {self._spelled(high - 1)}"
+
+    def _spelled(self, second: int) -> str:
+        day = _day(second)
+        if self.unit == "hour":
+            return f"{day}T{second % DAY // 3600:02}"
+        if self.unit == "week":
+            year, week, _ = day.isocalendar()
+            return f"{year:04}-W{week:02}"
+        if self.unit == "quarter":
+            return f"{day.year:04}-Q{(day.month + 2) // 3}"
+        return str(day)[: {"day": 10, "month": 7, "year": 4}[self.unit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The wall clock by which an axis of periods is read.
+
+    Attributes:
+        period: of the finest level.
+        zone: the name of its time zone, as "Europe/Paris"; None, and times that say a zone are refused.
+        pattern: how text says a time; None for ISO text and the like.
+    """
+
+    period: Period
+    zone: str | None = None
+    pattern: str | None = None
+
+    def span(self, cell: Any) -> Span | None:
+        """The seconds that a cell says, on this clock; None where it says no time, or says a zone that is none here.
+
+        Args:
+            cell: a date or time of Python, NumPy or pandas, a period of pandas, or ISO text: "2013", "2013-05",
+                "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09:30", with "Z" or "+02:00" where there is a zone;
+                "2013Q2", "2013M05", "2013/5/17 9:30"; whole numbers of four, six and eight digits, see `_counted_time`.
+
+        >>> Clock(Period("day"), "Europe/Paris").span("2013-07-01T23:30Z")  # 1:30 on July 2nd
+        (1372728600, 1372728601)
+        """
+        if isinstance(cell, np.datetime64):
+            cell = _of_numpy(cell)
+        if isinstance(cell, str):
+            cell = self._spelled(cell.strip())
+        elif isinstance(cell, int | float | Decimal | np.integer | np.floating):
+            cell = self._numbered(cell)
+        if isinstance(cell, tuple):
+            return cell
+        if isinstance(cell, datetime):
+            return self._second(cell)
+        if isinstance(cell, date):
+            return _second_of(cell), _second_of(cell) + DAY
+        if type(cell).__name__ == "Period" and hasattr(cell, "start_time"):
+            return _whole_seconds(cell.start_time), _whole_seconds(cell.end_time) + 1
+        return None
+
+    def _spelled(self, text: str) -> Any:
+        if self.pattern is not None:
+            return time_pattern(self.pattern).span(text)
+        if _WHOLE.fullmatch(text):
+            return self._numbered(Decimal(text))
+        return _spelled_time(text)
+
+    def _numbered(self, cell: Any) -> Any:
+        """The span of a whole number: 2013 is a year, 201305 a month where such are counted, 20130517 a day.
+
+        Whole numbers come with a point where a library had missing cells beside them.
+        """
+        if isinstance(cell, bool | np.timedelta64) or cell != cell or abs(cell) >= 10**9 or cell != int(cell):
+            return None
+        if self.pattern is not None:
+            return time_pattern(self.pattern).span_of_integer(int(cell))
+        digits = str(int(cell))
+        if len(digits) == 6:
+            digits = f"{digits[:4]}-{digits[4:]}" if self.period.unit in _MONTHS else ""
+        elif len(digits) == 8:
+            digits = f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"
+        return _spelled_time(digits) if len(digits) in (4, 7, 10) else None
+
+    def _second(self, time: datetime) -> Span | None:
+        if time.tzinfo is not None:
+            if self.zone is None:
+                return None
+            try:
+                time = time.astimezone(zone_named(self.zone))
+            except OverflowError:  # in the first or the last hours that a calendar has
+                return None
+        return _whole_seconds(time), _whole_seconds(time) + 1
+
+    def moved(self, seconds: NDArray[np.int64], first: int, last: int) -> NDArray[np.int64]:
+        """Seconds since 1970 in UTC, as the clock of the zone shows them.
+
+        Args:
+            seconds: in UTC.
+            first, last: between which seconds of the clock they must be right; outside, they stay outside.
+        """
+        assert self.zone is not None, "a clock without a zone moves nothing"
+        changes, offsets = _offsets(self.zone, first - 2 * DAY, last + 2 * DAY)
+        return seconds + offsets[np.searchsorted(changes, seconds, side="right")]
+
+
+@lru_cache(maxsize=16)
+def _offsets(zone: str, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """When a zone's clocks change between two seconds, and by how much they are before UTC before, between and after.
+
+    Days on which the difference is another one than on the day before are halved down to the second.
+    """
+    place = zone_named(zone)
+
+    def offset(second: int) -> int:
+        moment = datetime.fromtimestamp(0, UTC) + timedelta(seconds=second)
+        difference = moment.astimezone(place).utcoffset()
+        assert difference is not None, "a zone has a difference"
+        return int(difference.total_seconds())
+
+    low, high = _in_calendar(first), _in_calendar(last)
+    changes, offsets = [], [offset(low)]
+    for start in range(low, high, DAY // 4):
+        end = min(start + DAY // 4, high)
+        while offset(end) != offsets[-1]:
+            start = first_integer(start, end, lambda second: offset(second) != offsets[-1])
+            changes.append(start)
+            offsets.append(offset(start))
+    return np.array(changes, dtype=np.int64), np.array(offsets, dtype=np.int64)
+
+
+def zone_named(name: str) -> tzinfo:
+    """A time zone of the IANA database."""
+    from zoneinfo import ZoneInfo
+
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        remedy = 'Write "Europe/Paris", say; where a system has no time zones, install the package tzdata.'
+        raise OutOfRange("zone must be a time zone", came=repr(name), where="zone", remedy=remedy) from None
+
+
+def read_time(time: Any, where: str) -> int:
+    """The second at which what a date, a time without a zone or a text says begins.
+
+    >>> read_time("1970-01-02", "start"), read_time(date(1970, 2, 1), "stop") // DAY
+    (86400, 31)
+    """
+    span = Clock(Period("day")).span(time)
+    if span is None:
+        came = repr(time) if isinstance(time, str) else type(time).__name__
+        remedy = 'Write "2013-05", "2013-05-17" or "2013-05-17T09", without a zone.'
+        raise OutOfRange("the ends of periods must be dates or times", came=came, where=where, remedy=remedy)
+    return span[0]
+
+
+def shown_time(second: int) -> str:
+    """A second of a wall clock in words: a date where a day begins.
+
+    >>> shown_time(0), shown_time(3600)
+    ('1970-01-01', '1970-01-01T01:00:00')
+    """
+    time = time_at(second)
+    return str(time.date()) if second % DAY == 0 else time.isoformat()
+
+
+def time_at(second: int) -> datetime:
+    """What a wall clock shows at a second."""
+    return datetime(1970, 1, 1) + timedelta(seconds=second)
+
+
+def _spelled_time(text: str) -> Any:
+    """The span that a text says, or the date or time; None where it says none."""
+    ordered = _YEAR_FIRST.fullmatch(text)
+    if ordered is not None:  # a year before a month and a day says which is which, whatever stands between them
+        year, _, month, day, hour, rest = ordered.groups()
+        text = f"{year}-{month:0>2}-{day:0>2}" + (f"T{hour:0>2}{rest or ''}" if hour else "")
+    for form in _SPELLED:
+        spelled = form.fullmatch(text)
+        if spelled is not None:
+            return _period_spelled({name: int(part) for name, part in spelled.groupdict().items()})
+    try:
+        if _HOUR.fullmatch(text):
+            start = _whole_seconds(datetime.fromisoformat(text))
+            return start, start + 3600
+        return date.fromisoformat(text) if len(text) <= 10 else datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _period_spelled(parts: dict[str, int]) -> Span | None:
+    unit = next((name for name in ("month", "quarter", "week") if name in parts), "year")
+    try:
+        if unit == "week":
+            start = date.fromisocalendar(parts["year"], parts["week"], 1)
+        else:
+            start = date(parts["year"], 1 + (parts.get(unit, 1) - 1 if unit != "year" else 0) * _MONTHS[unit], 1)
+        low, high = Period(unit).edges(_second_of(start), _second_of(start) + 1)
+    except (ValueError, OutOfRange):
+        return None
+    return low, high
+
+
+def _of_numpy(cell: np.datetime64) -> Any:
+    """A date where the unit is one of days, a span where it is coarser, else the span of a second."""
+    unit = np.datetime_data(cell.dtype)[0]
+    if np.isnat(cell) or unit in ("W", "generic"):
+        return None
+    if unit in ("Y", "M"):
+        return _spelled_time(str(cell))
+    span = DAY if unit == "D" else 1
+    start = int(cell.astype("datetime64[s]").astype(np.int64))
+    return start, start + span
+
+
+def _whole_seconds(time: datetime) -> int:
+    return _second_of(time.date()) + time.hour * 3600 + time.minute * 60 + time.second
+
+
+def _second_of(day: date) -> int:
+    return (day.toordinal() - _EPOCH) * DAY
+
+
+def _day(second: int) -> date:
+    return date.fromordinal(second // DAY + _EPOCH)
+
+
+def _months_later(second: int, months: int) -> int:
+    day = _day(second)
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    if year > 9999:
+        raise OutOfRange("periods must end before the year 10000", came=year, where="stop")
+    return _second_of(date(year, month + 1, 1))
+
+
+def _in_calendar(second: int) -> int:
+    """The second, or the nearest one two days within the years that a calendar has."""
+    return min(max(second, _second_of(date(1, 1, 3))), _second_of(date(9999, 12, 29)))

@@ -1,0 +1,410 @@
+"""The domain of a table: a few axes, and the cells of their product.
+
+A **family** is one level of each axis; its groups partition the cells, and the sums over them are one table: counts by
+department, by department and sex, in total. Every sum that a table can answer is a sum of cells.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import product
+from keyword import iskeyword
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import frozen, roomy
+from utmost.core.exact.kinds import rebuilding, wrong_kind
+from utmost.core.exact.shown import LONGEST, Shown, brief
+from utmost.errors import OutOfRange, WrongKind
+from utmost.tables.axes.axes import Axis, Label, label_text, plain
+from utmost.tables.axes.axis_facts import axis_facts, axis_of_facts
+from utmost.tables.axes.few_cells import FewCells, check_laid
+from utmost.tables.axes.hat_functions import DIFFERENCE, tent_spread, tent_sums
+from utmost.tables.axes.listed_keys import listed
+
+Family = tuple[int, ...]
+"""For each axis, one level, 0 for the finest; the number of its levels is "all", and -s are the tents of spacing s."""
+
+Where = Mapping[str, Any]
+"""Which cells a sum takes: of some levels, by name, a label, a list of labels, or of bins a slice of edges."""
+
+_MOST_WRITTEN = 60
+"""How many values the text of a domain may have to be written out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Domain(Shown):
+    """A product of declared axes.
+
+    Args:
+        axes: the axes by name, as a mapping; names that are Python words may be given as keywords instead. An axis is a
+            list of values, a type that lists them (pandas' CategoricalDtype, Polars' Enum), or what `plain`,
+            `hierarchy`, `bins` or `periods` make. Without any there is one cell, the total.
+
+    Raises:
+        OutOfRange: for axes that share the name of a level, and axes that are none.
+
+    Cost: no cell is stored.
+
+    >>> domain = Domain(department=list("AB"), sex=["men", "women"])
+    >>> domain.shape, domain.size, [domain.family_name(family) for family in domain.families()]
+    ((2, 2), 4, ['department sex', 'department', 'sex', ''])
+    """
+
+    axes: tuple[Axis, ...]
+
+    def __init__(self, axes: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        if not isinstance(axes, Mapping | None):
+            raise wrong_kind("axes", "a mapping of axes by name", axes)
+        named_axes = {**({} if axes is None else axes), **named}
+        read_axes = tuple(_axis(name, axis) for name, axis in named_axes.items())
+        names = [name for axis in read_axes for name in axis.levels]
+        if len(set(names)) < len(names):
+            came = f"a name twice among {', '.join(names)}"
+            raise OutOfRange("the levels of a domain must have names of their own", came=came)
+        object.__setattr__(self, "axes", read_axes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _domain, (self.axes,)
+
+    def __repr__(self) -> str:
+        """What makes the domain again where that is one line, else how many values each axis has."""
+        if sum(self.shape) <= _MOST_WRITTEN:
+            facts = self.facts()
+            is_plain = all(isinstance(axis, list) for axis in facts.values())
+            is_named = is_plain and all(name.isidentifier() and not iskeyword(name) for name in facts)
+            words = ", ".join(f"{name}={axis!r}" for name, axis in facts.items()) if is_named else repr(facts)
+            text = f"Domain({words})" if is_plain else f"Domain.of_facts({words})"
+            if len(text) <= LONGEST and text.isprintable():
+                return text
+        sizes = {axis.levels[0]: axis.size for axis in self.axes[:9]}
+        return f"Domain({', '.join(f'{brief(name)}: {size} values' for name, size in sizes.items())})"[:LONGEST]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of events: the finest level of each axis."""
+        return tuple(axis.levels[0] for axis in self.axes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The values of each axis."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return prod(self.shape)
+
+    @property
+    def finest(self) -> Family:
+        """The family of the cells themselves."""
+        return (0,) * len(self.axes)
+
+    def families(self) -> Iterator[Family]:
+        """Every family, from the cells to the total."""
+        return product(*(range(len(axis.levels) + 1) for axis in self.axes))
+
+    def family(self, name: str | Sequence[str] | Family) -> Family:
+        """The family with these levels, in any order; other axes are summed over, and no name is the total.
+
+        Args:
+            name: names of levels, as a list or in one text with spaces between; or a family, which is returned.
+
+        Raises:
+            OutOfRange: for a name that no level has, and for two levels of one axis.
+
+        >>> from utmost.workloads import hierarchy
+        >>> place = hierarchy({"N": ["N1"]}, names=["region", "district"])
+        >>> Domain(place=place, sex=["men", "women"]).family("sex region")
+        (1, 0)
+        """
+        if isinstance(name, tuple) and self._has(name):
+            return name
+        levels_taken = [len(axis.levels) for axis in self.axes]
+        levels = self._levels
+        is_text = isinstance(name, str) and name not in levels
+        for word in words_in(str(name), levels.__contains__) if is_text else _words(name):
+            axis, level = self.level_named(word)
+            if levels_taken[axis] < len(self.axes[axis].levels):
+                raise OutOfRange("a family takes one level of each axis", came=f"{word!r} beside another of its axis")
+            levels_taken[axis] = level
+        return tuple(levels_taken)
+
+    def family_name(self, family: Family) -> str:
+        """The names of a family's levels, with spaces between; the empty text for the total."""
+        return " ".join(self.level_names(family))
+
+    def level_names(self, family: Family) -> tuple[str, ...]:
+        """The names of a family's levels, one for each axis that it does not sum over."""
+        return tuple(axis.level_name(level) for axis, level in self._kept(family))
+
+    def label_columns(self, family: Family) -> tuple[str, ...]:
+        """The names of the columns in which a family's groups have their labels; of listed keys there are several."""
+        return tuple(name for axis, level in self._kept(family) for name in axis.label_columns(level))
+
+    def level_named(self, name: str) -> tuple[int, int]:
+        """The axis and the level of this name.
+
+        Raises:
+            OutOfRange: where there is none.
+        """
+        if not isinstance(name, str) or name not in self._levels:
+            near = get_close_matches(name, self._levels, n=1) if isinstance(name, str) else []
+            remedy = f"Did you mean {near[0]!r}?" if near else f"Its levels are {', '.join(self._levels)}."
+            if any(axis.clock is not None and str(name).startswith(f"{axis.levels[0]}/") for axis in self.axes):
+                remedy += " Longer periods are levels where the axis begins and ends with whole ones."
+            came = repr(name) if isinstance(name, str) else type(name).__name__
+            raise OutOfRange("the domain must have a level of this name", came=came, remedy=remedy)
+        return self._levels[name]
+
+    def group_shape(self, family: Family) -> tuple[int, ...]:
+        """The groups of a family, by axis: 1 where it sums over the axis."""
+        return tuple(axis.groups(level) for axis, level in zip(self.axes, family, strict=True))
+
+    def is_of_cells(self, family: Family) -> bool:
+        """Whether each group of a family is one cell."""
+        return min(family, default=0) >= 0 and prod(self.group_shape(family)) == self.size
+
+    def group_labels(self, family: Family) -> dict[str, list[Label]]:
+        """The labels of a family's groups as columns, in the order of the groups.
+
+        Raises:
+            Unsupported: for more than 2^28 groups.
+
+        >>> Domain(department=["A", "B"], sex=["men", "women"]).group_labels((0, 0))
+        {'department': ['A', 'A', 'B', 'B'], 'sex': ['men', 'women', 'men', 'women']}
+        """
+        columns = [axis.label_columns(level) for axis, level in self._kept(family)]
+        sizes = [len(next(iter(labels.values()))) for labels in columns]
+        check_laid(prod(sizes))
+        groups = np.indices(sizes).reshape(len(sizes), prod(sizes))
+        return {
+            name: [values[group] for group in groups[place].tolist()]
+            for place, labels in enumerate(columns)
+            for name, values in labels.items()
+        }
+
+    def sums(self, cells: NDArray[Any] | FewCells, family: Family) -> NDArray[Any]:
+        """The sums over a family's groups, of shape `group_shape`, from an array with one number for each cell.
+
+        A type that holds every sum of the cells holds the sums; those under tents become Python ints where need be. Of
+        few cells the sums are in a row, see `FewCells.sums`; the cells are never laid out.
+        """
+        if isinstance(cells, FewCells):
+            return cells.sums(self.axes, family)
+        sums = cells.reshape(self.shape)
+        for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
+            if level == DIFFERENCE:
+                sums = -np.diff(sums, axis=place)
+            elif level < 0:
+                sums = tent_sums(_roomy(sums, -level * self.size), -level, place)
+            elif level > 0:
+                sums = np.add.reduceat(sums, axis.group_starts(level), axis=place)
+        return sums
+
+    def spread(self, groups: NDArray[Any], family: Family) -> NDArray[Any]:
+        """The transpose of `sums`: for each cell, the number of its group."""
+        numbers = groups.reshape(self.group_shape(family))
+        for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
+            if level < 0:
+                numbers = tent_spread(numbers, axis.size, -level, place)
+            elif level > 0:
+                numbers = np.take(numbers, axis.group_of(level), axis=place)
+        return numbers
+
+    def selection(self, where: Where) -> tuple[NDArray[np.bool_], ...]:
+        """For each axis, which of its values a sum takes; all where nothing is said.
+
+        Args:
+            where: by the name of a level, a label of it, a list of labels, or for bins and periods
+                ``slice(low, high)`` with edges: ``slice(20, 40)``, ``slice("2013-05", "2014")``.
+
+        Raises:
+            OutOfRange: for a label that is not declared, and for edges that no bin has.
+
+        >>> from utmost.workloads import bins
+        >>> [taken.tolist() for taken in Domain(age=bins(4), sex=["men", "women"]).selection({"age": slice(1, 3)})]
+        [[False, True, True, False], [True, True]]
+        """
+        if not isinstance(where, Mapping):
+            raise wrong_kind("where", "a mapping from names of levels to labels", where)
+        taken = [np.ones(axis.size, dtype=bool) for axis in self.axes]
+        for name, wanted in where.items():
+            place, level = self.level_named(name)
+            taken[place] &= _taken(self.axes[place], level, wanted, name)
+        return tuple(frozen(row) for row in taken)
+
+    @classmethod
+    def listed(cls, rows: Any, *, names: Sequence[str] | None = None, other: Label | None = None) -> "Domain":
+        """The domain of the keys that somebody listed, of several columns, at the size of the list: see `listed`.
+
+        >>> keys = [("enwiki", "Main"), ("enwiki", "Paris"), ("frwiki", "Paris")]
+        >>> pages = Domain.listed(keys, names=["wiki", "page"])
+        >>> pages.size, [pages.family_name(family) for family in pages.families()]
+        (3, ['page', 'wiki', ''])
+        >>> pages.selection({"page": "Paris"})[0].tolist()
+        [False, True, True]
+        """
+        axis = listed(rows, names=names, other=other)
+        return cls({axis.levels[0]: axis})
+
+    def facts(self) -> dict[str, Any]:
+        """The domain as JSON values, which `of_facts` reads."""
+        return {name: axis_facts(axis) for name, axis in zip(self.columns, self.axes, strict=True)}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Domain":
+        """The domain that JSON values describe.
+
+        Each axis is a list of values, or a mapping: ``{"values": [...]}``, ``{"tree": {...}, "names": [...]}``,
+        ``{"bins": [low, high], "width": 5}``, ``{"edges": [...]}``, ``{"periods": [start, stop], "every": "month"}`` or
+        ``{"listed": [[...], ...], "names": [...]}``, with ``"other"`` and ``"missing"`` where there are such labels,
+        and with what else their makers take.
+
+        Raises:
+            OutOfRange, WrongKind: for what describes none.
+
+        >>> Domain.of_facts({"age": {"bins": [0, 100], "width": 10}, "sex": ["men", "women"]}).shape
+        (10, 2)
+        """
+        if not isinstance(facts, Mapping):
+            raise WrongKind("a domain must be a mapping of axes by name", came=type(facts).__name__)
+        return cls({name: axis_of_facts(name, axis) for name, axis in facts.items()})
+
+    def same_as(self, other: "Domain") -> bool:
+        """Whether another domain declares the same axes, and the same labels on them, in the same order."""
+        return json.dumps(self.facts()) == json.dumps(other.facts())
+
+    def _has(self, family: tuple[Any, ...]) -> bool:
+        """Whether a tuple names a level of each axis by its number."""
+        tops = [len(axis.levels) for axis in self.axes]
+        known = len(family) == len(tops) and all(type(level) is int for level in family)
+        return known and all(0 <= level <= top for level, top in zip(family, tops, strict=True))
+
+    @property
+    def _levels(self) -> dict[str, tuple[int, int]]:
+        return {name: (a, level) for a, axis in enumerate(self.axes) for level, name in enumerate(axis.levels)}
+
+    def _kept(self, family: Family) -> list[tuple[Axis, int]]:
+        return [(axis, level) for axis, level in zip(self.axes, family, strict=True) if level < len(axis.levels)]
+
+
+def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
+    """The words of a text with spaces between, each the longest that stands there; a level's name may hold spaces.
+
+    >>> list(words_in("age group sex", {"age group", "sex"}.__contains__))
+    ['age group', 'sex']
+    """
+    words = text.split()
+    while words:
+        end = next((end for end in range(len(words), 0, -1) if is_word(" ".join(words[:end]))), 1)
+        yield " ".join(words[:end])
+        words = words[end:]
+
+
+def with_level(family: Family, place: int, level: int) -> Family:
+    """The family with this level, or these tents, on one axis.
+
+    >>> with_level((0, 1, 0), 1, 2)
+    (0, 2, 0)
+    """
+    return (*family[:place], level, *family[place + 1 :])
+
+
+def is_finer(finer: Family, coarser: Family) -> bool:
+    """Whether each group of one family lies in a group of the other; a family is finer than itself.
+
+    >>> is_finer((0, 1), (0, 2)), is_finer((0, 1), (1, 0))
+    (True, False)
+    """
+    return all(fine <= coarse for fine, coarse in zip(finer, coarser, strict=True))
+
+
+def _roomy(values: NDArray[Any], times: int) -> NDArray[Any]:
+    """The values in a type that holds so many times the largest; fractions and floats as they are."""
+    return roomy(values, times) if values.dtype.kind in "iu" else values
+
+
+@rebuilding
+def _domain(axes: tuple[Axis, ...]) -> Domain:
+    return Domain({axis.levels[0]: axis for axis in axes})
+
+
+def _axis(name: str, axis: Any) -> Axis:
+    if not isinstance(name, str) or not name or not name.isprintable() or name != name.strip():
+        raise OutOfRange("an axis must be named by printable text", came=repr(name))
+    if isinstance(axis, Axis):
+        return axis.named(name)
+    if getattr(axis, "categories", None) is not None:  # a categorical type of pandas, an Enum of Polars
+        labels: list[Any] = [
+            label if isinstance(label, Label | np.generic) else label_text(label) for label in axis.categories
+        ]
+        return plain(labels).named(name)
+    if isinstance(axis, str | Mapping) or not hasattr(axis, "__iter__"):
+        remedy = (
+            "A tree is made by ut.workloads.hierarchy, an ordered axis by ut.workloads.bins, one of time by periods."
+        )
+        raise WrongKind("an axis must be a list of values", came=type(axis).__name__, where=repr(name), remedy=remedy)
+    return plain(axis).named(name)
+
+
+def _words(name: Any) -> tuple[str, ...]:
+    if not isinstance(name, Sequence):
+        raise wrong_kind("a family", "the names of its levels", name)
+    if not isinstance(name, str) and len(name) > _MOST_NAMES:
+        raise OutOfRange(f"a family has the names of at most {_MOST_NAMES} levels", came=len(name))
+    return (name,) if isinstance(name, str) else tuple(name)
+
+
+def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
+    """Which values a label, labels, or a slice of edges take."""
+    if isinstance(wanted, slice):
+        return _between(axis, wanted, name)
+    labels = [label_text(label) for label in axis.labels[level]]
+    values = labels if axis.rows is None else [label_text(value) for value in axis.label_columns(level)[name]]
+    listing = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
+    groups = np.zeros(len(labels), dtype=bool)
+    for label in listing:
+        text = axis.text(label)
+        if text is not None and text in values:
+            groups |= np.array([value == text for value in values])
+        elif text is not None and text in labels:
+            groups[labels.index(text)] = True
+        else:
+            near = get_close_matches(str(label), [text for text in labels if text], n=1)
+            remedy = f"Did you mean {near[0]!r}?" if near else _which(labels)
+            raise OutOfRange("the level must have this label", came=repr(label), where=repr(name), remedy=remedy)
+    return groups[axis.group_of(level)]
+
+
+def _which(labels: Sequence[str | None]) -> str:
+    listed_out = ", ".join(repr(label) for label in labels[:LONGEST])
+    if len(listed_out) > LONGEST:
+        return f"It has {len(labels)} labels, {labels[0]!r} the first."
+    return f"Its labels are {listed_out}."
+
+
+def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
+    edges = axis.edges
+    if edges is None or wanted.step is not None:
+        raise OutOfRange("only bins are taken by a slice of edges, without a step", came=str(wanted), where=repr(name))
+    places = []
+    for end, open_end in ((wanted.start, 0), (wanted.stop, len(edges) - 1)):
+        edge = None if end is None else axis.edge(end)
+        if edge is not None and edge not in edges:
+            is_even = axis.whole is None and axis.clock is None and not {-inf, inf} & {edges[0], edges[-1]}
+            shown = [str(axis.edge_shown(edge)) for edge in edges]
+            steps = f"in steps of {edges[1] - edges[0]}" if is_even else f"by {', '.join(shown[1:-1][:_SHOWN])}"
+            remedy = f"The bins go from {shown[0]} to {shown[-1]} {steps}."
+            raise OutOfRange("a range must begin and end at edges of bins", came=end, where=repr(name), remedy=remedy)
+        places.append(open_end if edge is None else edges.index(edge))
+    among = np.arange(axis.size)
+    return (places[0] <= among) & (among < places[1])
+
+
+_SHOWN = 12
+_MOST_NAMES = 1000

@@ -1,0 +1,120 @@
+"""The numbers of a domain of which nearly all cells hold 0: those that do not, each with its place on every axis.
+
+A domain of fourteen attributes has 10^17 cells, and a table of a million people at most so many that are not empty. So
+memory goes with what was counted, and a sum over a family adds up the cells that there are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import frozen, roomy
+from utmost.errors import BadTable, Unsupported
+from utmost.tables.axes.hat_functions import DIFFERENCE
+
+if TYPE_CHECKING:
+    from utmost.tables.axes.axes import Axis
+
+MOST_LAID = 1 << 28
+"""So many cells at most are laid out in an array; a larger domain is kept as few cells."""
+
+_FITS = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FewCells:
+    """Cells of a product of axes that hold a number, in the order of the cells; all others hold 0.
+
+    Args:
+        shape: the values of each axis.
+        places: for each axis, of every cell, the place of its value there; (axes, cells).
+        numbers: integers, none of them 0; (cells,).
+
+    Raises:
+        BadTable: for arrays of other shapes, places outside the axes, and cells that do not ascend.
+
+    >>> cells = FewCells.of_numbers((2, 3), np.array([1, 5]), np.array([4, 7]))
+    >>> cells.places.tolist(), cells.numbers.tolist(), len(cells)
+    ([[0, 1], [1, 2]], [4, 7], 2)
+    """
+
+    shape: tuple[int, ...]
+    places: NDArray[Any] = field(repr=False)
+    numbers: NDArray[Any] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        places, numbers = np.asarray(self.places), np.asarray(self.numbers)
+        if places.shape != (len(self.shape), *numbers.shape) or numbers.ndim != 1 or numbers.dtype.kind not in "iuO":
+            raise BadTable("every cell must have a place on each axis, and an integer", came="others")
+        above = np.array(self.shape, dtype=object)
+        if len(numbers) and ((places.min(axis=1) < 0).any() or (places.max(axis=1) >= above).any()):
+            raise BadTable("every cell must lie in the domain", came="others")
+        if not _ascend(places) or (numbers == 0).any():
+            raise BadTable("cells must come in the order of the cells, each once, and hold no 0", came="others")
+        object.__setattr__(self, "places", frozen(places.astype(np.min_scalar_type(max(self.shape, default=1)))))
+        fits = numbers.dtype != object and int(numbers.max(initial=0)) < _FITS
+        object.__setattr__(self, "numbers", frozen(numbers.astype(np.int64 if fits else object)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FewCells, (self.shape, self.places, self.numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @classmethod
+    def of_numbers(cls, shape: tuple[int, ...], cells: NDArray[np.int64], numbers: NDArray[Any]) -> "FewCells":
+        """The cells with these numbers, as `numpy.ravel_multi_index` counts them; those that hold 0 are left out."""
+        order = np.argsort(cells, kind="stable")
+        order = order[numbers[order] != 0]
+        rest, places = cells[order], np.empty((len(shape), len(order)), dtype=np.int64)
+        for place in range(len(shape) - 1, -1, -1):
+            rest, places[place] = np.divmod(rest, shape[place])
+        return cls(shape, places, numbers[order])
+
+    def sums(self, axes: "Sequence[Axis]", family: Sequence[int]) -> NDArray[Any]:
+        """The sums over a family's groups in a row, int64 or Python integers where that could overflow."""
+        own_axes = [at for at, (axis, level) in enumerate(zip(axes, family, strict=True)) if level < len(axis.levels)]
+        size = prod(axes[at].groups(family[at]) for at in own_axes)
+        check_laid(size)
+        groups, numbers = np.zeros(len(self), dtype=np.int64), self.numbers
+        for at in own_axes:
+            level, places = family[at], self.places[at]
+            if level == DIFFERENCE:
+                numbers = np.where(places == 0, numbers, -numbers)
+                continue
+            if level < 0:
+                remedy = "Measure groups of levels, and differences."
+                raise Unsupported("tents are summed over domains that can be laid out", came=level, remedy=remedy)
+            of = places if level == 0 else axes[at].group_of(level)[places]
+            groups = groups * axes[at].groups(level) + of
+        return _added(groups, numbers, size)
+
+
+def check_laid(size: int) -> None:
+    """Check that a table is one that can be laid out."""
+    if size > MOST_LAID:
+        remedy = (
+            "Ask for fewer columns together; plan the tables that are wanted with ut.strategy, and release by that."
+        )
+        raise Unsupported(f"a table may have at most {MOST_LAID} cells", came=size, remedy=remedy)
+
+
+def _added(groups: NDArray[np.int64], numbers: NDArray[Any], size: int) -> NDArray[Any]:
+    wide = roomy(numbers, max(1, len(numbers)))
+    sums: NDArray[Any] = np.zeros(size, wide.dtype)
+    np.add.at(sums, groups, wide)
+    return sums
+
+
+def _ascend(places: NDArray[Any]) -> bool:
+    """Whether the columns come in the order of their tuples, each once."""
+    known = np.zeros(max(0, places.shape[1] - 1), dtype=bool)
+    for row in places:
+        if (~known & (row[1:] < row[:-1])).any():
+            return False
+        known |= row[1:] > row[:-1]
+    return bool(known.all())

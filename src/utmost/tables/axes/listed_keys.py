@@ -1,0 +1,122 @@
+"""Keys of several columns that are no product: the rows that somebody listed, at the size of the list.
+
+Pages of wikis of countries, or municipalities of regions: of all combinations few exist. The list is one axis, whose
+levels are its columns from the right: each row, the rows that agree but for the last column, and so on. Sums of any
+column's value are sums of rows, too, and follow from a release.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.errors import OutOfRange, WrongKind
+from utmost.tables.axes.axes import Axis, Label, hierarchy, label_text, plain
+from utmost.tables.cells.spelling import Spelling
+
+BETWEEN = " / "
+"""Between the values of a key where it is one text."""
+
+
+@checked
+def listed(
+    rows: Any,
+    *,
+    names: Sequence[str] | None = None,
+    other: Label | None = None,
+    missing_marks: Sequence[Label] = (),
+) -> Axis:
+    """An axis of listed keys of several columns.
+
+    Args:
+        rows: the keys: a list of tuples, a dict of columns, or a frame. They are public, and depend on nobody.
+        names: the columns, the coarsest first, as they are grouped: ["project", "country", "page"]; of a dict or a
+            frame all its columns in their order if left out.
+        other: a value, in each column, for the keys that are not listed; None, and they are dropped.
+        missing_marks: texts that stand for a missing cell, see `plain`.
+
+    Returns:
+        An axis with a level for each column: of ["project", "page"] the level ``page`` has a group for each key, and
+        ``project`` one for each project. Keys of one project come together, in the order in which they are met.
+
+    Raises:
+        OutOfRange: for a key that comes twice, values that are neither text nor integers, and keys whose texts, joined
+            by " / ", are not distinct.
+        WrongKind: for what is no list of keys.
+
+    >>> pages = listed([("enwiki", "Main"), ("frwiki", "Accueil"), ("enwiki", "Paris")], names=["wiki", "page"])
+    >>> pages.levels, pages.labels[0]
+    (('page', 'wiki'), ('enwiki / Main', 'enwiki / Paris', 'frwiki / Accueil'))
+    >>> pages.label_columns(0)["wiki"]
+    ['enwiki', 'enwiki', 'frwiki']
+    """
+    columns, keys = _read(rows, names)
+    tree: dict[Any, Any] = {}
+    for key in keys:
+        if len(key) != len(columns):
+            raise OutOfRange(f"every key must have {len(columns)} values", came=len(key), where="rows")
+        branch = tree
+        for place in range(1, len(key)):
+            branch = branch.setdefault(tuple(map(label_text, key[:place])), {})
+        if tuple(map(label_text, key)) in branch:
+            raise OutOfRange("the keys must be distinct", came="one twice", where="rows")
+        branch[tuple(map(label_text, key))] = key
+    if len(columns) == 1:
+        return plain([key[0] for key in tree.values()], other=other, missing_marks=missing_marks).named(columns[0])
+    axis = hierarchy(_named(tree, len(columns)), names=columns, other=other)
+    spelling = Spelling.of(missing_marks=missing_marks)
+    ordered = [*_leaves(tree, len(columns)), *([] if other is None else [(other,) * len(columns)])]
+    return Axis(axis.levels, axis.labels, axis.starts, None, other, rows=tuple(ordered), spelling=spelling)
+
+
+def _read(rows: Any, names: Sequence[str] | None) -> tuple[list[str], list[tuple[Label, ...]]]:
+    """The names of the columns, and the keys as tuples of text and integers."""
+    frame = rows if isinstance(rows, Mapping) or hasattr(rows, "columns") else None
+    if frame is not None:
+        came = getattr(frame, "column_names", None) or list(frame if isinstance(frame, Mapping) else frame.columns)
+        columns = list(came if names is None else names)
+        try:
+            keys = list(zip(*(_cells(frame[name]) for name in columns), strict=True))
+        except (KeyError, ValueError, LookupError):
+            raise OutOfRange(
+                "the columns of keys must be there, all equally long", came=columns, where="names"
+            ) from None
+    else:
+        if names is None or not hasattr(rows, "__iter__") or isinstance(rows, str):
+            remedy = 'Pass [("enwiki", "Main")] with names=["wiki", "page"], or a frame.'
+            raise WrongKind(
+                "rows must be a list of keys with names=, or a frame", came=type(rows).__name__, remedy=remedy
+            )
+        columns, keys = list(names), [tuple(row) if isinstance(row, list | tuple) else (row,) for row in rows]
+    if not columns or len(set(columns)) < len(columns):
+        raise OutOfRange("the columns of keys must have names of their own, one at least", came=columns, where="names")
+    return columns, [tuple(_value(value) for value in key) for key in keys]
+
+
+def _cells(column: Any) -> list[Any]:
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    if not isinstance(column, Iterable):
+        raise wrong_kind("a column of keys", "a list of values", column)
+    return list(column)
+
+
+def _value(value: Any) -> Label:
+    text = None if isinstance(value, bool) else label_text(value)
+    if not text or not text.strip():
+        came = "nothing" if value is None or text is not None else type(value).__name__
+        raise OutOfRange("the values of a key must be text or integers", came=came, where="rows")
+    return value if isinstance(value, str) else int(value)
+
+
+def _named(branch: Mapping[Any, Any], depth: int) -> Any:
+    """The tree with the joined texts of each group as its label."""
+    if depth == 1:
+        return [BETWEEN.join(texts) for texts in branch]
+    return {BETWEEN.join(texts): _named(below, depth - 1) for texts, below in branch.items()}
+
+
+def _leaves(branch: Mapping[Any, Any], depth: int) -> list[tuple[Label, ...]]:
+    if depth == 1:
+        return list(branch.values())
+    return [key for below in branch.values() for key in _leaves(below, depth - 1)]

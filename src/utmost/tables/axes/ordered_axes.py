@@ -1,0 +1,253 @@
+"""Ordered axes: bins of one width, and bins between listed edges, as of age groups."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import inf
+from typing import Any, TypedDict, Unpack
+
+from utmost.core.exact.kinds import checked
+from utmost.core.exact.numbers import Number, exact, exact_integer, written_number
+from utmost.errors import OutOfRange
+from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text
+from utmost.tables.axes.clock import Clock
+from utmost.tables.cells.spelling import Spelling
+
+Edges = Sequence[Number | None]
+Grouped = Mapping[Any, Iterable[Any]]
+"""Groups by their labels: of each the labels of what it holds."""
+
+Groups = Mapping[str, Edges | Grouped]
+Ends = Mapping[str, Label | None]
+"""The labels "below", "above", "other" and "missing", None where there is no such group."""
+
+
+class OutsideWords(TypedDict, total=False):
+    """The words that label what lies outside an ordered axis, see `bins`."""
+
+    below: Label | None
+    above: Label | None
+    other: Label | None
+    missing: Label | None
+
+
+@checked
+def bins(
+    low: Number | Edges,
+    high: Number | None = None,
+    *,
+    width: Number = 1,
+    fanout: int = 2,
+    groups: Groups | None = None,
+    whole: bool | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing_marks: Sequence[Label] = (),
+    **labels: Unpack[OutsideWords],
+) -> Axis:
+    """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, ...; or
+    bins between listed edges, as of age groups.
+
+    A bin holds its lower edge and not its upper one. The runs are levels as long as they divide the bins evenly; the
+    level of runs of 16 of the axis ``age`` is called ``age/16``.
+
+    Args:
+        low, high: the lowest and the highest edge; ``bins(n)`` is ``bins(0, n)``. Or in place of ``low`` all edges,
+            ascending; None for the first or the last, and the bin there has no end.
+        width: of one bin, > 0; it divides high - low.
+        fanout: by how much the runs grow from level to level, >= 2.
+        groups: coarser levels by name, the finest first, in place of runs: of each its edges, which are edges of the
+            one before, from the first to the last; or its groups by their labels, each with the labels of neighbours on
+            the level before that it holds: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
+        whole: of listed bins, whether the labels are those of whole numbers, "0 to 4" and "65+"; else they are
+            "[0, 5)" and "[65, inf)". If left out, they are where all edges are whole. A value between two whole numbers
+            counts with the lower one, as completed years do.
+        decimal, thousands: what stands before decimals in the text of a number, and between groups of three digits:
+            ``decimal=","``, ``thousands="."``.
+        missing_marks: texts and numbers that stand for a missing cell, such as ["NA", "."] or [-9], beside the empty
+            cell, nan and NaN.
+        below, above: labels of a bin for all below the lowest edge, and of one for all from the highest on.
+        other: a label for what lies outside, one more bin at the end, and then there are no runs; None, and it is
+            dropped.
+        missing: a label for missing cells, one more bin at the end, that stands alone at every level; None, and they
+            go to ``other``, or are dropped.
+
+    Raises:
+        OutOfRange, NotANumber: for edges that make no bins, or more than 10^8.
+
+    >>> bins(0, 20, width=5).labels[0], bins(4).named("age").levels
+    (('[0, 5)', '[5, 10)', '[10, 15)', '[15, 20)'), ('age', 'age/2'))
+    >>> age = bins([0, 5, 15, 25, 65, None], groups={"working age": [0, 15, 65, None]})
+    >>> age.labels
+    (('0 to 4', '5 to 14', '15 to 24', '25 to 64', '65+'), ('0 to 14', '15 to 64', '65+'))
+    >>> bins(15, 25, width=5, below="under 15", above="25 or more", missing="not stated").labels[0]
+    ('under 15', '[15, 20)', '[20, 25)', '25 or more', 'not stated')
+    >>> bins(0, 10, groups={"band": {"0-4": range(5), "5-9": range(5, 10)}}).labels[1]
+    ('0-4', '5-9')
+    """
+    ends: dict[str, Any] = {name: labels.get(name) for name in OutsideWords.__annotations__}
+    spelling = Spelling.of(decimal, thousands, missing_marks)
+    if isinstance(low, Sequence) and not isinstance(low, str):
+        if high is not None or (width, fanout) != (1, 2):
+            raise OutOfRange("listed edges are all that there is to say of bins", remedy="Leave out high= and width=.")
+        return _listed(low, groups or {}, whole, ends, spelling)
+    if whole is not None:
+        raise OutOfRange("whole= is of bins whose edges are listed", remedy="Pass a list of edges.")
+    bottom, top = (exact(0), exact(low, "low")) if high is None else (exact(low, "low"), exact(high, "high"))
+    step = exact(width, "width")
+    count = (top - bottom) / step if step > 0 else Fraction(0)
+    if count.denominator != 1 or not 1 <= count <= MOST_VALUES:
+        raise OutOfRange(
+            f"the bins must be 1 to {MOST_VALUES} of one width, from the lowest edge to the highest",
+            came=f"{count} from {bottom} to {top}",
+            remedy="Choose edges whose distance is a multiple of the width.",
+        )
+    if exact_integer(fanout, "fanout") < 2:
+        raise OutOfRange("fanout must be at least 2", came=fanout)
+    edges = tuple(bottom + step * place for place in range(int(count) + 1))
+    if groups is not None:
+        if fanout != 2:
+            raise OutOfRange("groups= stand in place of runs", came=f"fanout={fanout}", remedy="Leave one of them out.")
+        return _listed(edges, groups, None, ends, spelling)
+    runs = [1]
+    while ends["other"] is None and runs[-1] * fanout < count and count % (runs[-1] * fanout) == 0:
+        runs.append(runs[-1] * fanout)
+    levels = [("" if run == 1 else f"/{run}", edges[::run]) for run in runs]
+    return ordered_axis([(name, among, bin_label) for name, among in levels], ends, spelling)
+
+
+LabelOf = Callable[[Edge, Edge], Label]
+"""From the edges of a group to its label."""
+
+Levels = Sequence[tuple[str, Sequence[Edge], LabelOf]]
+"""For each level, the finest first: its name, its edges, and how a group between two of them is called."""
+
+
+def ordered_axis(
+    levels: Levels, ends: Ends, spelling: Spelling, *, whole: bool | None = None, clock: Clock | None = None
+) -> Axis:
+    """An axis in the order of its edges.
+
+    Args:
+        levels: each among the edges of the one before, from the first to the last.
+        ends: the labels "below", "above", "other" and "missing", None where there is no such group; each is one at
+            every level.
+        spelling, whole, clock: of the axis.
+    """
+    labels, starts = list[tuple[Label, ...]](), list[list[int]]()
+    finest = _with_ends(levels[0][1], ends)
+    place_of = {edge: place for place, edge in enumerate(finest)}
+    for _, edges, label_of in levels:
+        outer = _with_ends(edges, ends)
+        labels.append(
+            tuple(_end_label(low, high, finest, ends) or label_of(low, high) for low, high in pairwise(outer))
+        )
+        starts.append([place_of[edge] for edge in outer[:-1]])
+    shown, runs = beside(labels, starts, ends["other"], ends["missing"])
+    names, outside = tuple(name for name, _, _ in levels), (ends["other"], whole, ends["missing"])
+    return Axis(names, shown, runs, finest, *outside, clock, spelling=spelling)
+
+
+def _with_ends(edges: Sequence[Edge], ends: Ends) -> tuple[Edge, ...]:
+    low = (-inf,) if ends["below"] is not None and edges[0] != -inf else ()
+    return (*low, *edges, *((inf,) if ends["above"] is not None and edges[-1] != inf else ()))
+
+
+def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Ends) -> Label | None:
+    """The label of a bin without an end; None for others, and where groups take in more than that bin."""
+    if low == -inf and high == finest[1]:
+        return ends["below"]
+    return ends["above"] if high == inf and low == finest[-2] else None
+
+
+def _listed(edges: Edges, groups: Groups, whole: bool | None, ends: Ends, spelling: Spelling) -> Axis:
+    """Bins between listed edges, and their groups."""
+    finest = _edges(edges, "bins")
+    finite = [edge for edge in finest if isinstance(edge, Fraction)]
+    is_whole = all(edge.denominator == 1 for edge in finite) if whole is None else whole
+    if is_whole and any(edge.denominator != 1 for edge in finite):
+        raise OutOfRange("bins of whole numbers must have whole edges", came="others", where="whole")
+    label_of = whole_label if is_whole else open_label
+    levels: list[tuple[str, Sequence[Edge], LabelOf]] = [("", finest, label_of)]
+    for name, coarse in groups.items():
+        if isinstance(coarse, Mapping):
+            levels.append((name, *_grouped(coarse, _labels(levels[-1], finest, ends), levels[-1][1], name)))
+            continue
+        among, before = _edges(coarse, name), levels[-1][1]
+        if not set(among) <= set(before) or (among[0], among[-1]) != (finest[0], finest[-1]):
+            required = "the edges of groups must be edges of the level below, from the first to the last"
+            raise OutOfRange(required, came="others", where=repr(name))
+        levels.append((name, among, label_of))
+    return ordered_axis(levels, ends, spelling, whole=is_whole)
+
+
+def _labels(level: tuple[str, Sequence[Edge], LabelOf], finest: Sequence[Edge], ends: Ends) -> list[Label]:
+    """The labels of a level's groups, as the axis will show them."""
+    _, edges, label_of = level
+    return [_end_label(low, high, finest, ends) or label_of(low, high) for low, high in pairwise(edges)]
+
+
+def _grouped(
+    groups: Grouped, below: Sequence[Label], edges: Sequence[Edge], name: str
+) -> tuple[Sequence[Edge], LabelOf]:
+    """The edges of groups that are said by what they hold, in the order of the axis, and their labels by these.
+
+    Args:
+        below, edges: the labels and the edges of the level below.
+
+    Raises:
+        OutOfRange: for what the level below has not, or has in two groups or in none, and for groups with gaps.
+    """
+    place_of = {label_text(label): place for place, label in enumerate(below)}
+    runs = list[tuple[int, int, str]]()
+    for label, members in groups.items():
+        places = [place_of.get(label_text(member)) for member in members]
+        there = sorted(place for place in places if place is not None)
+        if not there or len(there) < len(places) or there != list(range(there[0], there[0] + len(there))):
+            required = "each group must hold labels of the level below that are neighbours"
+            remedy = f"They are {', '.join(map(str, [*place_of][:12]))}{', ...' * (len(place_of) > 12)}."
+            raise OutOfRange(required, came=repr(label), where=repr(name), remedy=remedy)
+        runs.append((there[0], there[-1] + 1, str(label_text(label))))
+    runs.sort()
+    starts, stops = [first for first, _, _ in runs], [last for _, last, _ in runs]
+    # Each group begins where the one before ends.
+    if starts != [0, *stops[:-1]] or stops[-1:] != [len(place_of)]:
+        required = "the groups must hold every label of the level below once"
+        raise OutOfRange(required, came="one in two groups, or in none", where=repr(name))
+    named = {edges[first]: label for first, _, label in runs}
+    return [*(edges[first] for first in starts), edges[-1]], lambda low, _: named[low]
+
+
+def _edges(listed: Edges, where: str) -> tuple[Edge, ...]:
+    """Listed edges, read; None only where an end is open."""
+    last = len(listed) - 1
+    edges: list[Edge] = []
+    for at, edge in enumerate(listed):
+        if edge is None and at in (0, last):
+            edges.append(-inf if at == 0 else inf)
+        else:
+            edges.append(written_number(edge, "edge"))
+    ascends = all(low < high for low, high in pairwise(edges))
+    if not ascends or not 2 <= len(edges) <= MOST_VALUES + 1 or not any(isinstance(edge, Fraction) for edge in edges):
+        required = "edges must be listed ascending, two at least, None only for the first and the last"
+        raise OutOfRange(required, came="others", where=repr(where))
+    return tuple(edges)
+
+
+def whole_label(low: Edge, high: Edge) -> Label:
+    """The label of a bin of whole numbers: 7, "0 to 4", "under 5", "65+"."""
+    if low == -inf:
+        return f"under {high}"
+    if high == inf:
+        return f"{low}+"
+    return int(low) if high - low == 1 else f"{low} to {high - 1}"
+
+
+def open_label(low: Edge, high: Edge) -> Label:
+    """The label of a bin of reals: "[0, 5)"."""
+    return f"({low}, {high})" if low == -inf else f"[{low}, {high})"
+
+
+def bin_label(low: Edge, high: Edge) -> Label:
+    """The label of a bin of one width: an integer where it holds one whole number."""
+    return int(low) if isinstance(low, Fraction) and low.denominator == 1 and high - low == 1 else f"[{low}, {high})"

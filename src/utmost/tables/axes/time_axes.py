@@ -1,0 +1,125 @@
+"""The axis of time: hours, days, ISO weeks, months, quarters and years, in coarser ones where they nest."""
+
+from collections.abc import Sequence
+from datetime import date
+from fractions import Fraction
+from typing import Any, Unpack
+
+from utmost.core.exact.kinds import checked
+from utmost.errors import OutOfRange
+from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label
+from utmost.tables.axes.clock import Clock, Period, read_time, shown_time, zone_named
+from utmost.tables.axes.ordered_axes import LabelOf, OutsideWords, ordered_axis
+from utmost.tables.axes.time_patterns import time_pattern
+from utmost.tables.cells.spelling import Spelling
+
+Time = str | date
+"""A date or time without a zone, or the ISO text of one, of a month, a quarter, a week or a year."""
+
+_COARSER = ("day", "month", "quarter", "year")
+_LEAST_SECONDS = 3600
+
+
+@checked
+def periods(
+    start: Time,
+    stop: Time,
+    *,
+    every: str,
+    zone: str | None = None,
+    groups: Sequence[str] | None = None,
+    pattern: str | None = None,
+    missing_marks: Sequence[Label] = (),
+    **labels: Unpack[OutsideWords],
+) -> Axis:
+    """An axis of time: periods of one kind from ``start`` to ``stop``, and longer ones in which they nest.
+
+    A period holds its first instant and not its last. Times are what a wall clock shows: a day has 24 hours, one that
+    the clock shows twice is one hour, and one that it skips is empty. Events may say when they were by dates, times of
+    Python, NumPy, pandas, Polars, Arrow, DuckDB or Spark, by ISO text and text like "2013/05/17", "2013Q2", "2013M05",
+    or by whole numbers: 2013 on years, 201305 on months, 20130517 on days. One that says more than a period, such as a
+    date on an axis of hours, is refused.
+
+    Args:
+        start, stop: where the first period begins, and where the last one ends: dates, times without a zone, or text
+            such as "2013", "2013-05", "2013-Q2", "2013-W20", "2013-05-17", "2013-05-17T09", of which the beginning is
+            meant.
+        every: "hour", "day", "week" (from Monday, as ISO has it), "month", "quarter", "year", or several of them, as
+            "6 hours".
+        zone: the time zone of the clock, as "Europe/Paris". Times that say a zone are moved to it, and refused without
+            one; times and dates that say none are of this clock.
+        groups: longer periods as levels, the shortest first, such as ["week"]; each begins and ends with periods of the
+            level before, and none is cut off at the ends. When None, those of day, month, quarter and year that nest.
+            The level of months of the axis ``date`` is called ``date/month``.
+        pattern: how text says a date or time, where it is not ISO text or the like: "%d.%m.%Y", "%m/%d/%y %H:%M",
+            "%b %d %Y", "Q%q %Y". Text is then read by the pattern alone.
+        missing_marks: texts that stand for a missing cell, such as ["NA", "."], beside the empty cell, nan and NaN.
+        below, above: labels of a period for all before the first one, and of one for all after the last.
+        other: a label for times outside; None, and they are dropped.
+        missing: a label for missing cells; None, and they go to ``other``, or are dropped.
+
+    Raises:
+        OutOfRange: for ends that cut a period off, no period or more than 10^8, groups that do not nest, and what is no
+            time, no kind of period or no zone.
+
+    >>> periods("2013-11", "2014-03", every="month").labels[0]
+    ('2013-11', '2013-12', '2014-01', '2014-02')
+    >>> days = periods("2013-01-01", "2015-01-01", every="day", zone="Europe/Paris").named("date")
+    >>> days.levels, [days.groups(level) for level in range(4)]
+    (('date', 'date/month', 'date/quarter', 'date/year'), [730, 24, 8, 2])
+    """
+    clock = Clock(Period.named(every), zone, pattern)
+    if pattern is not None:
+        time_pattern(pattern)
+    if zone is not None:
+        zone_named(zone)
+    first, last = read_time(start, "start"), read_time(stop, "stop")
+    if not first < last or (last - first) // _LEAST_SECONDS > MOST_VALUES:
+        came = f"from {shown_time(first)} to {shown_time(last)}"
+        raise OutOfRange("periods must go from a time to a later one, at most 10^8 hours", came=came, where="stop")
+    ends: dict[str, Any] = {name: labels.get(name) for name in OutsideWords.__annotations__}
+    least = 2 if all(label is None for label in ends.values()) else 1  # a level of one group alone is "all"
+    levels = [("", _edges(clock.period, first, last), clock.period)]
+    for name in _COARSER if groups is None else groups:
+        period = Period.named(name)
+        if groups is None:
+            edges = _nested(period, levels[-1][1], clock.period)
+            if len(edges) <= least:
+                continue
+        else:
+            edges = _edges(period, first, last)
+            if not set(edges) < set(levels[-1][1]):
+                required = f"every {period} must begin where a {levels[-1][2]} begins, and be longer"
+                raise OutOfRange(required, came=repr(name), where="groups", remedy=_REMEDY)
+        levels.append((f"/{period}".replace(" ", "-"), edges, period))
+    return ordered_axis(
+        [_level(name, edges, period) for name, edges, period in levels],
+        ends,
+        Spelling.of(missing_marks=missing_marks),
+        clock=clock,
+    )
+
+
+_REMEDY = "Weeks nest in neither months nor years; several periods nest where the longer is a multiple."
+
+
+def _edges(period: Period, first: int, last: int) -> list[int]:
+    """The edges of periods, the last of which ends where it is said."""
+    edges = period.edges(first, last)
+    if edges[-1] != last:
+        remedy = f"Stop at {shown_time(edges[-1])}, or at {shown_time(edges[-2])}."
+        required = f"the last {period} must not be cut off"
+        raise OutOfRange(required, came=f"{shown_time(last)} as its end", where="stop", remedy=remedy)
+    return edges
+
+
+def _nested(period: Period, below: Sequence[int], finest: Period) -> list[int]:
+    """The edges of longer periods that consist of whole shorter ones; none where they do not."""
+    if period.unit == finest.unit or period.starting(below[0]) != below[0]:
+        return []
+    edges = period.edges(below[0], below[-1])
+    return edges if edges[-1] == below[-1] and set(edges) < set(below) else []
+
+
+def _level(name: str, edges: Sequence[int], period: Period) -> tuple[str, Sequence[Edge], LabelOf]:
+    return name, [Fraction(edge) for edge in edges], lambda low, high: period.label(int(low), int(high))

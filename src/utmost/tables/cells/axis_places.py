@@ -1,0 +1,267 @@
+"""From a column to the place of each cell among the values of an axis: labels, bins, periods."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.numbers import exact
+from utmost.errors import BadTable, NotANumber, OutOfRange
+from utmost.tables.axes.axes import Axis, label_text, plain
+from utmost.tables.cells.cell_values import is_masked_array, kind_of
+from utmost.tables.cells.columns import is_missing
+from utmost.tables.cells.event_codes import DECLARE, MISSING, OUTSIDE, Places, by_cell, missing_place, refused_cell
+from utmost.tables.cells.odd_cells import TEXT_KIND, odd_number
+from utmost.tables.cells.spelling import PLAIN, Spelling, missing_floats
+from utmost.tables.cells.time_cells import period_reader
+
+_INT64 = np.iinfo(np.int64)
+_MOST = 1 << 16
+
+
+def places_on(axis: Axis, name: str, general: Spelling = PLAIN) -> Places:
+    """The reader of one axis's column: the place of each cell of a type that is read, from a table made once.
+
+    Args:
+        axis: with the marks that are declared for its column.
+        name: of the column.
+        general: the marks that are declared for the whole table.
+
+    Raises:
+        OutOfRange: for a blank label, since a blank cell is a missing one.
+        BadTable: from the reader, for cells of a listed axis that are neither text nor integers (nor truth values,
+            where those are listed); for cells of bins that are no numbers, and cells of periods that say no time, or
+            more than a period; where text that spells none is put to an ``other`` and refused without one.
+
+    >>> from utmost.workloads import bins, plain
+    >>> places_on(plain(["A", "B"]), "department")(["B", "C", None, "nan"]).tolist()
+    [1, -1, -2, -2]
+    >>> places_on(bins(0, 1, width="0.1"), "share")(np.array([0.3, 0.7, 1.0])).tolist()
+    [3, 7, -1]
+    """
+    labels = {label_text(label): place for place, label in enumerate(axis.labels[0])}
+    if any(map(is_missing, labels)):
+        remedy = "Say what a blank stands for in the data, or let a missing= on the axis take missing values in."
+        raise OutOfRange("a label must not be blank: a blank cell is a missing one", where=name, remedy=remedy)
+    outside, spelling = OUTSIDE if axis.other is None else labels[label_text(axis.other)], axis.spelling.beside(general)
+    if axis.clock is not None:
+        return period_reader(axis, name, spelling)
+    if axis.edges is not None:
+        return _bin_reader(axis, outside, name, spelling)
+    padded, floats, missing = _without_zeros(labels), _as_floats(labels), missing_place(axis)
+
+    def place(cell: Any) -> int:
+        text = axis.text(cell)
+        if text is None and not is_missing(cell):
+            raise refused_cell(cell, name)
+        if text is None or text in labels:
+            return labels.get(text, outside)
+        if spelling.is_missing(text):
+            return missing
+        alike = padded.get(text, ())
+        if len(alike) > 1:
+            raise _lost_zeros(name)
+        if not alike and text.strip() in floats:
+            raise refused_cell(float(text), name)
+        return labels[alike[0]] if alike else outside
+
+    return _by_known_cell(axis, name, place)
+
+
+def _without_zeros(labels: Iterable[str | None]) -> dict[str, list[str]]:
+    """The labels that begin with zeros by the integer that is left of them where a frame has lost these: 1 of "01"."""
+    padded: dict[str, list[str]] = {}
+    for label in labels:
+        if label is not None and _PADDED.fullmatch(label):
+            padded.setdefault(str(int(label)), []).append(label)
+    return padded
+
+
+_PADDED = re.compile(r"0[0-9]{1,99}")
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,15})")
+
+
+def _as_floats(labels: Iterable[str | None]) -> frozenset[str]:
+    """The integers among the labels as text of floats, which is what is left of them beside a missing cell: "1.0"."""
+    return frozenset(f"{label}.0" for label in labels if label is not None and _WHOLE.fullmatch(label))
+
+
+def _lost_zeros(name: str) -> BadTable:
+    remedy = (
+        "Read the column as text, as pandas.read_csv(..., dtype=str) does, or list the values as the data have them."
+    )
+    return BadTable(
+        "an integer must be one value of the axis",
+        came="one that several values are, but for the zeros before them",
+        where=f"column {name!r}",
+        remedy=remedy,
+    )
+
+
+def _by_known_cell(axis: Axis, name: str, place: Callable[[Any], int]) -> Places:
+    """The reader by a place for each distinct cell, which is remembered from batch to batch where it is text or int."""
+    known: dict[str | int, int] = {}
+
+    def remembered(cell: Any) -> int:
+        if type(cell) is not str and type(cell) is not int:
+            return place(cell)
+        if cell not in known:
+            if len(known) >= _MOST:
+                known.clear()
+            known[cell] = place(cell)
+        return known[cell]
+
+    return lambda column: by_cell(column, axis, name, remembered)
+
+
+def _bin_reader(axis: Axis, outside: int, name: str, spelling: Spelling) -> Places:
+    assert axis.edges is not None, "only bins have edges"
+    bins, missing = len(axis.edges) - 1, missing_place(axis)
+    finite, is_open = [edge for edge in axis.edges if isinstance(edge, Fraction)], axis.edges[0] == -np.inf
+    thresholds: dict[str, NDArray[Any] | None] = {}
+    marks = missing_floats(spelling)
+
+    def place(cell: Any) -> int:
+        number = cell
+        if isinstance(cell, str):
+            if cell.strip().lower().lstrip("+-") in _INFINITE:
+                return outside
+            number = spelling.cell(cell)
+            if number is None:
+                return missing
+            if isinstance(number, str):
+                if axis.other is not None:
+                    return outside
+                came, remedy = odd_number(number, spelling)
+                remedy = f"{remedy} {DECLARE}" if came == TEXT_KIND else remedy
+                raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=remedy)
+        elif not _is_number(cell):
+            came = kind_of(cell)
+            raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=DECLARE)
+        try:
+            exactly = exact(number, "cell")
+        except NotANumber:  # an infinity
+            return outside
+        if spelling.marks_number(exactly):
+            return missing
+        at = axis.bin_of(exactly, exactly)
+        return outside if at is None else at
+
+    by_known_cell = _by_known_cell(axis, name, place)
+
+    def read(column: Any) -> NDArray[np.int64]:
+        numbers = _plain_numbers(column)
+        if numbers is None:
+            return by_known_cell(column)
+        kind = numbers.dtype.kind
+        if kind not in thresholds:
+            thresholds[kind] = _thresholds(finite, kind)
+        edges = thresholds[kind]
+        if edges is None:
+            return by_cell(numbers, axis, name, place)
+        place_of = np.searchsorted(edges, numbers, side="right") - 1 + is_open
+        is_inside = (place_of >= 0) & (place_of < bins)
+        if kind == "f":
+            is_inside &= np.isfinite(numbers)
+        places = np.where(is_inside, place_of, outside).astype(np.int64)
+        if len(marks):
+            places = np.where(np.isin(numbers, marks), missing, places)
+        return np.where(np.isnan(numbers), missing, places) if kind == "f" else places
+
+    return read
+
+
+def _is_number(cell: Any) -> bool:
+    """Whether a cell is a number by its type, infinite or not."""
+    is_number = isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating)
+    return is_number and not isinstance(cell, bool | np.timedelta64)
+
+
+_INFINITE = ("inf", "infinity")
+
+
+def _plain_numbers(column: Any) -> NDArray[Any] | None:
+    """The column as int64 or float64 without missing integers; None where it is something else."""
+    if hasattr(column, "dictionary_encode"):
+        import pyarrow
+
+        kind = column.type
+        if not (pyarrow.types.is_floating(kind) or (pyarrow.types.is_integer(kind) and column.null_count == 0)):
+            return None
+        column = np.asarray(column.to_numpy(zero_copy_only=False))
+    if not isinstance(column, np.ndarray) or is_masked_array(column):
+        return None
+    if column.dtype.kind == "f" and column.dtype.itemsize <= 8:
+        return column.astype(np.float64)
+    return column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype != np.uint64 else None
+
+
+def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
+    """The least int64, or float64, that is not below each edge; None where there is none.
+
+    A float is read as the decimal it prints, which grows with the float, so comparing with the least one that reads as
+    the edge or more is comparing with the edge itself.
+    """
+    if kind == "i":
+        least = [-(-edge.numerator // edge.denominator) for edge in edges]
+        return np.array(least, dtype=np.int64) if _INT64.min <= least[0] and least[-1] <= _INT64.max else None
+    if max(abs(edges[0]), abs(edges[-1])) > 10**300:
+        return None
+    return np.array([_least_float(edge) for edge in edges], dtype=np.float64)
+
+
+def _least_float(edge: Fraction) -> float:
+    nearest = float(edge)  # the nearest float may lie on either side: stepped to the first that is not below
+    while exact(nearest) >= edge:
+        nearest = float(np.nextafter(nearest, -np.inf))
+    while exact(nearest) < edge:
+        nearest = float(np.nextafter(nearest, np.inf))
+    return nearest
+
+
+def reader_of(axis: Axis, general: Spelling = PLAIN) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
+    """The reader of an axis from a batch of columns: as `places_on`, and of listed keys from all their columns."""
+    if axis.rows is None:
+        place = places_on(axis, axis.levels[0], general)
+        return lambda batch: place(batch[axis.levels[0]])
+    return _key_reader(axis, axis.spelling.beside(general))
+
+
+def _key_reader(axis: Axis, general: Spelling) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
+    """Keys are known from the left: the place of the first values among the groups of their level, then the next one's.
+
+    Whatever is not listed is outside; a key with a missing cell is missing, be the others listed or not.
+    """
+    assert axis.rows is not None, "the keys are listed"
+    keys = axis.rows[: axis.declared]
+    outside = OUTSIDE if axis.other is None else axis.size - 1
+    readers, steps = [], []
+    before = np.zeros(len(keys), dtype=np.int64)
+    for place, name in enumerate(axis.columns):
+        values = plain(dict.fromkeys(key[place] for key in keys))
+        readers.append(places_on(values, name, general))
+        number = {label_text(label): at for at, label in enumerate(values.labels[0])}
+        codes = before * values.size + np.array([number[label_text(key[place])] for key in keys], dtype=np.int64)
+        known, before = np.unique(codes, return_inverse=True)
+        steps.append((values.size, known))
+    row_of = np.empty(len(keys), dtype=np.int64)
+    row_of[before] = np.arange(len(keys))
+
+    def read(batch: Mapping[str, Any]) -> NDArray[np.int64]:
+        group: Any = 0
+        is_gone = is_stray = np.False_
+        for name, reader, (size, known) in zip(axis.columns, readers, steps, strict=True):
+            values = reader(batch[name])
+            # Rows are found column by column: the group so far, and the value in this one.
+            codes = group * size + np.maximum(values, 0)
+            group = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+            is_gone = is_gone | (values == MISSING)
+            is_stray = is_stray | (values < 0) | (known[group] != codes)
+        places = np.where(is_gone, missing_place(axis), np.where(is_stray, outside, row_of[group]))
+        return places.astype(np.int64)
+
+    return read

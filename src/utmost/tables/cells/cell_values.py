@@ -1,0 +1,209 @@
+"""Reading the numbers that are to be released: every one of them, before anything is drawn.
+
+What is read is the number, in whatever type it came: 3, 3.0 and Decimal(3) are one and the same value to a release. A
+refusal names the place and the kind of what stood there, never the value.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.kinds import is_integer
+from utmost.core.exact.numbers import exact
+from utmost.core.sampling.draw import CHUNK
+from utmost.core.sampling.grid import Snapping, snapped
+from utmost.core.sampling.integers import Integers, narrowed
+from utmost.errors import NotANumber
+
+_NO_INTEGER = "a release on the integers takes integers"
+_NO_NUMBER = "a value must be a finite number"
+_USE_REALS = 'For real values declare numbers="reals", or use Laplace or Staircase where a law is given.'
+_EXACT = 2.0**62
+_REPLACE = "Drop or replace it before the release."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Values that have been read.
+
+    Attributes:
+        size: how many there are.
+        integers: from start and stop to the values in between, as integers: themselves, or on the grid.
+        shape: of what came; None for a bare number.
+    """
+
+    size: int
+    integers: Callable[[int, int], Integers]
+    shape: tuple[int, ...] | None
+
+
+def integer_cells(values: Any) -> Cells:
+    """The values for a release on the integers; floats, Decimals and Fractions that are integers among them.
+
+    Raises:
+        NotANumber: naming the place of the first value that is no integer.
+    """
+    flat, shape = _flat(values)
+    kind = flat.dtype.kind
+    if kind == "O":
+        flat = narrowed(_each(flat, shape, _integer))
+    elif kind == "u":
+        wide = object if flat.max(initial=0) >= 1 << 63 else np.int64
+        return Cells(flat.size, lambda start, stop: flat[start:stop].astype(wide), shape)
+    elif kind == "f":
+        flat = _integral(flat, shape)
+    elif kind != "i" and flat.size:
+        raise _refusal(flat, 0, shape, _NO_INTEGER, None)
+    return Cells(flat.size, lambda start, stop: flat[start:stop], shape)
+
+
+def real_cells(values: Any, exponent: int, snapping: Snapping = "nearest") -> Cells:
+    """The values for a release on the reals, as integers on the grid of width 2^-exponent.
+
+    Floats, integers, Fractions and Decimals are each taken for exactly the number that they are.
+
+    Raises:
+        NotANumber: naming the place of the first value that is no finite number.
+    """
+    flat, shape = read_reals(values)
+    return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent, snapping), shape)
+
+
+def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
+    """Real values in a row, each just the number that it is, and their shape; None for a bare number.
+
+    Raises:
+        NotANumber: naming the place of the first value that is no finite number.
+    """
+    flat, shape = _flat(values)
+    kind = flat.dtype.kind
+    if kind == "O":
+        flat = _each(flat, shape, _real)
+    elif kind == "f":
+        for start in range(0, flat.size, CHUNK):
+            bad = np.flatnonzero(~np.isfinite(flat[start : start + CHUNK]))
+            if bad.size:
+                raise _refusal(flat, start + int(bad[0]), shape, _NO_NUMBER, _REPLACE)
+    elif kind not in "iu" and flat.size:
+        raise _refusal(flat, 0, shape, _NO_NUMBER, None)
+    return flat, shape
+
+
+def is_masked_array(values: Any) -> bool:
+    """Whether these are a masked array of NumPy: whoever has one has loaded its module, which nobody else needs.
+
+    >>> is_masked_array(np.array([1]))
+    False
+    """
+    return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
+
+
+def _flat(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
+    """The values in a row, and their shape. Lists become machine numbers only where that changes nothing."""
+    if is_masked_array(values) and np.ma.is_masked(values):
+        place = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+        raise NotANumber(
+            "a value must not be masked",
+            where=where_is(place, values.shape),
+            remedy="Fill or drop masked values first.",
+        )
+    if not isinstance(values, list | tuple):
+        array = plain_array(values, "values")
+        return array.reshape(-1), None if array.ndim == 0 and not isinstance(values, np.ndarray) else array.shape
+    try:
+        array = np.array(values, dtype=object)
+    except ValueError:
+        raise NotANumber("nested lists must have one shape", where="values") from None
+    flat = array.reshape(-1)
+    return (flat.astype(np.float64) if set(map(type, flat)) == {float} else flat), array.shape
+
+
+def _each(flat: NDArray[Any], shape: tuple[int, ...] | None, read: Callable[[Any], Any]) -> NDArray[Any]:
+    numbers = np.empty(flat.size, object)
+    for place, value in enumerate(flat):
+        try:
+            numbers[place] = read(value)
+        except NotANumber as error:
+            raise _refusal(flat, place, shape, error.required, error.remedy) from None
+    return numbers
+
+
+def _integral(flat: NDArray[Any], shape: tuple[int, ...] | None) -> Integers:
+    """Floats that are integers, as these."""
+    bad = np.flatnonzero(~np.isfinite(flat) | (flat != np.floor(flat)))
+    if bad.size:
+        raise _refusal(flat, int(bad[0]), shape, _NO_INTEGER, _USE_REALS)
+    if np.all(np.abs(flat) < _EXACT):
+        return flat.astype(np.int64)
+    return narrowed(_each(flat, shape, _integer))
+
+
+def _integer(value: Any) -> int:
+    if is_integer(value):
+        return int(value)
+    if isinstance(value, float | np.floating | Fraction | Decimal):
+        number = exactly(value)
+        if number is not None and number.denominator == 1:
+            return number.numerator
+        raise NotANumber(_NO_INTEGER, remedy=_REPLACE if number is None else _USE_REALS)
+    raise NotANumber(_NO_INTEGER)
+
+
+def exactly(value: Any) -> Fraction | None:
+    """The number that a float, Decimal or rational *is* (not the decimal it prints); None for what is none.
+
+    >>> exactly(0.5), exactly(Decimal("0.1")), exactly(float("nan")), exactly(Decimal("1e99999999"))
+    (Fraction(1, 2), Fraction(1, 10), None, None)
+    """
+    try:
+        return exact(value) if isinstance(value, Decimal) else Fraction(*map(int, value.as_integer_ratio()))
+    except (NotANumber, ValueError, OverflowError):
+        return None
+
+
+def _real(value: Any) -> Any:
+    if is_integer(value):
+        return int(value)
+    if isinstance(value, float | np.floating) and np.isfinite(value):
+        return value
+    number = exactly(value) if isinstance(value, Fraction | Decimal) else None
+    if number is not None:
+        return number
+    raise NotANumber(_NO_NUMBER, remedy=_REPLACE)
+
+
+def _refusal(
+    flat: NDArray[Any], place: int, shape: tuple[int, ...] | None, required: str, remedy: str | None
+) -> NotANumber:
+    return NotANumber(required, came=kind_of(flat[place]), where=where_is(place, shape), remedy=remedy)
+
+
+def kind_of(value: Any) -> str:
+    """What stood where a number was wanted, for the message: its kind alone, since the value is confidential.
+
+    >>> [kind_of(value) for value in (None, "9876543x", 2.5, float("inf"), True, [1])]
+    ['nothing (a missing value)', 'text', 'a number that is not whole', 'no finite number', 'a truth value', 'a list']
+    """
+    if isinstance(value, bool | np.bool_):
+        return "a truth value"
+    if isinstance(value, str):
+        return "text" if value.strip() else "nothing (a missing value)"
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return "nothing (a missing value)"
+    if isinstance(value, float | np.floating | Decimal | Fraction):
+        return "no finite number" if exactly(value) is None else "a number that is not whole"
+    return f"a {type(value).__name__}"
+
+
+def where_is(place: int, shape: tuple[int, ...] | None) -> str:
+    """How a user finds a value by its place among all of them: "values[1, 0]"."""
+    if not shape:
+        return "values"
+    return f"values[{', '.join(str(i) for i in np.unravel_index(place, shape))}]"

@@ -1,0 +1,279 @@
+"""Reading the cells of a column: every one a number that can be released, or an error that names row and column.
+
+A refusal says what kind of thing stands in the cell and never what: cells and identifiers are confidential, and
+messages end in logs. That there is a refusal depends on the data too, so it is for the curator alone.
+"""
+
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import objects
+from utmost.errors import BadTable
+from utmost.tables.cells.cell_values import exactly, is_masked_array, kind_of
+from utmost.tables.cells.odd_cells import MISSING_KIND, POINTS_OF_THOUSANDS, odd_number
+from utmost.tables.cells.odd_cells import is_marked as is_marked_cell
+from utmost.tables.cells.spelling import PLAIN, Spelling, missing_floats
+from utmost.tables.frames.adapters import Column, check_column
+
+Place = Callable[[int], str]
+"""How a user finds a row by its position: "row 4 (line 5)"."""
+
+_INT64 = np.iinfo(np.int64)
+_MOST_WRITTEN = 13_952  # bits of 4 200 digits: Python writes no integer of more than 4 300
+_REALS = 'Real values need numbers="reals".'
+SMALLER_UNIT = "Give whole numbers, in a smaller unit where there is one, such as cents."
+
+
+def integer_column(column: Column, name: str, place: Place, *, not_whole: str = _REALS) -> NDArray[Any]:
+    """The cells of an integer column: int64 where they fit, else an object array of Python ints.
+
+    A float or Decimal that is an integer is read as that number (a dataframe keeps counts so after a join).
+
+    Args:
+        column: array or sequence, shape (rows,).
+        name: the column's name, for the message.
+        place: names a row, for the message.
+        not_whole: what mends a number that is not whole, for the message.
+
+    Raises:
+        BadTable: at the first cell that is missing, NaN, infinite, fractional, text, boolean or anything else.
+
+    >>> integer_column([3, 4.0], "admitted", str)
+    array([3, 4])
+    """
+    array = _plain(column, name, place)
+    if array is not None and array.dtype.kind == "i":
+        return array.astype(np.int64)
+    cells = list(column) if array is None else array.tolist()
+    if not set(map(type, cells)) <= {int}:
+        cells = [_integer(cell, row, name, place, not_whole) for row, cell in enumerate(cells)]
+    whole = _integers(cells)
+    for row, cell in enumerate(cells) if whole.dtype == object else ():
+        if cell.bit_length() > _MOST_WRITTEN:
+            raise _refusal(cell, row, name, place, "an integer of at most 4200 digits", not_whole)
+    return whole
+
+
+def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
+    """The cells of a real column: float64 where all are floats, else an object array of Fractions.
+
+    Numbers that are not floats (ints, Decimals, Fractions: among them every number read from text) are kept exactly,
+    so that the difference of two cells is the one that was written.
+
+    >>> real_column([Decimal("0.1"), 2], "income", str).tolist()
+    [Fraction(1, 10), Fraction(2, 1)]
+    """
+    array = _plain(column, name, place)
+    if array is not None and array.dtype.kind == "f" and bool(np.isfinite(array).all()):
+        return array.astype(np.float64)
+    cells = column if array is None else array.tolist()
+    if set(map(type, cells)) == {float}:
+        floats = np.array(cells, dtype=np.float64)
+        if bool(np.isfinite(floats).all()):
+            return floats
+    return objects(_real(cell, row, name, place) for row, cell in enumerate(cells))
+
+
+def check_distinct(column: Column, name: str, place: Place) -> None:
+    """Check that no identifier is missing or stands in two rows.
+
+    Raises:
+        BadTable: at the first row whose identifier is missing or was there before.
+    """
+    if _is_plainly_distinct(column):
+        return
+    seen: dict[Any, int] = {}
+    for row, key in enumerate(column.tolist() if isinstance(column, np.ndarray) else column):
+        if is_missing(key) or not is_hashable(key):
+            raise BadTable("every row must have an identifier", came=kind_of(key), where=_where(row, name, place))
+        if key in seen:
+            raise not_distinct(f"the one that is also in {place(seen[key])}", _where(row, name, place))
+        seen[key] = row
+
+
+def _is_plainly_distinct(column: Column) -> bool:
+    """Whether these are integers or texts, none missing and no two alike, as a whole column is soonest known to be."""
+    if not is_plainly_there(column):
+        return False
+    if isinstance(column, np.ndarray):
+        ascending = np.sort(column)
+        return not (ascending[1:] == ascending[:-1]).any()
+    return len(set(column)) == len(column)
+
+
+def is_plainly_there(column: Column) -> bool:
+    """Whether these are integers, or texts with letters, in every row; where it is not, a row may still have another.
+
+    >>> is_plainly_there(["a", "b"]), is_plainly_there(["a", " "]), is_plainly_there([1, True])
+    (True, False, False)
+    """
+    if isinstance(column, np.ndarray):
+        return column.dtype.kind in "iu" and column.ndim == 1 and not is_masked_array(column)
+    kinds = set(map(type, column))
+    return kinds == {int} or (kinds == {str} and all(map(str.strip, column)))
+
+
+def not_distinct(came: str, where: str) -> BadTable:
+    """The refusal of an identifier that stands in two rows."""
+    remedy = "Give each group one row: an individual counted twice changes two cells."
+    return BadTable("identifiers must be distinct", came=came, where=where, remedy=remedy)
+
+
+def _plain(column: Any, name: str, place: Place) -> NDArray[Any] | None:
+    """The column where it is a plain one-dimensional NumPy array, None where it is another sequence."""
+    check_column(column, name)
+    if not isinstance(column, np.ndarray):
+        return None
+    if column.ndim != 1:
+        raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
+    if is_masked_array(column) and (masked := np.ma.getmaskarray(column)).any():
+        raise _refusal(None, int(masked.argmax()), name, place, "a number")
+    return np.asarray(column)
+
+
+def _integers(cells: list[int]) -> NDArray[Any]:
+    if not cells or (min(cells) >= _INT64.min and max(cells) <= _INT64.max):
+        return np.array(cells, dtype=np.int64)
+    return np.array(cells, dtype=object)
+
+
+def _integer(cell: Any, row: int, name: str, place: Place, not_whole: str) -> int:
+    if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_):
+        return int(cell)
+    if isinstance(cell, float | np.floating | Decimal | Fraction):
+        number = exactly(cell)
+        if number is not None and number.denominator == 1:
+            return number.numerator
+    raise _refusal(cell, row, name, place, "an integer", not_whole)
+
+
+def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
+    if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool):
+        number = Fraction(int(cell.numerator), int(cell.denominator)) if isinstance(cell, Rational) else exactly(cell)
+        if number is not None:
+            return number
+    raise _refusal(cell, row, name, place, "a finite number")
+
+
+def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str, not_whole: str = _REALS) -> BadTable:
+    came, remedy = kind_of(cell), _remedy(cell, not_whole)
+    if isinstance(cell, str) and not is_missing(cell):
+        came, remedy = ("text", _CAST) if PLAIN.number(cell) is not None else odd_number(cell, PLAIN)
+        remedy = _FILL if came == MISSING_KIND else remedy
+    return BadTable(f"the cell must be {wanted}", came=came, where=_where(row, name, place), remedy=remedy)
+
+
+_CAST = "Make the column one of numbers."
+_FILL = "Fill it or drop the row: whether a value is missing is itself information about individuals."
+
+
+def _where(row: int, name: str, place: Place) -> str:
+    return f"{place(row)}, column {name!r}"
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell holds nothing: None, text without a letter, a number that is none, or what pandas puts there.
+
+    >>> [is_missing(cell) for cell in (None, " ", float("nan"), Decimal("NaN"), 0, "0")]
+    [True, True, True, True, False, False]
+    """
+    if isinstance(cell, str):
+        return not cell.strip()
+    if isinstance(cell, float | np.floating):
+        return bool(cell != cell)
+    if isinstance(cell, Decimal):
+        return cell.is_nan()
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def is_hashable(cell: Any) -> bool:
+    """Whether a cell is a value that stands for itself; a tuple of lists is none, whatever its type says.
+
+    >>> is_hashable((1, "a")), is_hashable((1, []))
+    (True, False)
+    """
+    try:
+        hash(cell)
+    except TypeError:
+        return False
+    return True
+
+
+def _remedy(cell: Any, not_whole: str) -> str:
+    if is_missing(cell):
+        return _FILL
+    if isinstance(cell, bool | np.bool_):
+        return "Count the individuals for whom it is true, and release the count."
+    if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
+        # A file of 1.234 for one thousand is the commonest reason for three decimals.
+        is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
+        return f"{not_whole} {POINTS_OF_THOUSANDS}" if is_grouped else not_whole
+    return "Correct the cell."
+
+
+def number_cells(column: Any, spelling: Spelling) -> Any:
+    """The column with numbers in place of text that spells them, and None for missing cells; all others as they are.
+
+    Args:
+        column: an Arrow array, a NumPy array, or a sequence.
+        spelling: the marks that are declared.
+
+    >>> number_cells(["7", "1.234,5", "NA", 3], Spelling(",", ".", ("NA",)))
+    [7, Decimal('1234.5'), None, 3]
+    """
+    if hasattr(column, "dictionary_encode"):
+        import pyarrow.types as kinds
+
+        kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
+        is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind)
+        if is_number and not (spelling.missing_numbers and _has_marked(column, spelling)):
+            return column
+        column = column.to_pylist()
+    elif isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        is_marked = spelling.missing_numbers and not is_masked_array(column)
+        if not (is_marked and np.isin(column, missing_floats(spelling)).any()):
+            return column
+    if is_masked_array(column):
+        return column
+    cells = column.tolist() if isinstance(column, np.ndarray) else column
+    if not spelling.missing_numbers and not any(issubclass(kind, str) for kind in set(map(type, cells))):
+        return column
+    texts: dict[str, Any] = {}
+    read = []
+    for cell in cells:
+        if not isinstance(cell, str):
+            read.append(None if is_marked_cell(cell, spelling) else cell)
+            continue
+        if cell not in texts:
+            texts[cell] = spelling.cell(cell)
+        read.append(texts[cell])
+    return read
+
+
+def _has_marked(column: Any, spelling: Spelling) -> bool:
+    """Whether some number of an Arrow column is a missing mark."""
+    return any(is_marked_cell(cell, spelling) for cell in column.unique().to_pylist())
+
+
+def exact_column(column: NDArray[Any]) -> NDArray[Any]:
+    """Reals, each just the number that it is: floats where all of them are floats, however written; else Fractions.
+
+    >>> exact_column(objects([Fraction(1, 2), Fraction(-0)])).tolist()
+    [0.5, 0.0]
+    """
+    if column.dtype.kind != "f":
+        cells = column.tolist()
+        floats = np.array([float(cell) if abs(cell) < _FLOATS else 0.0 for cell in cells])
+        if any(Fraction(number) != cell for number, cell in zip(floats.tolist(), cells, strict=True)):
+            return column
+        column = floats
+    return column + 0.0  # one zero
+
+
+_FLOATS = 1 << 1000

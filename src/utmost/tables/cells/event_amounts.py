@@ -1,0 +1,135 @@
+"""Amounts of events in whole steps: each rounded to the nearest step, half to even, as the exact number that it is.
+
+A float is its binary value, text and Decimals their decimal one; so a column of floats and one of the decimals that
+these print can differ where a decimal lies halfway between two steps. Nothing is rounded twice: machine arithmetic
+decides only where it cannot be wrong, and all other numbers are rounded as rationals.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.arrays import largest_size
+from utmost.core.privacy.amount import Amount
+from utmost.errors import BadTable
+from utmost.tables.cells.cell_values import is_masked_array
+from utmost.tables.cells.columns import number_cells, real_column
+from utmost.tables.cells.spelling import PLAIN, Spelling
+
+_FITS = 1 << 62
+_EXACT = 1 << 53
+_SURE = 2.0**-50
+"""Of a quotient of floats, the part by which it may be off, and more: it is within 2^-51."""
+
+
+def rounded_amounts(column: Any, name: str, before: int, amount: Amount, spelling: Spelling = PLAIN) -> NDArray[Any]:
+    """The steps of a column of amounts: int64, or an object array of Python integers.
+
+    Args:
+        column: an Arrow array, a NumPy array, or a sequence.
+        name: of the column, for the message.
+        before: how many rows came before these.
+        amount: says the step.
+        spelling: the marks that are declared for text.
+
+    >>> rounded_amounts([0.125, 0.375, 2], "spent", 0, Amount("spent", "0.25")).tolist()
+    [0, 2, 8]
+    """
+    cells, step = _plain(number_cells(column, spelling), amount.step)
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and not is_masked_array(cells):
+        return _whole(cells, step)
+    few = _distinct(cells)
+    try:
+        read = real_column(cells if few is None else few, name, lambda row: f"row {before + row + 1}")
+    except BadTable:
+        real_column(cells, name, lambda row: f"row {before + row + 1}")  # names the row
+        raise
+    if read.dtype.kind == "f":
+        return _binary(read, step)
+    steps = [round(number / step) for number in read]
+    return _packed(steps if few is None else map(dict(zip(few, steps, strict=True)).__getitem__, cells))
+
+
+def _distinct(cells: Any) -> list[Any] | None:
+    """The distinct cells of a list of integers and decimals, of which amounts of money have few; else None."""
+    is_listed = isinstance(cells, list) and set(map(type, cells)) <= {int, Decimal}
+    return list(dict.fromkeys(cells)) if is_listed and not any(map(_is_signal, cells)) else None
+
+
+def _is_signal(cell: Any) -> bool:
+    """Whether a cell is the Decimal that refuses to be compared."""
+    return isinstance(cell, Decimal) and cell.is_snan()
+
+
+def _plain(column: Any, step: Fraction) -> tuple[Any, Fraction]:
+    """The cells as machine numbers where that changes no number, else as they are; and the step in their own units."""
+    if not hasattr(column, "dictionary_encode"):
+        if isinstance(column, np.ndarray) and column.dtype.kind == "f" and not is_masked_array(column):
+            return (
+                column.astype(np.float64) if column.dtype.itemsize <= np.dtype(float).itemsize else column.tolist()
+            ), step
+        return column, step
+    import pyarrow.types as kinds
+
+    if column.null_count == 0 and (kinds.is_integer(column.type) or kinds.is_floating(column.type)):
+        numbers = np.asarray(column.to_numpy(zero_copy_only=False))
+        return (numbers.astype(np.float64) if kinds.is_floating(column.type) else numbers), step
+    if column.null_count == 0 and kinds.is_decimal128(column.type):
+        units = _units(column)
+        if units is not None:
+            return units, step * Fraction(10) ** column.type.scale
+    return column.to_pylist(), step
+
+
+def _units(column: Any) -> NDArray[np.int64] | None:
+    """The integers of an Arrow column of decimals, in units of their last digit; None where 64 bits do not hold one."""
+    whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    if len(whole) == 0:
+        return np.zeros(0, dtype=np.int64)
+    pieces = whole.chunks if hasattr(whole, "chunks") else [whole]
+    words = [np.frombuffer(piece.buffers()[1], "<i8").reshape(-1, 2)[piece.offset :][: len(piece)] for piece in pieces]
+    low, high = np.concatenate(words).T
+    return low.copy() if bool((high == low >> 63).all()) else None
+
+
+def _whole(numbers: NDArray[Any], step: Fraction) -> NDArray[Any]:
+    """Integers in steps, exactly."""
+    over, under = step.denominator, step.numerator
+    largest = largest_size(numbers)
+    if largest * over >= _FITS or under >= _FITS:
+        return _packed(round(Fraction(number * over, under)) for number in numbers.tolist())
+    steps, rest = np.divmod(numbers.astype(np.int64) * over, under)
+    is_over = (2 * rest > under) | ((2 * rest == under) & (steps % 2 == 1))
+    return np.asarray(steps + is_over, dtype=np.int64)
+
+
+def _binary(numbers: NDArray[np.float64], step: Fraction) -> NDArray[Any]:
+    """Floats in steps: where the quotient of floats lies well away from a half, it is right; else as rationals."""
+    over, under = step.denominator, step.numerator
+    if max(over, under) >= _EXACT:
+        return _packed(round(Fraction(number) / step) for number in numbers.tolist())
+    with np.errstate(over="ignore", under="ignore"):
+        quotients = numbers * over / under
+    nearest = np.rint(quotients)
+    size = np.abs(quotients)
+    is_sure = np.abs(np.abs(quotients - nearest) - 0.5) > size * _SURE + _SURE
+    doubtful = np.flatnonzero(~is_sure | ~(size < _EXACT / 8))
+    if not len(doubtful):
+        return nearest.astype(np.int64)
+    steps = [round(Fraction(float(numbers[row])) / step) for row in doubtful.tolist()]
+    fits = all(abs(whole) < _FITS for whole in steps)
+    # Those may be no int64: they are put in once they are whole.
+    nearest[doubtful] = 0
+    rounded: NDArray[Any] = nearest.astype(np.int64).astype(np.int64 if fits else object)
+    rounded[doubtful] = steps
+    return rounded
+
+
+def _packed(integers: Iterable[int]) -> NDArray[Any]:
+    listed = list(integers)
+    fits = all(abs(integer) < _FITS for integer in listed)
+    return np.array(listed, dtype=np.int64 if fits else object)

@@ -1,0 +1,220 @@
+"""Events of any kind, batch by batch: dicts of columns, frames of any library through narwhals, CSV and Parquet files.
+
+Only the columns that are counted by are read. Frames of engines do not come here: they are counted where they are.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.core.exact.long_work import tell
+from utmost.errors import BadTable
+from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.engines.engines import engine_frame
+from utmost.tables.files import files
+from utmost.tables.files.csv_table import CsvPieces, CsvTable, spelling_of
+from utmost.tables.files.hive_folders import FolderColumns
+from utmost.tables.files.parquet_pieces import ParquetPieces
+from utmost.tables.frames import dataframes
+from utmost.tables.frames.adapters import adapter_of, check_there
+from utmost.tables.frames.pandas_frames import cells_of_categories, is_categorical
+from utmost.tables.optional_imports import extra
+
+Batch = Mapping[str, Any]
+"""Some of the events: by name a column of each, an Arrow array, a NumPy array or a list, all equally long."""
+
+_ROWS = 1 << 18
+_MANY = 1 << 16
+
+Progress = Callable[[int, int], object]
+"""Called now and then with how much is done, and how much there is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Events:
+    """A table of events, to be read once.
+
+    Attributes:
+        kind: of what kind tables made from it are, as an adapter names it.
+        rows: how many rows come.
+        batches: reads them.
+        in_memory: whether the rows are in memory before they are read.
+        folders: of a directory, the columns in the names of its folders.
+    """
+
+    kind: str
+    rows: int
+    batches: Callable[[], Iterator[Batch]]
+    in_memory: bool = True
+    folders: FolderColumns | None = None
+
+    def watched(self, progress: Progress | None) -> Iterator[Batch]:
+        """The batches; where the next one is asked for, progress is told that the one before is done."""
+        done = 0
+        for batch in self.batches():
+            yield batch
+            done += len(next(iter(batch.values())))
+            tell(done, self.rows)
+            if progress is not None:
+                progress(done, self.rows)
+
+
+def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) -> Events:
+    """The columns wanted of a table of events.
+
+    Args:
+        events: a dict of columns, a list of dicts, one a row, an array of NumPy with named fields, a frame of any
+            library that narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files.
+        wanted: the names of the columns; where there is none any column, which says how many rows there are.
+        values: those that hold amounts.
+
+    Raises:
+        BadTable: for what is no table, and a column that is not there.
+        Unsupported: where a package is missing.
+    """
+    if isinstance(events, Path):
+        if events.is_dir() or events.suffix.lower() in files.PARQUET:
+            return _from_parquet(events, wanted)
+        events = files.read(events, as_events=True)
+    if isinstance(events, CsvTable):
+        return _from_csv(events, wanted, values)
+    if isinstance(events, list):
+        events = _columns_of_rows(events)
+    if isinstance(events, np.ndarray) and events.dtype.names is not None:
+        events = {name: events[name] for name in events.dtype.names}
+    if isinstance(events, Mapping):
+        return _from_columns(events, wanted)
+    return _from_frame(events, wanted)
+
+
+def declared_spelling(events: Any) -> Spelling:
+    """The marks that are declared for the cells of a file of events; none for any other table."""
+    path = events.path if isinstance(events, CsvTable) else events
+    return spelling_of(path) if isinstance(path, Path) else PLAIN
+
+
+def any_column(names: Sequence[str]) -> list[str]:
+    """One column, where rows are counted and nothing of them is read."""
+    if not names:
+        raise BadTable("a table must have a column", came="none", remedy="Its rows are counted by any of them.")
+    return [names[0]]
+
+
+def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
+    names = adapter_of(events).names(events)
+    check_there(wanted, names)
+    wanted = wanted or any_column(names)
+    chosen = {name: _sliceable(events[name]) for name in wanted}
+    rows = len(chosen[wanted[0]])
+    for name, column in chosen.items():
+        if isinstance(column, np.ndarray) and column.ndim != 1:
+            raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
+    if rows >= _MANY and find_spec("pyarrow") is not None:  # for fewer rows it is not worth loading
+        chosen = {name: _packed(column) for name, column in chosen.items()}
+    return Events("columns:", rows, lambda: _slices(chosen, rows))
+
+
+def _columns_of_rows(rows: list[Any]) -> dict[str, list[Any]]:
+    """A list of dicts as columns, in the order in which their names come; what a row does not name is missing there."""
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        came = "no rows, so no columns" if not rows else "a row of another type"
+        remedy = 'Pass {"user": [...]}, which names its columns without rows, too.'
+        raise BadTable("a list of rows must hold a mapping from names to values for each", came=came, remedy=remedy)
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _packed(column: Any) -> Any:
+    """Texts, or integers of 64 bits, of Python as an Arrow array, which says the same; any other column as it is."""
+    is_array = type(column) is np.ndarray and column.ndim == 1 and column.dtype.kind in "OU"
+    cells = column.tolist() if is_array else column
+    kinds = set(map(type, cells)) - {type(None)} if isinstance(cells, list) else set()
+    if kinds not in ({str}, {int}):
+        return column
+    arrow = extra("pyarrow", "tables")
+    try:
+        return arrow.array(cells, arrow.large_string() if kinds == {str} else arrow.int64())
+    except (arrow.ArrowException, UnicodeError, OverflowError):  # half a surrogate pair; larger integers
+        return column
+
+
+def _sliceable(column: Any) -> Any:
+    """The column as an array or a list; a series of nullable integers as a list, since an array has floats for them."""
+    if is_categorical(column):
+        return cells_of_categories(column)
+    if isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode"):
+        return column
+    listed = getattr(column, "to_list", None) or getattr(column, "tolist", None)
+    if listed is None or isinstance(getattr(column, "dtype", None), np.dtype):
+        return np.asarray(column)
+    return listed()
+
+
+def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
+    for start in range(0, max(rows, 1), _ROWS):  # the types of columns without cells are looked at, too
+        yield {name: column[start : start + _ROWS] for name, column in columns.items()}
+
+
+def _from_csv(events: CsvTable, wanted: Sequence[str], values: Sequence[str]) -> Events:
+    check_there(wanted, events.header)
+    wanted = wanted or any_column(events.header)
+    in_arrow = events.rows >= _MANY and find_spec("pyarrow") is not None
+    return Events("columns:", events.rows, lambda: _csv_batches(events, wanted, values, in_arrow), in_memory=False)
+
+
+def _csv_batches(events: CsvTable, wanted: Sequence[str], values: Sequence[str], in_arrow: bool) -> Iterator[Batch]:
+    for piece in CsvPieces(events).pieces():
+        texts = piece.in_arrow if in_arrow else piece.texts
+        yield {name: piece.amounts(name) if name in values else texts(name) for name in wanted}
+
+
+def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
+    whole = ParquetPieces.of(path)
+    check_there(wanted, whole.names)
+    wanted = wanted or any_column(whole.names)
+    return Events("dataframe:pyarrow", whole.rows, lambda: whole.batches(wanted, _ROWS), False, whole.folders)
+
+
+def _from_frame(events: Any, wanted: Sequence[str]) -> Events:
+    nw = extra("narwhals", "tables")
+    frame = dataframes.through_narwhals(events, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        engine_frame(events)  # refuses it: frames of the engines that are known are counted where they are
+    if not isinstance(frame, nw.DataFrame):
+        remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
+        raise BadTable(
+            "events must be a dict of columns, a list of dicts or a dataframe",
+            came=type(events).__name__,
+            remedy=remedy,
+        )
+    check_there(wanted, frame.columns)
+    frame = frame.select(*(wanted or any_column(frame.columns)))
+    columns = {name: _arrow_or_list(frame.get_column(name), nw) for name in frame.columns}
+    rows = len(frame)
+    return Events(f"dataframe:{frame.implementation.value}", rows, lambda: _slices(columns, rows))
+
+
+def _arrow_or_list(series: Any, nw: Any) -> Any:
+    """The column as an Arrow array; as a list where it holds Python objects, or what Arrow cannot hold."""
+    arrow = extra("pyarrow", "tables")
+    if series.dtype != nw.Object:
+        try:
+            column = series.to_arrow()
+            if not _is_of_pandas(column.type):
+                return column if isinstance(column, arrow.ChunkedArray) else arrow.chunked_array([column])
+        except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
+            pass
+    if is_categorical(series.to_native()):
+        return cells_of_categories(series.to_native())
+    gone = series.is_null().to_list()
+    return [None if missing else cell for missing, cell in zip(gone, series.to_list(), strict=True)]
+
+
+def _is_of_pandas(kind: Any) -> bool:
+    """Whether an Arrow type is that of the groups of pandas.cut, or of its periods: Arrow knows their ends alone."""
+    values = getattr(kind, "value_type", kind)
+    return getattr(values, "extension_name", "") in ("pandas.interval", "pandas.period")

@@ -1,0 +1,237 @@
+"""Columns of events as codes: persons by their text, values of an axis by their place.
+
+Integers and text agree, in every library and file: 7 and "7" are one person. Floats, truth values, dates and times have
+no such text and are refused, so that one table of events is never counted in two ways. Bins take numbers of any type
+and text that spells one; what is neither is refused by its type, since as a value outside the bins it would be a silent
+0.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.sampling.item_words import Identifiers
+from utmost.errors import BadTable
+from utmost.tables.axes.axes import Axis, text_of
+from utmost.tables.cells.cell_values import is_masked_array, kind_of
+from utmost.tables.cells.columns import integer_column, is_hashable, is_missing, number_cells
+from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.frames.arrow_identifiers import arrow_identifiers
+from utmost.tables.optional_imports import extra
+
+_CAST = "Cast it to text or to integers first."
+_FLOATS = "Libraries make floats of integers beside a missing cell: cast it to a nullable integer type, such as Int64, "
+_FLOATS += "or to text; numbers with a point are counted by bins."
+DECLARE = (
+    "Declare dates and times by ut.workloads.periods, truth values by [False, True], numbers by ut.workloads.bins;"
+)
+DECLARE += " or cast it to text, and declare its values as a list."
+MISSING, OUTSIDE = -2, -1
+
+
+def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[NDArray[np.int64], list[Any]]:
+    """The cells of a column by number, and the distinct cells that the numbers stand for; -1 for a missing cell.
+
+    Args:
+        column: an Arrow array, a NumPy array, or a sequence.
+        name: of the column, for the message.
+        axis: whose values they are, see `check_type`.
+
+    >>> distinct_cells(["a", None, "a", 3], "user")
+    (array([ 0, -1,  0,  1]), ['a', 3])
+    """
+    check_type(column, name, axis)
+    if hasattr(column, "dictionary_encode"):
+        return _arrow_cells(column)
+    if isinstance(column, np.ndarray) and not is_masked_array(column) and column.dtype.kind in "iuU":
+        values, codes = np.unique(column, return_inverse=True)
+        return codes.astype(np.int64), values.tolist()
+    cells = column.tolist() if isinstance(column, np.ndarray) else column
+    numbers: dict[tuple[type, Any, Any], int] = {}
+    codes = np.empty(len(cells), dtype=np.int64)
+    for row, cell in enumerate(cells):
+        if is_missing(cell):
+            codes[row] = -1
+        elif is_hashable(cell):
+            # Equal Decimals may be of other places, and then other text or none: 1 is a name, 1.0 is refused.
+            places = cell.as_tuple().exponent if cell.__class__ is Decimal else 0
+            codes[row] = numbers.setdefault((cell.__class__, cell, places), len(numbers))
+        else:
+            raise refused_cell(cell, name)
+    return codes, [cell for _, cell, _ in numbers]
+
+
+def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
+    """Check that a column whose type is known holds no dates, times or truth values, be there cells in it or none.
+
+    Args:
+        column: an Arrow array, a NumPy array, or a sequence; or the field of an Arrow schema.
+        name: of the column, for the message.
+        axis: whose values they are; one of periods takes dates and times, one that lists truth values takes those.
+    """
+    takes_time, takes_truth = axis is not None and axis.clock is not None, axis is not None and axis.truth
+    kind: Any = getattr(column, "dtype", getattr(column, "type", None))
+    if isinstance(kind, np.dtype):
+        is_timed, is_moment, is_truth = kind.kind in ("M", "m"), kind.kind == "M", kind.kind == "b"
+    elif type(kind).__module__ == "pyarrow.lib":
+        import pyarrow.types as kinds
+
+        kind = kind.value_type if kinds.is_dictionary(kind) else kind
+        if kinds.is_nested(kind):
+            raise nested_cells(name)
+        is_timed, is_truth = kinds.is_temporal(kind), kinds.is_boolean(kind)
+        is_moment = kinds.is_date(kind) or kinds.is_timestamp(kind)
+    else:
+        return
+    if (is_timed and not (takes_time and is_moment)) or (is_truth and not takes_truth):
+        raise BadTable(
+            "the cells must be text or integers, or numbers on an axis of bins",
+            came=f"dates or times ({kind})" if is_timed else "truth values",
+            where=f"column {name!r}",
+            remedy=DECLARE,
+        )
+
+
+def nested_cells(name: str) -> BadTable:
+    """The refusal of a column of lists or records."""
+    return BadTable(
+        "each cell must hold one value",
+        came="nested cells (lists or records)",
+        where=f"column {name!r}",
+        remedy="Make columns of what is in them, or a row of each.",
+    )
+
+
+def _arrow_cells(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
+    import pyarrow
+
+    if isinstance(column, pyarrow.ChunkedArray):
+        column = column.unify_dictionaries().combine_chunks()
+    if isinstance(column, pyarrow.ChunkedArray):  # more text than one Arrow array can hold
+        return distinct_cells(column.to_pylist(), "")
+    encoded = column if isinstance(column, pyarrow.DictionaryArray) else column.dictionary_encode()
+    codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+    values = encoded.dictionary.to_pylist()
+    gone = np.array([is_missing(value) for value in values] + [True], dtype=bool)
+    return (np.where(gone[codes], -1, codes) if gone[:-1].any() else codes), values
+
+
+def refused_cell(cell: Any, name: str) -> BadTable:
+    """The refusal of a cell that is neither text nor an integer, by its kind alone."""
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        came = "an integer of thousands of digits"
+    else:
+        came = "a number with a point" if isinstance(cell, float | np.floating | Decimal) else kind_of(cell)
+    remedy = _FLOATS if isinstance(cell, float | np.floating) else _CAST
+    return BadTable("the cells must be text or integers", came=came, where=f"column {name!r}", remedy=remedy)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Persons:
+    """The persons met so far, by text; their codes say nothing but who is who, and no result depends on their order.
+
+    Attributes:
+        name: of the column.
+        spelling: says which texts name nobody.
+        texts: each person's text, by code.
+    """
+
+    name: str
+    spelling: Spelling = PLAIN
+    texts: list[str] = field(default_factory=list)
+    _codes: dict[str, int] = field(default_factory=dict)
+
+    def codes(self, column: Any) -> NDArray[np.int64]:
+        """The code of each event's person."""
+        codes, cells = distinct_cells(column, self.name)
+        is_there = not len(codes) or codes.min() >= 0
+        numbers = np.array([*map(self._code, cells), -1], dtype=np.int64)[codes] if is_there else codes
+        if len(numbers) and numbers.min() < 0:
+            raise BadTable(
+                "every event must name its person",
+                came="an event without one",
+                where=f"column {self.name!r}",
+                remedy="Leave such events out, or give each a person of its own: as one person they would be cut to "
+                "what one person may change.",
+            )
+        return numbers
+
+    def _code(self, cell: Any) -> int:
+        if is_missing(cell):  # a category that no event has
+            return -1
+        text = cell if type(cell) is str else text_of(cell)
+        if text is None:
+            raise refused_cell(cell, self.name)
+        return -1 if self.spelling.is_missing(text) else self.add(text)
+
+    def add(self, text: str) -> int:
+        """The code of a person by the text."""
+        code = self._codes.setdefault(text, len(self.texts))
+        if code == len(self.texts):
+            self.texts.append(text)
+        return code
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TextsInArrow(Sequence[str]):
+    """The texts of persons in Arrow, by code: as `Persons.texts`, and as identifiers without a Python object for each.
+
+    Attributes:
+        column: an Arrow array of text or integers, none missing.
+    """
+
+    column: Any
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def __getitem__(self, code: Any) -> Any:
+        return str(self.column[code].as_py())
+
+    def identifiers(self, codes: NDArray[np.int64]) -> Identifiers:
+        """The texts of some persons as identifiers: bytes, as `text_identifiers` makes them."""
+        arrow = extra("pyarrow", "tables")
+        some = self.column.take(arrow.array(codes)).cast(arrow.large_string())
+        return arrow_identifiers(some.cast(arrow.large_binary()), "person")
+
+
+_STEP = 'Say to what amounts are rounded: step="0.01".'
+
+Places = Callable[[Any], NDArray[np.int64]]
+"""From a column to the place of each cell among the values of an axis; below 0 `OUTSIDE`, where it is none of them, and
+`MISSING`, where nothing stands."""
+
+
+def by_cell(column: Any, axis: Axis, name: str, place: Callable[[Any], int]) -> NDArray[np.int64]:
+    """The place of each cell, from those of the distinct ones; a missing cell has the place that the axis gives it."""
+    codes, cells = distinct_cells(column, name, axis)
+    used = np.bincount(codes + 1, minlength=len(cells) + 1)[1:] > 0  # a category that no event has is never refused
+    places = [place(cell) if is_used else OUTSIDE for cell, is_used in zip(cells, used.tolist(), strict=True)]
+    return np.array([*places, missing_place(axis)], dtype=np.int64)[codes]
+
+
+def missing_place(axis: Axis) -> int:
+    """Where a missing cell goes: to the label for such, to ``other``, or nowhere, which is `MISSING`."""
+    return MISSING if not axis.extras else axis.size - 1
+
+
+def amounts_in(column: Any, name: str, before: int, spelling: Spelling = PLAIN) -> NDArray[Any]:
+    """The integers of a column of amounts: int64, or an object array of Python integers.
+
+    Args:
+        column: an Arrow array, a NumPy array, or a sequence.
+        name: of the column, for the message.
+        before: how many rows came before these.
+        spelling: the marks that are declared for text.
+    """
+    column = number_cells(column, spelling)
+    if hasattr(column, "dictionary_encode"):
+        import pyarrow
+
+        whole = pyarrow.types.is_integer(column.type) and column.null_count == 0
+        column = column.to_numpy(zero_copy_only=False) if whole else column.to_pylist()
+    return integer_column(column, name, lambda row: f"row {before + row + 1}", not_whole=_STEP)

@@ -1,0 +1,104 @@
+"""Cells that spell a missing value, or a number in a way that must be declared: named by their kind, never quoted."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.tables.cells.cell_values import exactly
+from utmost.tables.cells.spelling import Spelling
+
+MISSING_KIND = "text that often marks a missing cell, such as NA, a point or a dash"
+
+_MARKS = {"na", "n/a", "#n/a", "<na>", "n.a.", "null", "none", "nil", "nat", "missing", ".", "..", "...", ":", "?", "*"}
+_MARKS |= {"-", "--", "---", "\u2013", "\u2014", "\\n", "x", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"}
+_MARKS |= {"nan", "-nan", "+nan"}
+_BLANKS = " \u00a0\u2009\u202f"
+_SIGNS = "\u2212\u2012\u2013\u2014\ufe63\uff0d"
+_GROUPS = {
+    ",": ("commas", re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)),
+    ".": ("points", re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", re.ASCII)),
+    "'": ("apostrophes", re.compile(r"\d{1,3}(?:['\u2019]\d{3})+(?:[.,]\d+)?", re.ASCII)),
+    " ": ("blanks", re.compile(rf"\d{{1,3}}(?:[{_BLANKS}]\d{{3}})+(?:[.,]\d+)?", re.ASCII)),
+}
+_COMMA = re.compile(r"\d+,\d+", re.ASCII)
+_DIGITS = re.compile(r"\d", re.ASCII)
+_PLAIN_NUMBER = rf"[-+]?\d[\d.,'\u2019{_BLANKS}]*"
+_CURRENCY = re.compile(
+    rf"(?:[^\W\d_]{{1,4}}\.?|[$\u20ac\u00a3\u00a5\u20b9\u20bd\u00a2])[{_BLANKS}]*{_PLAIN_NUMBER}"
+    rf"|{_PLAIN_NUMBER}[{_BLANKS}]*(?:[^\W\d_]{{1,4}}\.?|[$\u20ac\u00a3\u00a5\u20b9\u20bd\u00a2])"
+)
+TEXT_KIND = "text that is no number"
+TEXT = (TEXT_KIND, "Write the number with digits, a point and a sign before it.")
+
+
+def is_marked(cell: Any, spelling: Spelling) -> bool:
+    """Whether text or a number stands for a missing cell; cells that hold nothing are known by `is_missing`."""
+    if isinstance(cell, str):
+        return spelling.is_missing(cell)
+    if spelling.missing_marks and isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating):
+        number = exactly(cell)
+        return number is not None and spelling.marks_number(number)
+    return False
+
+
+def looks_missing(text: str) -> bool:
+    """Whether text is one of those by which offices and programs mark a missing cell.
+
+    >>> [looks_missing(text) for text in ("NA", " .. ", "7")]
+    [True, True, False]
+    """
+    return text.strip().lower() in _MARKS
+
+
+def declare_mark(spelling: Spelling) -> str:
+    """How a missing mark is declared; beside those that are."""
+    also = ", beside those that are declared" if spelling.missing_marks else ""
+    return f'Declare it{also}: missing_marks=["NA"] for NA; or on the axis, in a domain file "missing_marks": ["NA"].'
+
+
+def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
+    """What stands where a number was wanted, by its kind, and what mends it.
+
+    >>> odd_number("1,234.50", Spelling())[0]
+    'a number with commas between thousands'
+    """
+    plain = text.strip()
+    if looks_missing(plain):
+        return MISSING_KIND, declare_mark(spelling)
+    if not _DIGITS.search(plain):
+        return TEXT
+    if plain[0] in _SIGNS:
+        return "a number with a minus sign that is none of the keyboard's", "Write -500 with the hyphen."
+    if plain[0] == "(" and plain[-1] == ")":
+        return "a number in parentheses", "Write -500 for (500)."
+    if plain[-1] in f"-{_SIGNS}" and _DIGITS.match(plain):
+        return "a number with its sign behind it", "Write -500 for 500-."
+    if plain[-1] in "%\u2030":
+        return "a number with a per cent sign", "Write the number alone."
+    unsigned = plain.lstrip("+-")
+    for mark, (marks, form) in _GROUPS.items():
+        if form.fullmatch(unsigned):
+            return _grouped(mark, marks, unsigned, spelling)
+    if _COMMA.fullmatch(unsigned) and spelling.decimal != ",":
+        return "a number with a comma before its decimals", 'Declare it: decimal=",".'
+    if _CURRENCY.fullmatch(plain):
+        return "a number with a currency or a unit", "Write the number alone."
+    return TEXT
+
+
+def _grouped(mark: str, marks: str, unsigned: str, spelling: Spelling) -> tuple[str, str]:
+    """Marks of thousands; one comma or point before three digits may stand before decimals, too."""
+    named = {"'": "apostrophe", " ": "space"}.get(mark, mark)
+    remedy = f'Where these stand between thousands, declare them: thousands="{named}".'
+    if mark == "." and spelling.decimal is None:
+        remedy = POINTS_OF_THOUSANDS
+    if mark == "," and unsigned.count(",") == 1 and "." not in unsigned and spelling.decimal is None:
+        remedy += ' Where the comma stands before decimals: decimal=",".'
+        return "a number with a comma before three digits", remedy
+    return f"a number with {marks} between thousands", remedy
+
+
+POINTS_OF_THOUSANDS = 'Where the point stands between thousands, declare both marks: thousands="." and decimal=",".'

@@ -1,0 +1,169 @@
+"""How the cells of a table are spelled: the one reader of numbers and of missing cells in text, for every entrance."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypedDict
+
+import numpy as np
+
+from utmost.core.exact.numbers import spelled
+from utmost.errors import OutOfRange, WrongKind
+
+NOT_A_NUMBER = ("nan", "NaN")
+"""Text that stands for an empty cell without any declaration: programs write a missing number so."""
+
+_NAMED = {"comma": ",", "point": ".", "apostrophe": "'", "space": " "}
+_ALIKE = {" ": " \u00a0\u2009\u202f", "'": "'\u2019"}
+"""Marks that look the same on paper: the blanks that typesetters put between digits, and both apostrophes."""
+_LONGEST = 4000  # digits of a number, and the size of its exponent
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """The marks in the cells of a table, where they are declared.
+
+    Attributes:
+        decimal: what stands before decimals, "." or ","; None where nothing is declared, which is a point.
+        thousands: what stands between groups of three digits; None where nothing does.
+        missing_marks: texts that stand for a missing cell, beside the empty one and `NOT_A_NUMBER`.
+    """
+
+    decimal: str | None = None
+    thousands: str | None = None
+    missing_marks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise OutOfRange("decimals must stand behind a point or a comma", came=repr(self.decimal), where="decimal")
+        if self.thousands is not None and self.thousands not in _NAMED.values():
+            required = "thousands must be marked by a comma, a point, an apostrophe or a space"
+            raise OutOfRange(required, came=repr(self.thousands), remedy="Say , or . or apostrophe or space.")
+        if self.thousands is not None and self.thousands == (self.decimal or "."):
+            other = "," if self.thousands == "." else "."
+            raise OutOfRange(
+                "thousands and decimals must have marks of their own",
+                came=f"{self.thousands!r} for both",
+                where="thousands",
+                remedy=f'Declare the other mark, too: decimal="{other}".',
+            )
+
+    @classmethod
+    def of(cls, decimal: str | None = None, thousands: str | None = None, missing_marks: Any = ()) -> "Spelling":
+        """The spelling that arguments declare; marks also by name, as "space", and missing marks as text or numbers.
+
+        >>> Spelling.of(",", "point", ["NA", -9])
+        Spelling(decimal=',', thousands='.', missing_marks=('NA', '-9'))
+        """
+        if isinstance(missing_marks, str) or not isinstance(missing_marks, Iterable):
+            remedy = 'Pass missing_marks=["NA", "."], say.'
+            raise WrongKind("missing_marks must be a list", came=type(missing_marks).__name__, remedy=remedy)
+        marks = tuple(missing_marks)
+        if not all(isinstance(mark, str | int) and not isinstance(mark, bool) and str(mark).strip() for mark in marks):
+            remedy = "An empty cell is missing without being declared."
+            raise OutOfRange("a missing mark must be text or an integer", came="another", remedy=remedy)
+        decimal, thousands = (None if mark is None else _NAMED.get(mark, mark) for mark in (decimal, thousands))
+        return cls(decimal, thousands, tuple(dict.fromkeys(str(mark).strip() for mark in marks)))
+
+    def beside(self, general: "Spelling") -> "Spelling":
+        """This spelling of one column, and where it declares nothing that of the whole table."""
+        marks = dict.fromkeys((*self.missing_marks, *general.missing_marks))
+        return Spelling(self.decimal or general.decimal, self.thousands or general.thousands, tuple(marks))
+
+    def number(self, text: str) -> int | Decimal | None:
+        """The number that text spells, exactly; None where it spells none.
+
+        >>> [Spelling(",", ".").number(text) for text in ("1.234,50", "1234", "1.23", "1,234,5")]
+        [Decimal('1234.50'), 1234, None, None]
+        """
+        plain = text.strip()
+        if _INTEGER.fullmatch(plain):
+            return int(plain)
+        decimal = self.decimal or "."
+        if self.thousands is not None:
+            grouped = _grouped(self.thousands).match(plain)
+            if grouped is not None:
+                plain = (
+                    re.sub(rf"[{_ALIKE.get(self.thousands, self.thousands)}]", "", grouped[0]) + plain[grouped.end() :]
+                )
+        if decimal == ",":
+            if "." in plain:
+                return None
+            plain = plain.replace(",", ".")
+        if len(plain) > 2 * _LONGEST:
+            return None
+        if _INTEGER.fullmatch(plain):
+            return int(plain)
+        number = spelled(plain)
+        return None if number is None or abs(number.adjusted()) > _LONGEST else number
+
+    def is_missing(self, text: str) -> bool:
+        """Whether text stands for a missing cell.
+
+        >>> [Spelling(missing_marks=("NA",)).is_missing(text) for text in ("", " nan", "NA", "na")]
+        [True, True, True, False]
+        """
+        plain = text.strip()
+        return not plain or plain in NOT_A_NUMBER or plain in self.missing_marks
+
+    def cell(self, text: str) -> int | Decimal | str | None:
+        """A cell of a column of numbers: its number, None where it is missing, and the text where it is neither.
+
+        >>> [Spelling(",").cell(text) for text in ("7", "2,5", "2.5", "nan")]
+        [7, Decimal('2.5'), '2.5', None]
+        """
+        if self.is_missing(text):
+            return None
+        number = self.number(text)
+        if number is None:
+            return text.strip()
+        return None if self.marks_number(number) else number
+
+    @property
+    def missing_numbers(self) -> tuple[Fraction, ...]:
+        """The missing marks that are numbers: -9, 999."""
+        return _numbers(self)
+
+    def marks_number(self, number: Any) -> bool:
+        """Whether a finite number of a column of numbers is a missing mark."""
+        return bool(self.missing_marks) and Fraction(number) in self.missing_numbers
+
+    def facts(self) -> dict[str, Any]:
+        """What is declared, as JSON values."""
+        named = {"decimal": self.decimal, "thousands": self.thousands, "missing_marks": list(self.missing_marks)}
+        return {name: mark for name, mark in named.items() if mark}
+
+
+class SpellingWords(TypedDict, total=False):
+    """The words that declare marks, see `Spelling.of`."""
+
+    decimal: str | None
+    thousands: str | None
+    missing_marks: Sequence[str | int]
+
+
+PLAIN = Spelling()
+"""Numbers with a point, and no mark but the empty cell."""
+
+_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_LONGEST}}}")
+
+
+@lru_cache(maxsize=8)
+def _grouped(mark: str) -> re.Pattern[str]:
+    """The digits in groups of three at the beginning of a number."""
+    marks = _ALIKE.get(mark, re.escape(mark))
+    return re.compile(rf"[+-]?[0-9]{{1,3}}(?:(?P<mark>[{marks}])[0-9]{{3}})(?:(?P=mark)[0-9]{{3}})*(?![0-9{marks}])")
+
+
+@lru_cache(maxsize=64)
+def _numbers(spelling: Spelling) -> tuple[Fraction, ...]:
+    read = (spelling.number(mark) for mark in spelling.missing_marks)
+    return tuple(Fraction(number) for number in read if number is not None)
+
+
+def missing_floats(spelling: Spelling) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The missing marks that are numbers, as floats."""
+    return np.array([float(number) for number in spelling.missing_numbers], dtype=np.float64)

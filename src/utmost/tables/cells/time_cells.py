@@ -1,0 +1,161 @@
+"""Columns of dates and times as places among the periods of an axis.
+
+Columns whose type says what they are, of NumPy and Arrow, are read as arrays: instants are moved to the clock of the
+axis by a table of its changes. Lists and text are read cell by cell, and mean the same.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable
+from utmost.tables.axes.axes import Axis, label_text
+from utmost.tables.axes.clock import DAY
+from utmost.tables.cells.cell_values import is_masked_array, kind_of
+from utmost.tables.cells.columns import is_missing
+from utmost.tables.cells.event_codes import OUTSIDE, Places, by_cell, check_type, missing_place
+from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark, is_marked, looks_missing
+from utmost.tables.cells.spelling import PLAIN, Spelling
+
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_ISO = 'Write ISO text, as "2013-05-17" or "2013-05-17T09:30"; or declare how text is spelled, pattern="%d.%m.%Y".'
+_NUMBERS = "Whole numbers are read as 2013 on an axis of years, 201305 of months, 20130517 of days; others need their "
+_NUMBERS += 'spelling, pattern="%d%m%Y", or to be made dates.'
+_ZONED = 'Declare the zone whose dates are meant: periods(..., zone="Europe/Paris"), or "UTC".'
+
+
+def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> Places:
+    """The reader of a column on an axis of periods, see `places_on`.
+
+    >>> from utmost.workloads import periods
+    >>> months = periods("2013-01", "2013-04", every="month", missing="unknown")
+    >>> period_reader(months, "date")(["2013-02-28", "2013-04-01", None, "2013-01"]).tolist()
+    [1, -1, 3, 0]
+    """
+    edges, clock = axis.edges, axis.clock
+    assert edges is not None, "periods have edges"
+    assert clock is not None, "periods have a clock"
+    finite = np.array([int(edge) for edge in edges if isinstance(edge, Fraction)], dtype=np.int64)
+    steps = np.diff(finite)
+    is_even = (steps == steps[0]).all()
+    outside = OUTSIDE if axis.other is None else [*map(label_text, axis.labels[0])].index(label_text(axis.other))
+
+    def place(cell: Any) -> int:
+        if is_missing(cell) or (isinstance(cell, np.datetime64) and np.isnat(cell)) or is_marked(cell, spelling):
+            return missing_place(axis)
+        span = clock.span(cell)
+        if span is None:
+            if isinstance(cell, str) and axis.other is not None:
+                return outside
+            raise _refused(cell, name, axis, spelling)
+        at = axis.bin_of(span[0], span[1] - 1)
+        # It touches the periods but lies in none: a year where months are wanted.
+        if at is None and edges[0] < span[1] and span[0] < edges[-1]:
+            raise _too_long(axis, name)
+        return outside if at is None else at
+
+    def before(seconds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many edges lie at each second or before it."""
+        if is_even:
+            count: NDArray[np.int64] = np.clip((seconds - finite[0]) // steps[0] + 1, 0, len(finite))
+            return count
+        return np.searchsorted(finite, seconds, side="right").astype(np.int64)
+
+    def read(column: Any) -> NDArray[np.int64]:
+        times = _times(column, axis, name)
+        if times is None:
+            is_typed = hasattr(column, "dictionary_encode") or getattr(column, "dtype", np.dtype(object)).kind != "O"
+            return by_cell(column, axis, name, place) if is_typed else _one_by_one(column, place)
+        starts, length, gone = times
+        # A first edge at minus infinity is not among the finite ones that are counted.
+        places = before(starts) - (edges[0] != -np.inf)
+        if (finite % length).any() and (places != before(starts + (length - 1)) - (edges[0] != -np.inf))[~gone].any():
+            raise _too_long(axis, name)
+        is_inside = (places >= 0) & (places < len(edges) - 1)
+        return np.where(gone, missing_place(axis), np.where(is_inside, places, outside)).astype(np.int64)
+
+    return read
+
+
+def _one_by_one(column: Any, place: Callable[[Any], int]) -> NDArray[np.int64]:
+    """Of lists: texts are remembered, and times are not, since two that are equal may stand for different instants."""
+    texts: dict[str, int] = {}
+    places = np.empty(len(column), dtype=np.int64)
+    for row, cell in enumerate(column):
+        if type(cell) is not str:
+            places[row] = place(cell)
+        elif cell in texts:
+            places[row] = texts[cell]
+        else:
+            places[row] = texts[cell] = place(cell)
+    return places
+
+
+def _times(column: Any, axis: Axis, name: str) -> tuple[NDArray[np.int64], int, NDArray[np.bool_]] | None:
+    """Where each cell's time begins on the clock, how many seconds it says, and which are missing; None of others."""
+    check_type(column, name, axis)
+    clock, edges = axis.clock, axis.edges
+    assert edges is not None, "periods have edges"
+    assert clock is not None, "periods have a clock"
+    if isinstance(column, np.ndarray) and not is_masked_array(column) and column.dtype.kind == "M":
+        unit, step = np.datetime_data(column.dtype)
+        if unit not in (*_PER_SECOND, "D", "h", "m") or step != 1:
+            return None
+        seconds = column.astype("datetime64[s]").astype(np.int64)
+        return seconds, {"D": DAY, "h": 3600, "m": 60}.get(unit, 1), np.isnat(column)
+    if not hasattr(column, "dictionary_encode"):
+        return None
+    import pyarrow
+    import pyarrow.types as kinds
+
+    if kinds.is_dictionary(column.type) and kinds.is_temporal(column.type.value_type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if not kinds.is_date(kind) and not kinds.is_timestamp(kind):
+        return None
+    gone = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+    if kinds.is_date(kind):
+        days = column.cast(pyarrow.date32()).cast(pyarrow.int32()).fill_null(0).to_numpy(zero_copy_only=False)
+        return days.astype(np.int64) * DAY, DAY, gone
+    ticks = column.cast(pyarrow.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    seconds = ticks // _PER_SECOND[kind.unit]
+    if kind.tz is not None:
+        if clock.zone is None:
+            raise BadTable(
+                "times that say their zone must have one to be moved to",
+                came=f"times in {kind.tz}",
+                where=f"column {name!r}",
+                remedy=_ZONED,
+            )
+        finite = [int(edge) for edge in edges if isinstance(edge, Fraction)]
+        seconds = clock.moved(seconds, finite[0], finite[-1])
+    return seconds, 1, gone
+
+
+def _refused(cell: Any, name: str, axis: Axis, spelling: Spelling) -> BadTable:
+    came, remedy = kind_of(cell), _ISO
+    assert axis.clock is not None, "the axis is one of periods"
+    if isinstance(cell, str):
+        came = "text that says no time, or a zone where the axis has none"
+        if axis.clock.pattern is not None:
+            came, remedy = "text that is spelled otherwise", "Correct the cell, or the pattern that is declared."
+        if looks_missing(cell):
+            came, remedy = MISSING_KIND, declare_mark(spelling)
+    elif isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool | np.timedelta64):
+        came, remedy = "a number", _NUMBERS
+    elif getattr(cell, "tzinfo", None) is not None:
+        came, remedy = "a time that says its zone", _ZONED
+    return BadTable("the cells of periods must be dates or times", came=came, where=f"column {name!r}", remedy=remedy)
+
+
+def _too_long(axis: Axis, name: str) -> BadTable:
+    assert axis.clock is not None, "the axis is one of periods"
+    return BadTable(
+        f"each cell must say a time within one {axis.clock.period}",
+        came="one that says a longer time",
+        where=f"column {name!r}",
+        remedy="Count by longer periods, or by cells that say the time.",
+    )

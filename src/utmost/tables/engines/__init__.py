@@ -1,0 +1,1 @@
+"""Frames that an engine evaluates: DuckDB, Polars, Spark."""

@@ -1,0 +1,146 @@
+"""DuckDB's relations: batches are read on a connection of their own, and go back into a relation as a stream.
+
+A relation that is made here is scanned like a view: each evaluation reads the relation below it anew and maps its
+batches, on a cursor of the same connection, so that it can be joined and written as any other of that connection.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import Unsupported
+from utmost.tables.engines.engines import UNDECLARED, Batches, BatchMap, Constants, WithConstants, check_no_pattern
+from utmost.tables.engines.local_frames import FrameHere
+from utmost.tables.files.hive_folders import FolderColumns
+from utmost.tables.optional_imports import extra
+
+_CHUNK = 1 << 17
+_LEAST = 2
+_FILE = "file_index"
+_HUGE = ("HUGEINT", "UHUGEINT")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DuckRelation(FrameHere):
+    """A relation of DuckDB."""
+
+    native: Any
+    engine: str = "duckdb"
+    kind: str = "dataframe:pyarrow"
+    folds_case: bool = True
+
+    def __post_init__(self) -> None:
+        version = extra("duckdb", "duckdb").__version__
+        if int(version.partition(".")[0]) < _LEAST or not hasattr(self.native, "_con"):
+            raise Unsupported(f"relations are read by DuckDB {_LEAST} or later", came=version, remedy="Update DuckDB.")
+
+    def schema(self) -> Any:
+        """The Arrow schema of the rows; integers that DuckDB chose to make wide are marked so.
+
+        A sum is of 128 bits, and so are integers of a file that holds a large one: that is no declaration.
+        """
+        schema = _reader(self.native.limit(0)).read_all().schema
+        for at, kind in enumerate(map(str, self.native.types)):
+            if kind in _HUGE:
+                schema = schema.set(at, schema.field(at).with_metadata({UNDECLARED: b"wide"}))
+        return schema
+
+    def select(self, names: Sequence[str]) -> "DuckRelation":
+        """The relation with these columns alone; text compares by its bytes, whatever collation it has."""
+        check_no_pattern(names)
+        kinds = dict(zip(self.native.columns, map(str, self.native.types), strict=True))
+        return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
+
+    def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
+        """The relation of the batches that are made; refused as by `check_mapped`."""
+        self.check_mapped()
+        stream = _Stream(self.native, WithConstants(work, schema, constants), schema)
+        return stream.home.from_arrow(stream)
+
+    def check_mapped(self) -> None:
+        """Check that the relation can be read while another query runs.
+
+        Raises:
+            Unsupported: for a relation over a temporary table, which no other cursor can see.
+        """
+        duckdb = extra("duckdb", "duckdb")
+        try:
+            _reader(_apart(self.native).limit(0)).read_all()
+        except duckdb.CatalogException:
+            raise Unsupported(
+                "a relation that is mapped must not read temporary tables, which one connection alone can see",
+                came="one that does",
+                remedy="Create the table without TEMP, or write it to Parquet.",
+            ) from None
+
+    def batches(self) -> Batches:
+        """The rows, in the order of the relation."""
+        return self.passing()
+
+    def passing(self) -> Generator[Any, None, None]:
+        """The rows, in the order of the relation."""
+        return _batches(self.native)
+
+
+class _Stream:
+    """An Arrow stream that can be read again: each reading evaluates the relation and maps its batches."""
+
+    def __init__(self, relation: Any, work: BatchMap, schema: Any) -> None:
+        self._relation, self._work, self._schema = relation, work, schema
+        self.home = relation._con  # DuckDB has no other name for the connection of a relation
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        arrow = extra("pyarrow", "tables")
+        reader = arrow.RecordBatchReader.from_batches(self._schema, self._made())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def _made(self) -> Batches:
+        for batch in _batches(_apart(self._relation)):
+            yield self._work(batch)
+
+
+def _apart(relation: Any) -> Any:
+    """The relation on a cursor of its own: DuckDB refuses a query inside a query of one connection."""
+    below = relation  # noqa: F841  (DuckDB finds it by its name)
+    return relation._con.cursor().sql("SELECT * FROM below")
+
+
+def _reader(relation: Any) -> Any:
+    """The relation as a stream of Arrow batches."""
+    return relation.to_arrow_reader(_CHUNK)
+
+
+def _batches(relation: Any) -> Generator[Any, None, None]:
+    """The rows of a relation; a connection is free again once they are read, or nobody reads on."""
+    reader = _reader(relation)
+    try:
+        yield from reader
+    finally:
+        reader.close()
+
+
+def _bytewise(name: str, kind: str) -> str:
+    quoted = '"' + name.replace('"', '""') + '"'
+    text = kind in ("VARCHAR", "UUID") or kind.startswith("ENUM")  # to Arrow, a UUID is text
+    return f"{quoted}::VARCHAR COLLATE C AS {quoted}" if text else quoted
+
+
+def lake_relation(files: Sequence[Path], folders: FolderColumns) -> DuckRelation:
+    """Parquet files and the columns in the names of their folders as one relation, on a connection of its own."""
+    duckdb = extra("duckdb", "duckdb")
+    names = [escape(str(path)) for path in files]
+    lake = duckdb.connect().read_parquet(names, hive_partitioning=False)
+    if folders.names and _FILE in map(str.casefold, lake.columns):
+        raise Unsupported("files in folders that are columns must have no such column", came=repr(_FILE))
+    place = duckdb.ColumnExpression(_FILE).cast("BIGINT") + duckdb.ConstantExpression(1)
+    columns = [duckdb.StarExpression()]
+    for field, cells in zip(folders.schema, folders.cells, strict=True):
+        kind = "BIGINT[]" if field.type == extra("pyarrow", "tables").int64() else "VARCHAR[]"
+        listed = duckdb.ConstantExpression(cells.to_pylist()).cast(kind)
+        columns.append(duckdb.FunctionExpression("list_extract", listed, place).alias(field.name))
+    return DuckRelation(lake.project(*columns) if folders.names else lake)

@@ -1,0 +1,194 @@
+"""Spark's dataframes, classic and Connect: batches are mapped by `mapInArrow` on the workers.
+
+The workers import this package, so it must be installed where they run. A task that is run twice, by a retry or by
+speculation, evaluates the same pure function again.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from utmost import errors
+from utmost.errors import Unsupported, UtmostError
+from utmost.tables.engines.engines import Batches, BatchMap, Constants, RowsMap, check_no_pattern
+from utmost.tables.optional_imports import extra
+
+REFUSAL = "refusal"
+_WRONG_PYTHON = re.compile(r"No module named '[\w.]+'|PYTHON_VERSION_MISMATCH|Cannot run program")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SparkRows:
+    """A dataframe of Spark."""
+
+    native: Any
+    engine: str = "spark"
+    kind: str = "columns:"
+    folds_case: bool = True
+
+    def schema(self) -> Any:
+        """The Arrow schema of the rows."""
+        convert = extra("pyspark.sql.pandas.types", "spark").to_arrow_schema
+        zone = {"timezone": "UTC"} if "timezone" in signature(convert).parameters else {}  # asked for from 4.1 on
+        return convert(self.native.schema, **zone)
+
+    def select(self, names: Sequence[str]) -> "SparkRows":
+        """The dataframe with these columns alone."""
+        check_no_pattern(names)
+        return SparkRows(self.native.select(*map(_ticked, names)))
+
+    def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
+        """The dataframe of the batches that are made; the constants are Spark's, and no worker writes them."""
+        in_rows = extra("pyarrow", "tables").schema([field for field in schema if field.name not in constants])
+        frame = self._in_arrow(_OneByOne(work), in_rows)
+        return frame.select(*(_constant_or_column(field, constants) for field in schema)) if constants else frame
+
+    def check_mapped(self) -> None:
+        """Any such frame can be mapped."""
+
+    def batches(self) -> Batches:
+        """Refused.
+
+        Raises:
+            Unsupported: since the rows are on other machines.
+        """
+        raise Unsupported("rows of Spark are written by Spark", came="a dataframe", remedy="Call its write.parquet().")
+
+    def written(self, folder: Path) -> None:
+        """Files that the workers write; the folder must be one that they share."""
+        self.native.write.mode("append").parquet(folder.resolve().as_uri())
+
+    def added_up(self, work: RowsMap, schema: Any) -> Batches:
+        """The work is done on the workers, and Spark adds up its sums."""
+        return _added_up(self._in_arrow(_Refusing(work, schema), schema.append(refusal_field())), schema)
+
+    def compared(self, work: RowsMap, between: Any, then: RowsMap, schema: Any, parts: int) -> Batches:
+        """Between the two works is one shuffle, of what the first has made, by its keys."""
+        worked = self._in_arrow(_Refusing(work, between), between.append(refusal_field()))
+        met = SparkRows(worked.repartition(parts, schema.names[0]))
+        return _added_up(met._in_arrow(then, schema.append(refusal_field())), schema)
+
+    def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
+        """The rows of one value of the column go to one partition.
+
+        Raises:
+            Unsupported: for text in a collation under which different texts are equal.
+        """
+        self._check_binary(self.native.columns)
+        parted = SparkRows(self.native.repartition(_ticked(column)))
+        return parted.added_up(work, schema)
+
+    def _in_arrow(self, work: Any, schema: Any) -> Any:
+        types = extra("pyspark.sql.pandas.types", "spark")
+        _choose_python(self.native)
+        return self.native.mapInArrow(work, types.from_arrow_schema(schema))
+
+    def _check_binary(self, names: Sequence[str]) -> None:
+        kinds = dict(self.native.dtypes)
+        for name in names:
+            if "collate" in kinds[name].lower():
+                raise Unsupported(
+                    "texts that are grouped must be equal only where they are the same",
+                    came=kinds[name],
+                    where=f"column {name!r}",
+                    remedy="Cast it to a string of the collation UTF8_BINARY.",
+                )
+
+
+class _OneByOne:
+    """A map of batches as Spark wants it, over the batches of a partition."""
+
+    def __init__(self, work: BatchMap) -> None:
+        self._work = work
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield self._work(batch)
+
+
+class _Refusing:
+    """Work of which a refusal comes to the driver as a row, and so as the error that it is."""
+
+    def __init__(self, work: RowsMap, schema: Any) -> None:
+        self._work, self._schema = work, schema
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        arrow = extra("pyarrow", "tables")
+        try:
+            for batch in self._work(batches):
+                yield batch.append_column(refusal_field(), arrow.nulls(batch.num_rows, arrow.string()))
+        except UtmostError as error:
+            nothing = [arrow.nulls(1, field.type) for field in self._schema]
+            facts = [type(error).__name__, error.required, error.came, error.where, error.remedy]
+            refusal = arrow.array([json.dumps([fact if fact is None else str(fact) for fact in facts])])
+            yield arrow.record_batch([*nothing, refusal], schema=self._schema.append(refusal_field()))
+
+
+def refusal_field() -> Any:
+    """The column that holds what an error says; null in every row that is none."""
+    arrow = extra("pyarrow", "tables")
+    return arrow.field(REFUSAL, arrow.string())
+
+
+def _added_up(worked: Any, schema: Any) -> Batches:
+    functions = extra("pyspark.sql.functions", "spark")
+    keys, *sums = schema.names
+    totals = worked.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
+    return iter([_gathered(totals, schema)])
+
+
+def _choose_python(frame: Any) -> None:
+    """Let workers on this machine run the Python that runs here where nobody chose one; Spark takes any `python3`.
+
+    Other machines have paths of their own, and so has a server of Spark Connect.
+    """
+    if "PYSPARK_PYTHON" in os.environ or type(frame).__module__.startswith("pyspark.sql.connect."):
+        return
+    context = frame.sparkSession.sparkContext
+    if context.master.startswith("local") and context.pythonExec == "python3" and sys.executable:
+        context.pythonExec = sys.executable
+
+
+def _gathered(frame: Any, schema: Any) -> Any:
+    """A small dataframe as one Arrow table.
+
+    Raises:
+        Unsupported: where the workers run a Python that cannot do the work.
+    """
+    arrow = extra("pyarrow", "tables")
+    try:
+        rows = frame.collect()
+    except Exception as error:
+        found = _WRONG_PYTHON.search(str(error))
+        if found is None or not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        raise Unsupported(
+            "Spark's workers must run the version of Python that runs here, with this package installed",
+            came=f"another one ({found[0]})",
+            remedy="Set the environment variable PYSPARK_PYTHON to the path that it has where they run, before the "
+            "session begins.",
+        ) from None
+    for refusal in sorted(row[REFUSAL] for row in rows if row[REFUSAL] is not None):
+        kind, required, came, where, remedy = json.loads(refusal)
+        raise getattr(errors, kind)(required, came=came, where=where, remedy=remedy)
+    columns = {field.name: arrow.array([row[field.name] for row in rows], field.type) for field in schema}
+    return arrow.table(columns)
+
+
+def _constant_or_column(field: Any, constants: Constants) -> Any:
+    functions = extra("pyspark.sql.functions", "spark")
+    if field.name not in constants:
+        return functions.col(_ticked(field.name))
+    kind = extra("pyspark.sql.pandas.types", "spark").from_arrow_type(field.type)
+    number = constants[field.name]
+    return functions.lit(str(number) if isinstance(number, int) else number).cast(kind).alias(field.name)
+
+
+def _ticked(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

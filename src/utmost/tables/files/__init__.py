@@ -1,0 +1,1 @@
+"""Table files: CSV, Parquet, Excel, JSON lines, read in blocks and written whole or not at all."""

@@ -1,0 +1,137 @@
+"""Writing several files so that all of them appear, or none."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO, TypedDict
+
+from utmost.core.exact.disk import force
+from utmost.errors import Unsupported
+
+Writer = Callable[[BinaryIO], object]
+"""Writes one file's content to an open file, from which it may read what it has written."""
+
+
+class WriteWords(TypedDict, total=False):
+    """How files are written: see `write_together`."""
+
+    owner_only: bool
+    overwrite: bool
+
+
+def check_absent(path: Path) -> None:
+    """Check that a file may be written here."""
+    _check_folder(path.parent)
+    if os.path.lexists(path):
+        raise Unsupported(
+            "nothing is written over another file",
+            came="a folder that exists" if path.is_dir() else "a file that exists",
+            where=str(path),
+            remedy="Choose another name. Where noise is drawn, each run spends its level again.",
+        )
+
+
+def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, overwrite: bool = False) -> None:
+    """Write every file aside in this order, force it to the disk, and only then name all of them, the last one first.
+
+    A failure at any point leaves none of the names behind. A power cut between two of them leaves the last ones, so
+    the file that explains the others comes last; it may name what was written before it. With ``owner_only`` nobody but
+    their owner may read them. With ``overwrite`` files of these names give way, and come back where something fails.
+
+    Raises:
+        Unsupported: where one of the names is taken, and is not to be written over or is no file.
+        OSError: where the disk refuses.
+    """
+    aside: dict[Path, Path] = {}
+    named: list[Path] = []
+    before: dict[Path, Path] = {}
+    try:
+        for path, writer in writers.items():
+            check_free_name(path, overwrite=overwrite)
+            aside[path] = _write_aside(path, writer, 0o600 if owner_only else 0o666 & ~_umask())
+        for path, temporary in reversed(aside.items()):
+            # Once more: writing may have taken hours, in which somebody else took the name.
+            check_free_name(path, overwrite=overwrite)
+            if path.exists():
+                before[path] = _kept_aside(path)
+            os.replace(temporary, path)  # at once: nobody sees half a file under this name
+            named.append(path)
+    except BaseException:
+        for path in (*named, *aside.values()):
+            path.unlink(missing_ok=True)
+        for path, saved in before.items():
+            os.replace(saved, path)
+        raise
+    for saved in before.values():
+        saved.unlink(missing_ok=True)
+    # A name is on the disk when its folder is; the content was forced before it had one.
+    for directory in {path.parent for path in writers}:
+        force(directory)
+
+
+def check_free_name(path: Path, *, overwrite: bool) -> None:
+    """Check that a file may be written here: nothing is there, or a file that may be written over."""
+    if not overwrite:
+        return check_absent(path)
+    _check_folder(path.parent)
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+        raise Unsupported("only a file is written over", came="something else of this name", where=str(path))
+
+
+def _check_folder(folder: Path) -> None:
+    """Check that there is a folder that may be written into: not found out when everything has been drawn."""
+    if not folder.is_dir():
+        remedy = "Make it first."
+        raise Unsupported("a file is written into a folder that is there", where=str(folder), remedy=remedy)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        where = str(folder.absolute() if folder == Path() else folder)
+        remedy = "Name a folder where you may write."
+        raise Unsupported(
+            "a file is written into a folder", came="one that you may not write", where=where, remedy=remedy
+        )
+
+
+def _kept_aside(path: Path) -> Path:
+    """The same file under another name, from which it comes back."""
+    descriptor, name = _opened_aside(path, ".before")
+    os.close(descriptor)
+    try:
+        shutil.copy2(path, name)
+    except BaseException:
+        os.unlink(name)
+        raise
+    return Path(name)
+
+
+def _write_aside(path: Path, writer: Writer, mode: int) -> Path:
+    descriptor, name = _opened_aside(path, ".part")
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            writer(file)
+            file.flush()
+            os.fsync(file.fileno())
+        # `mkstemp` makes files that nobody but their owner reads; who else may is decided once the content is whole.
+        os.chmod(name, mode)
+    except BaseException as error:
+        os.unlink(name)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)
+        raise
+    return Path(name)
+
+
+def _opened_aside(path: Path, suffix: str) -> tuple[int, str]:
+    """A new file beside this one; where there can be none, the error names the file that was asked for."""
+    try:
+        return tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

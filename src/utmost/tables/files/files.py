@@ -1,0 +1,335 @@
+"""Table files by their ending: which reader a path goes to."""
+
+import gzip
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.util import find_spec
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from utmost.errors import BadTable, Unsupported
+from utmost.provided import provided
+from utmost.tables.engines.engines import engine_frame, is_engine_frame
+from utmost.tables.files import csv_table, table_formats
+from utmost.tables.files.csv_table import CsvPieces, CsvTable, Piece
+from utmost.tables.files.file_pieces import FilePieces, WrittenByPieces
+from utmost.tables.files.formulas import check_not_computed
+from utmost.tables.files.text_files import GZ, TextFile
+from utmost.tables.optional_imports import extra
+
+if TYPE_CHECKING:
+    from utmost.tables.files.parquet_pieces import ParquetPieces
+
+PARQUET = (".parquet", ".pq")
+TEXT = (".csv", ".tsv", ".txt", "")
+JSON_LINES = (".jsonl", ".ndjson")
+FEATHER = (".feather", ".arrow", ".ipc")
+EXCEL = (".xlsx",)
+FORMATS = {
+    "csv": ".csv",
+    "tsv": ".tsv",
+    "jsonl": ".jsonl",
+    "feather": ".feather",
+    "parquet": ".parquet",
+    "xlsx": ".xlsx",
+}
+"""Formats by name, each with the ending that stands for it."""
+
+LARGE = 1 << 27
+"""Files of so many bytes are read a piece at a time, and not into memory."""
+
+_CELL = 8
+
+Watch = Callable[[Iterable[Piece], int], Iterator[Piece]]
+"""Passes the pieces of a file through, which has so many rows, and shows how far they are."""
+
+
+def read(path: Path, *, as_events: bool = False) -> Any:
+    """The table in the file, or in the Parquet files of a directory, checked; text may be compressed: "counts.csv.gz".
+
+    Args:
+        path: of the file or the directory.
+        as_events: whether its columns are counted by, and none is published: then dates of Excel come as dates, and
+            nested cells of JSON lines are refused where a column of them is read.
+
+    Raises:
+        Unsupported: for an ending that no reader knows, and where a package is missing.
+        BadTable: for a file that is no such table.
+    """
+    ending = ending_of(path)
+    if path.is_dir() or ending in PARQUET:  # who reads text waits for no other reader
+        from utmost.tables.files import parquet
+
+        parquet.register()
+        return _pieces_of(path).whole() if path.is_dir() else parquet.read(path)
+    if ending in FEATHER:
+        return table_formats.read_feather(path)
+    if ending in JSON_LINES:
+        return table_formats.read_json_lines(TextFile.of(path), has_nested=as_events)
+    if ending in EXCEL:
+        from utmost.tables.files import spreadsheets
+
+        return spreadsheets.read(path, has_dates=as_events)
+    if ending not in TEXT:
+        wanted = ", ".join(FORMATS.values())
+        remedy = "Convert it to CSV or Parquet."
+        raise Unsupported(f"a table file must end in one of {wanted}", came=path.name, remedy=remedy)
+    csv_table.register()
+    return csv_table.read(path)
+
+
+def ending_of(path: Path) -> str:
+    """The ending that says how a table is written: that before ".gz", where it is compressed.
+
+    >>> ending_of(Path("counts.csv.gz")), ending_of(Path("counts.parquet"))
+    ('.csv', '.parquet')
+    """
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix == GZ else suffix
+
+
+def streamed(path: Path, *, by_cells: bool = False) -> FilePieces | None:
+    """The file or directory as what is read a piece at a time, where it is large; None where it is read whole.
+
+    Args:
+        by_cells: whether a Parquet file is also large by its cells, at 8 bytes each: it packs them a hundredfold.
+    """
+    if path.is_dir():
+        return _pieces_of(path)
+    if ending_of(path) not in (*PARQUET, *TEXT) or not path.is_file():
+        return None
+    is_parquet = path.suffix.lower() in PARQUET
+    if path.stat().st_size < LARGE and not (by_cells and is_parquet and _are_many_cells(path)):
+        return None
+    return _pieces_of(path) if is_parquet else CsvPieces(csv_table.read(path))
+
+
+def _pieces_of(path: Path) -> "ParquetPieces":
+    from utmost.tables.files.parquet_pieces import ParquetPieces
+
+    return ParquetPieces.of(path)
+
+
+def _are_many_cells(path: Path) -> bool:
+    from utmost.tables.files import parquet
+
+    return _CELL * parquet.cells(path) >= LARGE
+
+
+def brought(path: Path, *, by_item: bool = False) -> Any:
+    """The table at a path as a ledger takes it: read, or for large Parquet files and folders a relation of DuckDB.
+
+    Args:
+        by_item: whether noise goes by item, which a relation can have: a packed file is then large by its cells, too,
+            where DuckDB is installed. Noise by rows is the ledger's own, and needs them in memory.
+    """
+    large: Any = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
+    if large is None or isinstance(large, CsvPieces):
+        return read(path)
+    return provided("lake_relation")(large.files, large.folders).native
+
+
+def write(
+    table: Any, file: BinaryIO, path: Path, watch: Watch | None = None, statement: Mapping[str, Any] | None = None
+) -> None:
+    """Write the table into an open file that will have this name, in the format that its ending says.
+
+    Args:
+        table: of any kind.
+        file: that is open for bytes.
+        path: its name.
+        watch: is shown the rows as they are written.
+        statement: what is said of the table, for a format that has a place for it.
+
+    Raises:
+        BadTable: for text that a file of this kind cannot hold.
+    """
+    try:
+        _write(table, file, path, watch, statement or {})
+    except UnicodeEncodeError:
+        raise _half_of_a_character(path) from None
+
+
+def check_says(path: Path, statement: Mapping[str, Any]) -> None:
+    """Check that a file which has words beside its table, a workbook, has those of its statement.
+
+    Raises:
+        BadTable: where it says anything else.
+    """
+    if ending_of(path) in EXCEL:
+        from utmost.tables.files import spreadsheets
+
+        spreadsheets.check_says(path, statement)
+
+
+def _write(table: Any, file: BinaryIO, path: Path, watch: Watch | None, statement: Mapping[str, Any]) -> None:
+    if path.suffix.lower() == GZ and ending_of(path) not in (*PARQUET, *FEATHER, *EXCEL):
+        with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
+            return _write(table, packed, path.with_suffix(""), watch, statement)  # type: ignore[arg-type]  # a file, too
+    ending = ending_of(path)
+    if ending in EXCEL:
+        from utmost.tables.files import spreadsheets
+
+        spreadsheets.write(_cells(table), file, statement)
+    elif isinstance(table, WrittenByPieces):
+        written = table.written(file)
+        _write_pieces(written if watch is None else watch(written, table.rows), file)
+    elif ending in PARQUET:
+        from utmost.tables.files import parquet
+
+        if is_engine_frame(table):
+            frame = engine_frame(table)
+            parquet.write_batches(frame.schema(), frame.batches(), file)
+        else:
+            parquet.write(table, file)
+    elif ending in FEATHER:
+        table_formats.write_feather(table, file)
+    elif ending in JSON_LINES:
+        columns_of = table_formats.as_columns(table)
+        pieces = table_formats.write_json_lines(list(columns_of), zip(*columns_of.values(), strict=True))
+        _write_pieces(pieces if watch is None else watch(pieces, _rows(table)[2]), file)
+    else:
+        write_text(table, file, separator_for(table, path), watch)
+
+
+def separator_for(table: Any, path: Path) -> str:
+    """What separates cells in a file of this name: what separated them in the file that was read, but tabs in .tsv."""
+    if isinstance(table, CsvTable) and path.suffix.lower() != ".tsv" and isinstance(table.path, TextFile):
+        return csv_table.delimiter_of(table.path)
+    return csv_table.delimiter_of(path)
+
+
+def write_text(table: Any, file: BinaryIO, delimiter: str = ",", watch: Watch | None = None) -> None:
+    """Write any table as text."""
+    if isinstance(table, CsvTable):
+        pieces, count = csv_table.pieces(table, delimiter), table.rows
+    else:
+        names, rows, count = _rows(table)
+        pieces = csv_table.pieces_of(names, rows, delimiter)
+    _write_pieces(pieces if watch is None else watch(pieces, count), file)
+
+
+def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path: Path) -> None:
+    """Write rows under their names as text into an open file that will have this name."""
+    _write_pieces(csv_table.pieces_of(names, rows, csv_table.delimiter_of(path)), file)
+
+
+def columns(table: Any) -> dict[str, list[Any]]:
+    """The table as columns of plain Python values; of a CSV, released cells are numbers and all others text."""
+    return dict(table.to_pydict()) if hasattr(table, "to_pydict") else table_formats.as_columns(table)
+
+
+def head(table: Any, count: int) -> tuple[list[str], list[list[str]]]:
+    """The names of the columns, and the first rows as text."""
+    names, rows, _ = _rows(table)
+    return names, list(islice(rows, count))
+
+
+def check_same_kind(source: Path, out: Path) -> None:
+    """Check that what is read from ``source`` can be written to ``out``: any format as any, large files as their own.
+
+    Raises:
+        Unsupported: for an ending that no writer knows or whose package is missing, and for one of another kind than a
+            large file's.
+    """
+    if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL):
+        wanted = ", ".join(FORMATS.values())
+        raise Unsupported("a table is written in a format that is known", came=out.name, remedy=f"End it in {wanted}.")
+    if ending_of(out) in (*PARQUET, *FEATHER):
+        extra("pyarrow", "tables")
+    if ending_of(out) in EXCEL:
+        extra("xlsxwriter", "excel")
+    if source.is_dir() and out.suffix.lower() not in PARQUET:
+        remedy = f"Give a name that ends in {' or '.join(PARQUET)}."
+        raise Unsupported("a directory of Parquet files is written as one", came=out.name, remedy=remedy)
+    is_large = source.is_file() and source.stat().st_size >= LARGE
+    for endings in (PARQUET, TEXT) if is_large else ():
+        if ending_of(source) in endings and (ending_of(out) not in endings or out.suffix.lower() == GZ):
+            wanted = " or ".join(ending for ending in endings if ending)
+            raise Unsupported(
+                "a large file is written as it was read", came=out.name, remedy=f"Give a name that ends in {wanted}."
+            )
+
+
+def check_names(path: Path, names: Iterable[str]) -> None:
+    """Check, before anything is drawn, that a file of this name can hold columns of these names.
+
+    Raises:
+        BadTable: for a blank name in a text file.
+    """
+    if ending_of(path) in TEXT:
+        csv_table.check_names(names)
+
+
+def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
+    """Check, before anything is drawn, that a file of this name can hold what is released.
+
+    Args:
+        path: of the file.
+        columns: with text, as they will stand there.
+        numbers: how many columns of released values and margins come to them.
+    """
+    if ending_of(path) in EXCEL:
+        from utmost.tables.files import spreadsheets
+
+        spreadsheets.check_fits(columns, numbers)
+    elif ending_of(path) not in JSON_LINES:
+        is_text = ending_of(path) in TEXT
+        for text in chain(columns, *columns.values()):
+            if not isinstance(text, str):
+                continue
+            if not text.isascii() and _HALF.search(text):
+                raise _half_of_a_character(path)
+            if is_text:
+                check_not_computed(text)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def _half_of_a_character(path: Path) -> BadTable:
+    remedy = "Correct it where it comes from, or write .jsonl."
+    required = "a file must hold whole characters: text of public columns and of labels"
+    return BadTable(required, came="half of one, a lone surrogate", where=path.name, remedy=remedy)
+
+
+def _cells(table: Any) -> Mapping[str, list[Any]]:
+    """Any table as columns; of an engine's frame or of pieces as they come."""
+    if is_engine_frame(table):
+        table = engine_frame(table)
+        batches = [batch.to_pydict() for batch in table.batches()]
+        return {name: [cell for batch in batches for cell in batch[name]] for name in table.schema().names}
+    if isinstance(table, WrittenByPieces):
+        return dict(zip(table.names, map(list, zip(*table.shown, strict=True)), strict=True))
+    return columns(table)
+
+
+def _write_pieces(pieces: Iterable[Piece], file: BinaryIO) -> None:
+    for _, text in pieces:
+        file.write(text)
+
+
+def _rows(table: Any) -> tuple[list[str], Iterable[list[str]], int]:
+    """The names of the columns, the rows as text, and how many there are."""
+    if isinstance(table, CsvTable):
+        return table.names, csv_table.rows(table), table.rows
+    if isinstance(table, WrittenByPieces):
+        return table.names, table.shown, table.rows
+    if is_engine_frame(table):
+        frame = engine_frame(table)
+        names = list(frame.schema().names)
+        return names, (row for batch in frame.batches() for row in _batch_rows(batch)), 0
+    if hasattr(table, "to_batches") and hasattr(table, "column_names"):
+        return table.column_names, _arrow_rows(table), table.num_rows
+    return table_formats.as_rows(table)
+
+
+def _arrow_rows(table: Any) -> Iterator[list[str]]:
+    for batch in table.to_batches(max_chunksize=10_000):
+        yield from _batch_rows(batch)
+
+
+def _batch_rows(batch: Any) -> Iterator[list[str]]:
+    for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        yield ["" if cell is None else str(cell) for cell in cells]

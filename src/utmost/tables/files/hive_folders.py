@@ -1,0 +1,160 @@
+"""Columns in the names of folders, as lakes lay out tables (Hive style): `events/year=2020/month=01/part-0.parquet`.
+
+A folder is named by a key and a cell, each percent-encoded; `__HIVE_DEFAULT_PARTITION__` is a missing cell. Cells of a
+key are integers where every folder spells one as Python does, and text else. `month=01` stays "01", where DuckDB,
+Polars, Spark and Arrow make a 1 of it: a domain lists the cells as the folders spell them, and `check_labels` refuses
+one that spells them otherwise, of which all events would be left out.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+
+from utmost.errors import BadTable
+from utmost.tables.axes.axes import Axis, label_text
+from utmost.tables.optional_imports import extra
+
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
+_PADDED = re.compile(r"(-?)0*([0-9]+)", re.ASCII)
+_INT64 = np.iinfo(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FolderColumns:
+    """What the folders say of the files in them.
+
+    Attributes:
+        schema: the Arrow schema of the columns, integers or text, in the order of the folders.
+        cells: for each column, an Arrow array with a cell for each file.
+    """
+
+    schema: Any
+    cells: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, root: Path, files: Sequence[Path], names: Sequence[str]) -> "FolderColumns":
+        """The columns in the names of folders under a root; those above it say nothing.
+
+        Args:
+            root: the directory, or the file itself.
+            files: in it.
+            names: the columns of the files. A key among them is left to the files: a cell is what its row says.
+
+        Raises:
+            BadTable: for files whose folders have other keys, or the same in another order, for a key that comes twice
+                on one way or is a column's name but for its case, and for names that are no text.
+        """
+        folders = [_said_by(root, file) for file in files]
+        keys = list(folders[0])
+        for file, keyed in zip(files, folders, strict=True):
+            if list(keyed) != keys:
+                came = f"{_listed(keyed)} beside {_listed(keys)}"
+                raise BadTable("all files must lie in folders of the same keys", came=came, where=shown(root, file))
+        for key in keys:
+            for name in {*names, *keys} - {key}:
+                if name.casefold() == key.casefold():
+                    raise BadTable(
+                        "keys of folders and columns must differ in more than case", came=f"{key!r}, {name!r}"
+                    )
+        arrays = {key: _cells([keyed[key] for keyed in folders]) for key in keys if key not in names}
+        schema = extra("pyarrow", "tables").schema([(key, array.type) for key, array in arrays.items()])
+        return cls(schema, tuple(arrays.values()))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
+    def column(self, name: str, file: int, rows: int) -> Any:
+        """One column of some rows of a file, as a dictionary of a single cell, of whatever length."""
+        arrow, cells = extra("pyarrow", "tables"), self.cells[self.names.index(name)]
+        if not cells[file].is_valid:
+            return arrow.nulls(rows, cells.type)
+        return arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(rows, np.int32)), cells.slice(file, 1))
+
+    def beside(self, batch: Any, file: int) -> Any:
+        """A batch of a file's rows with these columns behind its own."""
+        for name in self.names:
+            batch = batch.append_column(name, self.column(name, file, batch.num_rows))
+        return batch
+
+    def check_labels(self, axes: Iterable[Axis]) -> None:
+        """Check that no axis lists a number that folders spell with other zeros before it, as 1 for `month=01`.
+
+        Raises:
+            BadTable: where one does, since events in such a folder would be left out unseen.
+        """
+        listing = [column for axis in axes if axis.edges is None for column in axis.label_columns(0).items()]
+        for name, values in listing:
+            if name not in self.names:
+                continue
+            labels = {label_text(value) or "" for value in values}
+            cells = {str(cell) for cell in self.cells[self.names.index(name)].to_pylist() if cell is not None}
+            if {_unpadded(cell) for cell in cells - labels} & {_unpadded(label) for label in labels} - {None}:
+                raise BadTable(
+                    "labels must be spelled as the names of the folders",
+                    came="one number with other zeros before it",
+                    where=f"column {name!r}",
+                    remedy='Declare "01" for month=01, and 1 for month=1.',
+                )
+
+
+def shown(root: Path, file: Path) -> str:
+    """The way to a file, for a message: of folders with a key nothing but the key, since cells are not quoted.
+
+    >>> shown(Path("lake"), Path("lake/person=ann/2020/part-0.parquet"))
+    'lake/person=.../2020/part-0.parquet'
+    """
+    parts = file.relative_to(root).parts
+    keys = (f"{part.partition('=')[0]}=..." if "=" in part else part for part in parts[:-1])
+    return str(root.joinpath(*keys, *parts[-1:]))
+
+
+def _said_by(root: Path, file: Path) -> dict[str, str | None]:
+    """The cells in the names of a file's folders, by key."""
+    cells: dict[str, str | None] = {}
+    for part in file.relative_to(root).parts[:-1]:
+        key, sign, cell = part.partition("=")
+        if not key or not sign:
+            continue
+        name = _decoded(key, root, file)
+        if name in cells:
+            raise BadTable("a key of folders must come once", came=f"{name!r} twice", where=shown(root, file))
+        cells[name] = None if cell == _MISSING else _decoded(cell, root, file)
+    return cells
+
+
+def _decoded(text: str, root: Path, file: Path) -> str:
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeError:
+        where = shown(root, file)
+        raise BadTable("the names of folders must be text in UTF-8", came="other bytes", where=where) from None
+
+
+def _listed(keys: Iterable[str]) -> str:
+    return ", ".join(map(repr, keys)) or "none"
+
+
+def _cells(texts: Sequence[str | None]) -> Any:
+    """The cells of a key as an Arrow array: integers of 64 bits where all are spelled as such, text else."""
+    arrow, there = extra("pyarrow", "tables"), [text for text in texts if text is not None]
+    if there and all(map(_is_integer, there)):
+        return arrow.array([None if text is None else int(text) for text in texts], arrow.int64())
+    return arrow.array(texts, arrow.string())
+
+
+def _is_integer(text: str) -> bool:
+    return _INTEGER.fullmatch(text) is not None and _INT64.min <= int(text) <= _INT64.max
+
+
+def _unpadded(text: str) -> str | None:
+    """A number without zeros before it; None for other text."""
+    digits = _PADDED.fullmatch(text)
+    return None if digits is None else "".join(digits.groups())

@@ -1,0 +1,114 @@
+"""Parquet files, through Arrow."""
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from utmost.errors import BadTable
+from utmost.tables.files import table_formats
+from utmost.tables.frames import dataframes
+from utmost.tables.frames.adapters import distinct_names
+from utmost.tables.optional_imports import extra
+
+ENDINGS = (".parquet", ".pq")
+
+# Columns of counts shrink to a hundredth at most; a small file may shrink more.
+_INFLATION, _INFLATED = 200, 1 << 30
+_BATCH = 1 << 17
+
+
+def read(path: Path | str, shown_as: str | None = None) -> Any:
+    """The file as an Arrow table.
+
+    Args:
+        path: of the file.
+        shown_as: what messages call it; its path when None.
+
+    Raises:
+        BadTable: for a file that is no Parquet, and for two columns of one name.
+        Unsupported: where pyarrow is not installed.
+    """
+    arrow = extra("pyarrow", "tables")
+    file, where = opened(path, shown_as), str(path) if shown_as is None else shown_as
+    with well_formed(where):
+        return _read(arrow, file, path, where)
+
+
+def opened(path: Path | str, shown_as: str | None = None) -> Any:
+    """The file, open to be read batch by batch; of its columns no two have one name.
+
+    Args:
+        path, shown_as: as for `read`.
+    """
+    reader, where = extra("pyarrow.parquet", "tables"), str(path) if shown_as is None else shown_as
+    with well_formed(where):
+        file = reader.ParquetFile(_readable(path))
+    distinct_names(file.schema_arrow.names, where)
+    return file
+
+
+def cells(path: Path | str) -> int:
+    """How many cells a file has, as it says of itself: rows by columns.
+
+    Raises:
+        BadTable, Unsupported: as `read`.
+    """
+    metadata = opened(path).metadata
+    return int(metadata.num_rows * metadata.num_columns)
+
+
+def _readable(path: Path | str) -> Any:
+    """The name of a file on the disk; of a pipe its content, since a pipe is a path that opens in a way of its own."""
+    if not isinstance(path, Path) or type(path) is type(Path()):
+        return path
+    with path.open("rb") as file:
+        return io.BytesIO(file.read())
+
+
+@contextmanager
+def well_formed(path: Path | str) -> Iterator[None]:
+    """Say of a file that Arrow cannot read that it is no Parquet, and nothing of what is in it."""
+    arrow = extra("pyarrow", "tables")
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (arrow.ArrowException, OSError, ValueError) as error:  # Arrow has several kinds for a file that is damaged
+        if isinstance(error, BadTable):
+            raise
+        raise BadTable("a Parquet file must be well formed", came="what Arrow cannot read", where=str(path)) from None
+
+
+def _read(arrow: Any, file: Any, path: Path | str, where: str) -> Any:
+    """The table, batch by batch: a file that inflates beyond all measure is noticed before the memory is full."""
+    source = _readable(path)
+    size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else os.path.getsize(source)
+    most = max(_INFLATED, _INFLATION * size)
+    batches, size = [], 0
+    for batch in file.iter_batches(batch_size=_BATCH):
+        batches.append(batch)
+        size += batch.nbytes
+        if size > most:
+            raise BadTable(f"a Parquet file of this size may hold {most} bytes of cells", came="more", where=where)
+    return arrow.Table.from_batches(batches, file.schema_arrow)
+
+
+def write(table: Any, file: BinaryIO) -> None:
+    """Write an Arrow table, or a dict of columns as one."""
+    whole = table_formats.as_arrow(table)
+    extra("pyarrow.parquet", "tables").write_table(whole, file)
+
+
+def write_batches(schema: Any, batches: Iterator[Any], file: BinaryIO) -> None:
+    """Write Arrow batches, a row group each."""
+    with extra("pyarrow.parquet", "tables").ParquetWriter(file, schema) as out:
+        for batch in batches:
+            out.write_batch(batch.cast(schema))
+
+
+def register() -> None:
+    """Let Arrow tables into releases."""
+    dataframes.register()

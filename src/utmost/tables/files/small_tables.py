@@ -1,0 +1,165 @@
+"""Small tables: policies, priors, losses, costs, channels, graphs, places; one reader, however a file is spelled.
+
+A small table need not have a header, so its separator is found in all of its lines, and decimals are read from cells.
+"""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from utmost.core.exact.numbers import exact
+from utmost.errors import BadTable, NotANumber
+from utmost.tables.cells.cell_values import kind_of
+from utmost.tables.files import csv_table
+from utmost.tables.files.text_files import SEPARATORS, TextFile
+
+Rows = list[tuple[int, list[str]]]
+
+_OTHERS = re.compile("[;\t|]")
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_POINT, _COMMA = re.compile(r"[+-]?\d*\.\d+"), re.compile(r"[+-]?\d*,\d+")
+# 1,500 is one and a half, or fifteen hundred.
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+
+
+@dataclass(frozen=True, slots=True)
+class SmallTable:
+    """The rows of a small table.
+
+    Attributes:
+        path: the file.
+        rows: the number of the line on which each row starts, and its cells, without blanks around them.
+        decimal: what stands before decimals: a point, or a comma; None where 1,500 may be either.
+    """
+
+    path: Path
+    rows: Rows
+    decimal: str | None
+
+    def number(self, cell: str, line: int, column: int) -> Fraction:
+        """The number in a cell, exactly; line and column name the place in the message."""
+        where = f"{self.path}, line {line}, column {column}"
+        if _COMMA.fullmatch(cell) and self.decimal != ",":
+            came = "digits behind a comma, which may be thousands" if self.decimal is None else kind_of(cell)
+            remedy = "Write decimals with a point: 0.5."
+            raise BadTable("every cell must be a finite number", came=came, where=where, remedy=remedy)
+        return number_in(self.spelled(cell), where)
+
+    def is_number(self, cell: str) -> bool:
+        """Whether a cell spells a finite number, with a comma before its decimals or a point."""
+        return is_number(cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell)
+
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """The columns by the names in the first row, numbers with a point before decimals.
+
+        Raises:
+            BadTable: without a row of names and one more, and for rows of different lengths.
+        """
+        header = self.rows[0][1] if self.rows else []
+        if len(self.rows) < 2 or any(len(row) != len(header) for _, row in self.rows):
+            remedy = "Quote cells that hold the separator."
+            required = "a table of columns must be a header and rows of its width"
+            raise BadTable(required, came="another", where=str(self.path), remedy=remedy)
+        columns = {name: [row[at] for _, row in self.rows[1:]] for at, name in enumerate(header)}
+        return {
+            name: list(map(self.spelled, cells)) if all(map(self.is_number, filter(None, cells))) else cells
+            for name, cells in columns.items()
+        }
+
+    def spelled(self, cell: str) -> str:
+        """A cell with a point before decimals."""
+        return cell.replace(",", ".") if self.decimal == "," and _COMMA.fullmatch(cell) else cell
+
+
+def small_table(path: Path, *, has_header: bool = False) -> SmallTable:
+    """Read a small table, with the encoding, separator and decimals that are said of the file or found in it.
+
+    Args:
+        path: the file.
+        has_header: whether its first line holds names, in which the separator is found as in large tables.
+
+    Raises:
+        BadTable: for a file without a header that holds several of the separators outside of quotes, where none is
+            said; and as `csv_table.records`.
+    """
+    file = TextFile.of(path)
+    file = file if has_header else _separated(file)
+    rows = [(line, [cell.strip() for cell in record]) for line, record in csv_table.records(file)]
+    cells = [cell for _, row in rows for cell in row]
+    decimal: str | None = csv_table.spelling_of(file).decimal or "."
+    if csv_table.delimiter_of(file) != "," and decimal == "." and not any(map(_POINT.fullmatch, cells)):
+        commas = [cell for cell in cells if _COMMA.fullmatch(cell)]
+        is_plain = any(_THOUSANDS.fullmatch(cell) is None for cell in commas)
+        decimal = "," if is_plain else None if commas else "."
+    return SmallTable(path, rows, decimal)
+
+
+def number_rows(path: Path) -> list[list[Fraction]]:
+    """The rows of a file of numbers: all of one length, without the header where there is one.
+
+    The first row is a header when no cell of it is a number.
+
+    Raises:
+        BadTable: naming the place of a cell that is no number, and for rows of different lengths or no row at all.
+    """
+    table, rows = small_table(path), list[list[Fraction]]()
+    for at, (line, record) in enumerate(table.rows):
+        if at == 0 and not any(map(table.is_number, record)):
+            continue
+        rows.append([table.number(cell, line, k + 1) for k, cell in enumerate(record)])
+        if len(rows[-1]) != len(rows[0]):
+            came = f"{len(rows[-1])} after rows of {len(rows[0])}"
+            raise BadTable("every row must have as many numbers", came=came, where=f"{path}, line {line}")
+    if not rows:
+        raise BadTable("the file must hold numbers", came="none", where=str(path))
+    return rows
+
+
+def number_in(cell: Any, where: str) -> Fraction:
+    """The number in a cell, exactly; ``where`` names the place in the message."""
+    try:
+        return exact(cell)
+    except NotANumber:
+        raise BadTable("every cell must be a finite number", came=kind_of(cell), where=where) from None
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell spells a finite number."""
+    try:
+        exact(cell)
+    except NotANumber:
+        return False
+    return True
+
+
+def _separated(path: Path) -> Path:
+    """The file with its separator: the one that is said, of a .tsv file tabs, else the only one that it has."""
+    if isinstance(path, TextFile) and path.is_separated:
+        return path
+    if path.suffix.lower() == ".tsv":
+        return path
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        try:
+            text = _QUOTED.sub("", file.read())
+        except UnicodeDecodeError:
+            return path  # refused where its records are read, with the line
+    decimal = csv_table.spelling_of(path).decimal or "."
+    found = [separator for separator in SEPARATORS if any(map(partial(_separates, separator), text.splitlines()))]
+    if decimal == "," and len(found) > 1:
+        found = [separator for separator in found if separator != decimal]
+    if len(found) > 1:
+        came = f"{' and '.join(map(repr, found))} in one file"
+        remedy = "Quote cells that hold another; in a command with --separator, name it."
+        raise BadTable("one character must separate the cells", came=came, where=str(path), remedy=remedy)
+    return TextFile.of(path, found[0] if found else ",")
+
+
+def _separates(separator: str, line: str) -> bool:
+    """Whether a character may separate the cells of a line: not a comma that stands in numbers between others only."""
+    if separator == "," and _OTHERS.search(line) is not None:
+        return any("," in cell for cell in _OTHERS.split(line) if _COMMA.fullmatch(cell.strip()) is None)
+    return separator in line

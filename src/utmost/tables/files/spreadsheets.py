@@ -1,0 +1,319 @@
+"""Excel files, .xlsx: the table on the sheet "Values", and in words what is promised of it on the sheet "Statement".
+
+The file is a function of what is published: it has no author, its times are those of 1980, and the same table makes the
+same bytes. Excel counts in floats and shows fifteen digits, so a column with a longer integer is written as text.
+"""
+
+import io
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import count, islice
+from math import isfinite
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+
+from utmost.core.exact.arrays import plain_cells
+from utmost.errors import BadTable, UtmostError
+from utmost.tables.optional_imports import extra
+
+ENDINGS = (".xlsx",)
+EXTRA = "excel"
+VALUES, STATEMENT = "Values", "Statement"
+
+_ROWS, _COLUMNS, _LONGEST, _DIGITS = (1 << 20) - 1, 1 << 14, 32_767, 10**15
+_PIECE = _LONGEST // 2  # Excel counts most signs as one, others as two
+_INFLATION, _INFLATED = 200, 1 << 30
+_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
+_DAMAGED = BadZipFile, zlib.error, EOFError, OSError, LookupError, ValueError, TypeError, AttributeError, SyntaxError
+_MADE = datetime(1980, 1, 1, tzinfo=UTC)
+
+
+class _Exact(float):
+    """A float that is written with all its digits, where the writer would keep sixteen."""
+
+    def __format__(self, _: str) -> str:
+        return repr(float(self))
+
+
+def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mapping[str, Any]) -> None:
+    """Write columns into an open file; beyond a sheet's rows they go on in "Values 2".
+
+    Args:
+        columns: cells by name: numbers, text, truth values or None; anything else is written as text.
+        statement: what is said of them, without the digest of this file; empty for nothing.
+
+    Raises:
+        BadTable: for more columns, or longer text, than a sheet has, and text that no sheet holds.
+        Unsupported: where xlsxwriter is not installed.
+    """
+    cells = {str(name): _plain(column) for name, column in columns.items()}
+    _check_width(len(cells))
+    writer = extra("xlsxwriter", EXTRA)
+    with closing(writer.Workbook(file, {"in_memory": True})) as book:
+        book.set_properties({"created": _MADE})
+        looks = book.add_format({"bold": True}), book.add_format({"align": "left"})
+        rows = zip(*cells.values(), strict=True)
+        for number in count(1):
+            page = list(islice(rows, _ROWS))
+            if not page and number > 1:
+                break
+            sheet = book.add_worksheet(VALUES if number == 1 else f"{VALUES} {number}")
+            _fill(sheet, [list(cells), *page], looks)
+        if statement:
+            lines = [["", "what is promised of these values"], *_lines(statement)]
+            sheet = book.add_worksheet(STATEMENT)
+            _fill(sheet, lines, looks)
+            sheet.set_column(0, 0, 18)
+            sheet.set_column(1, 1, 110, book.add_format({"text_wrap": True}))
+
+
+def check_fits(columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
+    """Check, before anything is drawn, that a sheet can hold columns of text, and so many columns of numbers."""
+    _check_width(len(columns) + numbers)
+    for name, cells in columns.items():
+        _text(name)
+        for cell in cells:
+            if cell is not None and not isinstance(cell, int | float):
+                _text(cell)
+
+
+def _check_width(columns: int) -> None:
+    if columns > _COLUMNS:
+        raise BadTable(f"a sheet of Excel has at most {_COLUMNS} columns", came=columns, remedy="Write .parquet.")
+
+
+def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
+    """The statement, a fact in each line; one that is too long for a cell goes on in those below it."""
+    for name, fact in statement.items():
+        text = _ESCAPED.sub(lambda odd: odd.group().encode("unicode_escape").decode().replace("_x", "_ x"), _said(fact))
+        for begin in range(0, max(len(text), 1), _PIECE):
+            yield [name if begin == 0 else "", text[begin : begin + _PIECE]]
+
+
+def _plain(column: Iterable[Any]) -> list[Any]:
+    """Cells as Excel has them; all text where one is an integer that it would round."""
+    cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in plain_cells(column)]
+    if any(isinstance(cell, int) and abs(cell) >= _DIGITS for cell in cells):
+        return [None if cell is None else str(cell) for cell in cells]
+    return cells
+
+
+def _fill(sheet: Any, rows: list[Any], looks: tuple[Any, Any]) -> None:
+    """Write rows, the first of them as a header that stays in sight; only a cell with a look may be empty."""
+    bold, empty = looks
+    for at, row in enumerate(rows):
+        for place, cell in enumerate(row):
+            form = (bold,) if at == 0 else ()
+            if isinstance(cell, bool):
+                sheet.write_boolean(at, place, cell, *form)
+            elif isinstance(cell, int | float) and isfinite(cell):
+                sheet.write_number(at, place, _Exact(cell) if isinstance(cell, float) else cell, *form)
+            elif cell is not None and cell == cell:
+                sheet.write_string(at, place, _text(cell), *form)
+            else:
+                sheet.write_blank(at, place, None, empty)
+    sheet.freeze_panes(1, 0)
+
+
+def _text(cell: Any) -> str:
+    text = str(Fraction(cell)) if isinstance(cell, Fraction) else str(cell)
+    if len(text) > _LONGEST:
+        required = f"a cell of Excel holds at most {_LONGEST} characters"
+        raise BadTable(required, came=f"one of {len(text)}", remedy="Write .csv or .parquet.")
+    if _ESCAPED.search(text):  # a workbook has them as _x000D_, which readers take for text or leave out
+        required = "a cell of Excel holds no control characters, halves of characters or text like _x000D_"
+        raise BadTable(required, came="one of them", remedy="Write .csv or .parquet.")
+    return text
+
+
+def _said(fact: Any) -> str:
+    if isinstance(fact, Mapping):
+        return "; ".join(f"{name}: {_said(part)}" for name, part in fact.items())
+    if isinstance(fact, list | tuple):
+        return ", ".join(map(_said, fact))
+    return str(fact)
+
+
+def read(path: Path, *, has_dates: bool = False) -> dict[str, list[Any]]:
+    """The table of an Excel file: the sheets "Values" that `write` made, or the only sheet of another one.
+
+    Args:
+        path: of the file.
+        has_dates: whether dates and times come as such, and not as the text that other files have of them.
+
+    Raises:
+        BadTable: for a file that is none, for several sheets of which none is called so, for a bad header, for merged
+            cells, and for formulas without a stored value.
+        Unsupported: where openpyxl is not installed.
+    """
+    where = str(path)
+    with _opened(path, data_only=True) as book:
+        for title in _pages(book, where):
+            _check_unmerged(book, title, where)
+        rows = list(_rows(book, where, has_dates=has_dates))
+    if any(cell is None for row in rows for cell in row):
+        _check_worked_out(path)
+    header = [f"column {at}" if name is None else str(name) for at, name in enumerate(rows[0] if rows else (), 1)]
+    if not header or len(set(header)) < len(header):
+        required = "the first row of a sheet must name each column, and no two alike"
+        raise BadTable(required, came="another first row", where=where, remedy=_HEADER)
+    return {name: [row[at] for row in rows[1:]] for at, name in enumerate(header)}
+
+
+_HEADER = "The header must be the first row: delete titles and notes above it, and undo merged cells."
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]+[0-9]+(?::[A-Z]+[0-9]+)?)[\"']")
+_CHUNK, _OVERLAP = 1 << 20, 1 << 8
+
+
+def _check_unmerged(book: Any, title: str, where: str) -> None:
+    """Check that no cells of a sheet are merged, of which all but the first would be taken for empty ones."""
+    rest = b""
+    # A reader that keeps no row in memory passes over what says so, which stands behind the rows.
+    with book._archive.open(book[title]._worksheet_path) as content:
+        while read := content.read(_CHUNK):
+            merged = _MERGED.search(rest + read)
+            if merged is not None:
+                cells = merged[1].decode()
+                raise BadTable(
+                    "the cells of a table must not be merged",
+                    came="merged ones",
+                    where=f"{where}, sheet {title!r}, cells {cells}",
+                    remedy=f"Unmerge them in Excel, and write each cell's value into it. {_HEADER}",
+                )
+            rest = (rest + read)[-_OVERLAP:]
+
+
+def _check_worked_out(path: Path) -> None:
+    """Check that every formula has a stored value: one that a program wrote has none until Excel saves the file."""
+    where = str(path)
+    with _opened(path, data_only=True) as book, _opened(path, data_only=False) as written:
+        for title in _pages(book, where):
+            for values, cells in zip(book[title].iter_rows(values_only=True), written[title].iter_rows(), strict=False):
+                for value, cell in zip(values, cells, strict=False):
+                    if value is None and cell.data_type == "f":
+                        raise BadTable(
+                            "a formula must have a stored value",
+                            came="one without",
+                            where=f"{where}, sheet {title!r}, cell {cell.coordinate}",
+                            remedy="Open the file in Excel or LibreOffice and save it, which works its formulas out; "
+                            "or write values in their place.",
+                        )
+
+
+@contextmanager
+def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
+    """A workbook, from a file or what came through a pipe; openpyxl reads its parts one by one, while rows are read."""
+    reader, where = extra("openpyxl", EXTRA), str(path)
+    with path.open("rb") as file:
+        _check_size(file, where)
+        try:
+            with closing(reader.load_workbook(file, read_only=True, data_only=data_only)) as book:
+                yield book
+        except UtmostError:
+            raise
+        except (*_DAMAGED, reader.utils.exceptions.InvalidFileException):
+            came = "what openpyxl cannot read"
+            raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=where) from None
+
+
+def check_says(path: Path, statement: Mapping[str, Any]) -> None:
+    """Check that a workbook says nothing of its values but what their statement says, and that Excel works none out.
+
+    Args:
+        path: a workbook that `write` made.
+        statement: what is said of its values; the digest of the file is passed over.
+
+    Raises:
+        BadTable: for another sheet of a statement, for further sheets, and for formulas.
+    """
+    expected = _facts_of(_lines({name: fact for name, fact in statement.items() if name != "table"}))
+    with _opened(path, data_only=False) as book:
+        for sheet in book.worksheets:
+            if sheet.title == STATEMENT:
+                rows = islice(sheet.iter_rows(values_only=True), 1, None)
+                lines = _facts_of((*row, None, None)[:2] for row in rows)
+                if not all(_is_said(expected, name, fact) for name, fact in lines.items()):
+                    raise BadTable("a workbook must say what its statement says", came="another", where=str(path))
+            elif not (sheet.title == VALUES or sheet.title.startswith(f"{VALUES} ")):
+                raise BadTable("a workbook has values and a statement alone", came=repr(sheet.title), where=str(path))
+            elif any(cell.data_type == "f" for row in sheet.iter_rows() for cell in row):
+                raise BadTable("released values must be no formulas", came="one", where=f"{path}, {sheet.title}")
+
+
+def _facts_of(lines: Iterable[Iterable[Any]]) -> dict[str, str]:
+    """Each fact of a sheet whole, by its name."""
+    facts: dict[str, str] = {}
+    last = ""
+    for name, text in lines:
+        last = name or last
+        facts[last] = facts.get(last, "") + ("" if text is None else str(text))
+    return facts
+
+
+def _is_said(expected: Mapping[str, str], name: str, fact: str) -> bool:
+    """Whether a fact is the statement's; earlier versions cut what is longer than a cell."""
+    whole = expected.get(name)
+    return whole is not None and (whole == fact or (len(fact) > _PIECE and whole.startswith(fact)))
+
+
+def _check_size(file: BinaryIO, where: str) -> None:
+    """Check that a file does not hold far more than it is long, before it is unpacked."""
+    try:
+        with ZipFile(file) as packed:
+            size = sum(part.file_size for part in packed.infolist())
+    except BadZipFile:
+        raise BadTable("an .xlsx file must be a workbook of Excel", came="no such file", where=where) from None
+    most = max(_INFLATED, _INFLATION * file.seek(0, io.SEEK_END))
+    if size > most:
+        raise BadTable(f"a file of this size may hold {most} bytes of cells", came=size, where=where)
+
+
+def _pages(book: Any, where: str) -> list[str]:
+    """The titles of the sheets that hold the table."""
+    titles = book.sheetnames
+    pages = [title for title in titles if title == VALUES or title.startswith(f"{VALUES} ")] or titles
+    if VALUES not in pages and len(pages) > 1:
+        remedy = f'Call the sheet "{VALUES}", or save it alone.'
+        raise BadTable("an .xlsx file must have one sheet", came=f"{len(pages)} sheets", where=where, remedy=remedy)
+    return pages
+
+
+def _rows(book: Any, where: str, *, has_dates: bool) -> Iterator[tuple[Any, ...]]:
+    """The rows of the table, each as long as the header; in a file of others empty ones at the end are none."""
+    pages = _pages(book, where)
+    width, blank = 0, 0
+    for number, title in enumerate(pages):
+        for at, row in enumerate(book[title].iter_rows(values_only=True)):
+            if at == 0 and number:
+                continue  # the header again
+            width = width or _width(row)
+            if VALUES not in pages and not any(cell is not None for cell in row):
+                blank += 1
+                continue
+            yield from ((None,) * width for _ in range(blank))
+            blank = 0
+            if any(cell is not None for cell in row[width:]):
+                place = f"{where}, row {at + 1}"
+                raise BadTable("a row must have a cell for each column", came="more", where=place, remedy=_HEADER)
+            yield tuple(_cell(cell, has_dates=has_dates) for cell in (*row, *(None,) * width)[:width])
+
+
+def _width(row: tuple[Any, ...]) -> int:
+    return max((at + 1 for at, cell in enumerate(row) if cell is not None), default=0)
+
+
+def _cell(cell: Any, *, has_dates: bool) -> Any:
+    """A cell as text files have it: a day without an hour is a date, and a float that is whole stays one."""
+    if isinstance(cell, datetime) and has_dates:
+        return cell.date() if cell.time() == datetime.min.time() else cell
+    if isinstance(cell, datetime):
+        return cell.date().isoformat() if cell.time() == datetime.min.time() else cell.isoformat(sep=" ")
+    return cell if isinstance(cell, bool | int | float | str | Decimal | None) else str(cell)

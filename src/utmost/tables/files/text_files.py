@@ -1,0 +1,257 @@
+"""Text files as they come: compressed, in any encoding, with any separator; read as if they were plain UTF-8."""
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.tables.cells.spelling import PLAIN, Spelling
+
+GZ = ".gz"
+SEPARATORS = ",;\t|"
+"""What separates cells, if nothing is said: the first of these that the header has, outside of quotes."""
+
+_FIRST = 1 << 16
+_GZIPPED = b"\x1f\x8b"
+
+
+class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no subclass of Path itself is a path
+    """A file that is read as UTF-8 text, whatever it is on the disk.
+
+    Attributes:
+        inner: the file on the disk, or standard input.
+        separator: what separates its cells; None where its ending says it.
+        encoding: of its text; None for UTF-8.
+        spelling: the marks that are declared for its cells.
+        is_separated: whether the separator was said, and not found in the header.
+    """
+
+    inner: Path
+    separator: str | None
+    encoding: str | None
+    spelling: Spelling
+    is_separated: bool
+
+    @classmethod
+    def of(
+        cls, path: Path, separator: str | None = None, encoding: str | None = None, spelling: Spelling = PLAIN
+    ) -> Path:
+        """The file, with what is said of it, or found in its header; the path itself where there is nothing to say.
+
+        Raises:
+            OutOfRange: for a separator that is none, and an encoding that nobody knows.
+            BadTable: for a file that cannot be read so far as its header.
+        """
+        is_separated = separator is not None or (isinstance(path, cls) and path.is_separated)
+        if isinstance(path, cls):
+            separator, encoding = separator or path.separator, encoding or path.encoding
+            spelling, path = spelling.beside(path.spelling), path.inner
+        file = cls(str(path))
+        file.is_separated = is_separated
+        file.inner, file.encoding, file.spelling = path, read_encoding(encoding), spelling
+        guess = _guessed(file.header_line()) if file.suffix.lower() in (".csv", ".txt", "") else None
+        file.separator = guess if separator is None else read_separator(separator)
+        is_plain = path.suffix.lower() != GZ and file.encoding is None and file.spelling == PLAIN
+        # Whoever reads the path alone finds what its header says: so what was said must be that, or go with the file.
+        usual = {guess, file.separator} <= {None, "\t" if path.suffix.lower() == ".tsv" else ","}
+        return path if is_plain and usual and not is_separated else file
+
+    @property
+    def suffix(self) -> str:
+        """The ending that says what is in the file: ".csv" for "counts.csv.gz"."""
+        suffix = self.inner.suffix
+        return Path(self.inner.stem).suffix if suffix.lower() == GZ else suffix
+
+    def open(
+        self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
+    ) -> Any:
+        """The text in UTF-8, from its beginning."""
+        if self.inner.is_dir():
+            raise BadTable("a table must be a file", came="a directory", where=str(self.inner))
+        stored: Any = self.inner.open("rb")
+        read = gzip.GzipFile(fileobj=stored, mode="rb") if self.inner.suffix.lower() == GZ else stored
+        content = io.BufferedReader(_Utf8(read, stored, self.encoding or "utf-8", str(self.inner)))
+        return content if "b" in mode else io.TextIOWrapper(content, "utf-8-sig", errors, newline)
+
+    def header_line(self) -> str:
+        """The first line, without what ends it."""
+        with self.open("rb") as file:
+            start = file.read(_FIRST).removeprefix(codecs.BOM_UTF8)
+        return str(start.decode("utf-8", "replace").lstrip("\r\n").split("\n", 1)[0])
+
+
+class HeldFile(type(Path())):  # type: ignore[misc]  # as above
+    """A file that is in memory, and on no disk: what came through a pipe, or was brought to a page.
+
+    Attributes:
+        content: its bytes.
+    """
+
+    content: bytes
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> "HeldFile":
+        """The file that messages call by a name."""
+        file = cls(name)
+        file.content = content
+        return file
+
+    def open(
+        self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
+    ) -> Any:
+        """What the file holds, from its beginning."""
+        content = io.BytesIO(self.content)
+        return content if "b" in mode else io.TextIOWrapper(content, encoding, errors, newline)
+
+    def with_name(self, name: str) -> Path:
+        """A file of another name, which is on a disk, or nowhere."""
+        return Path(name)
+
+    @property
+    def suffix(self) -> str:
+        """The ending that a file of this content would have."""
+        return ending_of_content(self.content)
+
+
+class FormattedFile(type(Path())):  # type: ignore[misc]  # as above
+    """A file that is written in a format that its name does not say.
+
+    Attributes:
+        ending: the ending that says it.
+    """
+
+    ending: str | None = None
+
+    @classmethod
+    def of(cls, path: Path, ending: str | None) -> Path:
+        """The file in the format of an ending; as it is called where there is none."""
+        if ending is None:
+            return path
+        file = cls(str(path))
+        file.ending = ending
+        return file
+
+    @property
+    def suffix(self) -> str:
+        """The ending that says the format."""
+        return self.ending or Path(self.name).suffix
+
+
+def unzipped(content: bytes, where: str) -> bytes:
+    """What came through a pipe, decompressed where gzip has compressed it.
+
+    >>> unzipped(gzip.compress(b"ward,n"), "pipe")
+    b'ward,n'
+    """
+    if not content.startswith(_GZIPPED):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        came = "what gzip cannot read"
+        raise BadTable("compressed input must be well formed", came=came, where=where) from None
+
+
+def ending_of_content(content: bytes) -> str:
+    """The ending that a file of this content would have, for one without a name: a pipe, or what a page was brought.
+
+    JSON lines are objects, several of them, each on a line of its own; other JSON begins with a bracket, too.
+
+    >>> ending_of_content(b"ward,n"), ending_of_content(b"PAR1..."), ending_of_content(b'{"n": 1}\\n{"n": 2}\\n')
+    ('.csv', '.parquet', '.jsonl')
+    """
+    for start, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather"), (b"PK\3\4", ".xlsx"), (_GZIPPED, GZ)):
+        if content.startswith(start):
+            return ending
+    lines = content[:_FIRST].lstrip().split(b"\n")
+    if lines[0].startswith(b"{") and lines[0].rstrip().endswith(b"}") and any(map(bytes.strip, lines[1:])):
+        return ".jsonl"
+    return ".json" if lines[0][:1] in (b"{", b"[") else ".csv"
+
+
+class _Utf8(io.RawIOBase):
+    """Bytes of a file in UTF-8, whatever its encoding: what is no such text is refused, and not quoted."""
+
+    def __init__(self, content: Any, stored: BinaryIO, encoding: str, where: str) -> None:
+        self._content, self._stored, self._encoding, self._where, self._rest = content, stored, encoding, where, b""
+        self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def close(self) -> None:
+        """Close the file, too."""
+        self._content.close()
+        self._stored.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes."""
+        while not self._rest:
+            try:
+                read = self._content.read(1 << 16)
+                self._rest = read if self._decoder is None else self._decoder.decode(read, not read).encode()
+            except (EOFError, zlib.error, gzip.BadGzipFile):
+                raise BadTable(
+                    "a .gz file must be well formed", came="what gzip cannot read", where=self._where
+                ) from None
+            except (UnicodeError, ValueError):
+                came = f"bytes that are not {self._encoding}"
+                remedy = "Name its encoding: --encoding cp1252, say."
+                raise BadTable(
+                    "a file must be text of its encoding", came=came, where=self._where, remedy=remedy
+                ) from None
+            if not read:
+                break
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def read_separator(text: str) -> str:
+    """What separates cells: one character, or a name for it.
+
+    >>> read_separator("tab"), read_separator(";")
+    ('\\t', ';')
+    """
+    named = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+    separator = named.get(text, text)
+    if len(separator) != 1 or separator in '"\r\n' or not separator.isascii():
+        remedy = "Say ; or , or | or tab."
+        raise OutOfRange("a separator must be one character", came=repr(text), where="separator", remedy=remedy)
+    return separator
+
+
+def read_encoding(name: str | None) -> str | None:
+    """The encoding of this name; None for UTF-8, which is the usual one.
+
+    >>> read_encoding("latin1"), read_encoding("UTF8")
+    ('iso8859-1', None)
+    """
+    if name is None:
+        return None
+    try:
+        known = codecs.lookup(name)
+    except LookupError:
+        known = None
+    if known is None or not known._is_text_encoding:
+        remedy = "Say cp1252, latin1 or utf-16, say."
+        raise OutOfRange("an encoding must be one that Python knows", came=repr(name), where="encoding", remedy=remedy)
+    return None if known.name == "utf-8" else known.name
+
+
+def _guessed(header: str) -> str:
+    """The first separator that divides the header; a comma where none does."""
+    for separator in SEPARATORS:
+        try:
+            if len(next(csv.reader([header], delimiter=separator), [])) > 1:
+                return separator
+        except csv.Error:
+            continue
+    return ","

@@ -1,0 +1,263 @@
+"""Dataframes of any library: pandas, Polars, Arrow and whatever else narwhals reads; the same kind goes out.
+
+Arrow tables, which files are read into, do what they can without narwhals: loading it takes as long as a million rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable
+from utmost.tables.frames import adapters, pandas_frames
+from utmost.tables.frames.adapters import Column
+from utmost.tables.frames.wide_integers import wide_in_arrow
+from utmost.tables.optional_imports import extra
+
+_BATCH = "/batch"
+"""What the kind of a record batch ends in."""
+
+
+def read(frame: Any, name: str) -> Column:
+    """One column: an array where all cells are plain integers or floats, else a list whose missing cells are None."""
+    return _cells(_eager(frame).get_column(name))
+
+
+def _cells(column: Any) -> Column:
+    missing = column.is_null()
+    if not missing.any():
+        if column.dtype.is_numeric() and not column.dtype.is_decimal() and not _is_wide(column.dtype):
+            return _numbers(column)
+        if not column.implementation.is_pandas_like():
+            return list(column.to_list())
+    return [None if gone else cell for cell, gone in zip(column.to_list(), missing.to_list(), strict=True)]
+
+
+def _is_wide(kind: Any) -> bool:
+    """Whether these are integers of 128 bits, for which NumPy has no type."""
+    return str(kind) in ("Int128", "UInt128")
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    if not column.implementation.is_pyarrow() or not len(column):
+        return np.asarray(column.to_numpy())
+    return _arrow_numbers(column.to_native())
+
+
+def _arrow_numbers(column: Any) -> NDArray[Any]:
+    """An Arrow column of numbers, none missing, as an array."""
+    # Arrow's own conversion imports pandas where that is installed, which takes longer than the release.
+    parts = [np.from_dlpack(part) for part in column.chunks if len(part)]
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.asarray(column.to_numpy())
+
+
+def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+    """A dataframe of the same library with these columns in it; the rows keep their order and their index.
+
+    Released integers that its integers do not hold stand in wider ones, in decimals, or as text: they are answered
+    already, so that there is no refusal here. The type is a function of released values.
+    """
+    eager = _eager(frame)
+    series = [_series(name, np.asarray(column), eager.implementation) for name, column in columns.items()]
+    return eager.with_columns(*series).select(adapters.in_order(eager.columns, after)).to_native()
+
+
+def register() -> None:
+    """Let dataframes into releases; narwhals is imported when the first one comes."""
+    pandas_frames.register()
+    adapters.register(_ArrowAdapter())
+    adapters.register(_DataframeAdapter())
+
+
+class _DataframeAdapter(adapters.TableAdapter):
+    def knows(self, table: Any) -> bool:
+        """Whether narwhals reads the table.
+
+        Raises:
+            BadTable: for a lazy dataframe, whose rows are not there yet.
+            Unsupported: for a dataframe where narwhals is not installed.
+        """
+        # Tables of other adapters pass by without narwhals: a core installation has none.
+        if find_spec("narwhals") is None and not hasattr(table, "columns"):
+            return False
+        nw = _narwhals()
+        frame = through_narwhals(table, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            raise BadTable("a table must be in memory", came="a lazy dataframe", remedy="Call its collect() first.")
+        return isinstance(frame, nw.DataFrame)
+
+    def names(self, table: Any) -> list[str]:
+        _check_index(table)
+        return list(_eager(table).columns)
+
+    def column(self, table: Any, name: str, most: int | None = None) -> Column:
+        column = _eager(table).get_column(name)
+        return _cells(column if most is None else column.head(most))
+
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+        return _as_came(table, write(table, columns, after))
+
+    def without(self, table: Any, names: Sequence[str]) -> Any:
+        return _as_came(table, _bare(_eager(table).drop(*names).to_native()))
+
+    def kind(self, table: Any, names: Sequence[str]) -> str:
+        kind = f"dataframe:{_eager(table).implementation.value}"
+        return f"{kind}{_BATCH}" if _is_batch(table) else kind
+
+    def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
+        whole = kind.removesuffix(_BATCH)
+        adapter, _, library = whole.partition(":")
+        if adapter != "dataframe" or find_spec("narwhals") is None or find_spec(library) is None:
+            return None
+        nw = _narwhals()
+        backend = nw.Implementation.from_string(library)
+        series = [
+            nw.new_series(name, column, backend=backend)
+            if isinstance(column, list)
+            else _series(name, np.asarray(column), backend)
+            for name, column in columns.items()
+        ]
+        # narwhals' from_dict takes Polars' series through Arrow, which has no integers of 128 bits.
+        frame = series[0].to_frame().with_columns(*series[1:]).to_native()
+        return frame if whole == kind else _batch_of(frame)
+
+
+class _ArrowAdapter(_DataframeAdapter):
+    """Tables and record batches of Arrow; columns that Arrow does not take from NumPy as they are go by narwhals."""
+
+    def knows(self, table: Any) -> bool:
+        """Whether the table is Arrow's."""
+        return type(table).__module__.startswith("pyarrow") and type(table).__name__ in ("Table", "RecordBatch")
+
+    def names(self, table: Any) -> list[str]:
+        return adapters.distinct_names(table.schema.names)
+
+    def column(self, table: Any, name: str, most: int | None = None) -> Column:
+        arrow, column = extra("pyarrow", "tables"), _as_frame(table).column(name)
+        column = column if most is None else column.slice(0, most)
+        if not column.null_count and _is_plain_number(arrow, column.type):
+            return _arrow_numbers(column)
+        cells: list[Any] = column.to_pylist()
+        return cells
+
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
+        if any(column.dtype.kind not in "iuf" for column in arrays.values()):
+            return super().with_columns(table, columns, after)
+        frame, known = _as_frame(table), table.schema.names
+        for name, array in arrays.items():
+            put = partial(frame.set_column, known.index(name)) if name in known else frame.append_column
+            frame = put(name, _in_arrow(array))
+        return _as_came(table, frame.select(adapters.in_order(known, after)))
+
+    def without(self, table: Any, names: Sequence[str]) -> Any:
+        remaining = [name for name in table.schema.names if name not in names]
+        return _as_came(table, _bare(_as_frame(table).select(remaining)))
+
+    def kind(self, table: Any, names: Sequence[str]) -> str:
+        return f"dataframe:pyarrow{_BATCH}" if _is_batch(table) else "dataframe:pyarrow"
+
+
+def _is_plain_number(arrow: Any, kind: Any) -> bool:
+    kinds = arrow.types
+    return bool(kinds.is_integer(kind) or kinds.is_float32(kind) or kinds.is_float64(kind))
+
+
+def _eager(table: Any) -> Any:
+    return through_narwhals(table, eager_only=True)
+
+
+def through_narwhals(table: Any, **options: bool) -> Any:
+    """The table as narwhals sees it."""
+    nw = _narwhals()
+    try:
+        return nw.from_native(_as_frame(table), **options)
+    except nw.exceptions.DuplicateError:
+        raise BadTable("column names must be distinct", came="one name twice") from None
+
+
+def _check_index(table: Any) -> None:
+    """Names of rows are published with them; of frames that only resemble those of pandas they must be a column."""
+    index = getattr(table, "index", None)
+    if index is None or not _eager(table).implementation.is_pandas_like():
+        return
+    if list(index) != list(range(len(index))):
+        remedy = "Call reset_index() to make the index a column, or reset_index(drop=True) to leave it out."
+        raise BadTable("the rows must be numbered 0, 1, 2, ...", came="an index of their own", remedy=remedy)
+
+
+def _as_frame(table: Any) -> Any:
+    """An Arrow record batch as a table, and a Polars series as a frame of one column; anything else as it is."""
+    if _is_batch(table):
+        return extra("pyarrow", "tables").Table.from_batches([table])
+    if type(table).__module__.startswith("polars.series") and hasattr(table, "to_frame"):
+        return table.to_frame(table.name or "value")
+    return table
+
+
+def _is_batch(table: Any) -> bool:
+    return type(table).__name__ == "RecordBatch" and type(table).__module__.startswith("pyarrow")
+
+
+def _as_came(table: Any, frame: Any) -> Any:
+    """What was made of a table, as a record batch where that was one."""
+    return _batch_of(frame) if _is_batch(table) else frame
+
+
+def _batch_of(table: Any) -> Any:
+    """An Arrow table as one record batch."""
+    whole = table.combine_chunks()
+    arrays = [column.chunk(0) for column in whole.columns]
+    return extra("pyarrow", "tables").RecordBatch.from_arrays(arrays, schema=whole.schema)
+
+
+def _bare(table: Any) -> Any:
+    """The table without what it carries beside its cells: an Arrow schema's metadata, a pandas frame's attrs, and in
+    both the categories that no cell has, which may be those of rows that were left out."""
+    if hasattr(table, "replace_schema_metadata"):
+        arrow = extra("pyarrow", "tables")
+        kinds = [field.type for field in table.schema]
+        columns = [
+            column.cast(kind.value_type).dictionary_encode() if arrow.types.is_dictionary(kind) else column
+            for column, kind in zip(table.columns, kinds, strict=True)
+        ]
+        return arrow.table(dict(zip(table.column_names, columns, strict=True)))
+    if not hasattr(table, "attrs"):
+        return table
+    table = table.copy()
+    table.attrs = {}
+    for name in table.columns[[str(kind) == "category" for kind in table.dtypes]]:
+        table[name] = table[name].cat.remove_unused_categories()
+    return table
+
+
+def _series(name: str, column: Any, implementation: Any) -> Any:
+    nw = _narwhals()
+    if column.dtype != object:
+        if implementation.is_pyarrow() and column.dtype.kind in "iuf":
+            return nw.from_native(_in_arrow(column), series_only=True).alias(name)
+        return nw.new_series(name, column, backend=implementation)
+    if implementation.is_pyarrow():
+        return nw.from_native(wide_in_arrow(column), series_only=True).alias(name)
+    kind = nw.Object if implementation.is_pandas_like() else nw.Int128
+    try:
+        return nw.new_series(name, column.tolist(), kind, backend=implementation)
+    except (AssertionError, OverflowError, TypeError, ValueError, NotImplementedError):
+        return nw.new_series(name, list(map(str, column.tolist())), nw.String, backend=implementation)
+
+
+def _in_arrow(column: NDArray[Any]) -> Any:
+    """The numbers as an Arrow column over a copy of their memory; Arrow's conversion imports pandas, see `_numbers`."""
+    arrow = extra("pyarrow", "tables")
+    buffers = [None, arrow.py_buffer(np.array(column, order="C"))]
+    kind = arrow.from_numpy_dtype(column.dtype)
+    return arrow.chunked_array([arrow.Array.from_buffers(kind, len(column), buffers)])
+
+
+def _narwhals() -> Any:
+    return extra("narwhals", "tables")

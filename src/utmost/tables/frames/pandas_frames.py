@@ -1,0 +1,312 @@
+"""Frames and series of pandas, GeoPandas among them: with their index, their names and their types.
+
+The labels of an index are published with the rows, so they are columns like any other, which come first and must be
+declared; an index that numbers the rows 0, 1, 2, ... says nothing and is none. What goes out has its index, column
+names that are no text (years, or the pairs of a crosstab) and kinds of types as they came in. A released column's type
+is a function of the type that came and of released values, never of true ones.
+"""
+
+import json
+import sys
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.core.exact.kinds import is_integer
+from utmost.tables.frames import adapters
+from utmost.tables.frames.adapters import Column, named
+from utmost.tables.frames.wide_integers import wide_in_arrow
+from utmost.tables.optional_imports import extra
+
+_KIND = "pandas:"
+_MARGIN = "_margin"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PandasShape:
+    """How the columns of a frame are called, as text.
+
+    Attributes:
+        levels: the levels of its index; none where it numbers the rows.
+        columns: each column's text and its own name.
+    """
+
+    levels: tuple[str, ...]
+    columns: Mapping[str, Hashable]
+
+    @classmethod
+    def of(cls, frame: Any) -> "PandasShape":
+        """The names of a frame."""
+        columns = [named(name) for name in frame.columns]
+        levels = _levels(frame.index)
+        adapters.distinct_names((*levels, *columns))
+        return cls(levels, dict(zip(columns, frame.columns, strict=True)))
+
+    @property
+    def names(self) -> list[str]:
+        """The levels of the index, then the columns."""
+        return [*self.levels, *self.columns]
+
+
+def is_pandas(table: Any) -> bool:
+    """Whether the table is a frame or a series of pandas; pandas is not imported to ask.
+
+    >>> is_pandas({"n": [1]})
+    False
+    """
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(table, pandas.DataFrame | pandas.Series)
+
+
+class _PandasAdapter(adapters.TableAdapter):
+    """The adapter of frames and series of pandas: a series is a frame of one column."""
+
+    def knows(self, table: Any) -> bool:
+        """Whether it is one."""
+        return is_pandas(table)
+
+    def names(self, table: Any) -> list[str]:
+        return PandasShape.of(_frame(table)).names
+
+    def column(self, table: Any, name: str, most: int | None = None) -> Column:
+        cells = _cells(_frame(table), name)
+        return _read(cells if most is None else cells[:most])
+
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+        frame = _frame(table)
+        shape = PandasShape.of(frame)
+        if any(name in shape.levels for name in columns):
+            frame = frame.reset_index()
+            shape = PandasShape.of(frame)
+        frame = frame.copy(deep=False)
+        if frame.columns.nlevels == 1:
+            # Columns named by dates or categories would take no name of another kind.
+            frame.columns = frame.columns.astype(object)
+        for name, column in columns.items():
+            owner = after.get(name, name)
+            kind = _cells(frame, owner).dtype if owner in shape.names else None
+            cells = _typed(column, kind, frame.index)
+            if name in shape.columns:
+                frame[shape.columns[name]] = cells
+            else:
+                frame.insert(*_behind(frame, shape, owner, name), cells)
+        if frame.columns.nlevels == 1:
+            frame.columns = extra("pandas", "tables").Index(list(frame.columns), name=frame.columns.name)
+        return frame
+
+    def without(self, table: Any, names: Sequence[str]) -> Any:
+        frame = _frame(table)
+        shape = PandasShape.of(frame)
+        frame = frame.drop(columns=[shape.columns[name] for name in names if name in shape.columns])
+        gone = [at for at, name in enumerate(shape.levels) if name in names]
+        if gone:
+            frame = frame.reset_index(level=gone, drop=True)
+        return _alone(frame)
+
+    def kind(self, table: Any, names: Sequence[str]) -> str:
+        frame = _frame(table)
+        shape = PandasShape.of(frame)
+        own = {name: _spelled(shape.columns[name]) for name in names if name in shape.columns}
+        kinds = {name: _family(frame[shape.columns[name]].dtype) for name in own}
+        over = [None if name is None else str(name) for name in frame.columns.names]
+        facts = {
+            "index": [[name, frame.index.names[at]] for at, name in enumerate(shape.levels) if name in names],
+            "columns": {name: spelled for name, spelled in own.items() if spelled != name},
+            "over": [] if over == [None] else over,
+            "types": {name: kind for name, kind in kinds.items() if kind},
+            "crs": _crs(frame, own),
+        }
+        if not any(facts.values()):
+            return "dataframe:pandas"
+        return _KIND + json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str)
+
+    def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
+        if not kind.startswith(_KIND) or find_spec("pandas") is None:
+            return None
+        pandas, facts = extra("pandas", "tables"), json.loads(kind.removeprefix(_KIND))
+        family = facts["types"]
+        rows = pandas.RangeIndex(len(next(iter(columns.values()))))
+        frame = pandas.DataFrame(
+            {name: _typed(column, _example(family.get(name)), rows) for name, column in columns.items()}
+        )
+        for name, crs in facts["crs"] or ():
+            frame = _with_geometry(frame, name, crs)
+        if facts["index"]:
+            frame = frame.set_index([name for name, _ in facts["index"]])
+            frame.index.names = [own for _, own in facts["index"]]
+        return _renamed(frame, facts["columns"], facts["over"])
+
+
+def _frame(table: Any) -> Any:
+    """A frame as it is, a series as one of a column."""
+    if hasattr(table, "columns"):
+        return table
+    return table.to_frame("value" if table.name is None else table.name)
+
+
+def _levels(index: Any) -> tuple[str, ...]:
+    """The names of an index's levels; none where it numbers the rows."""
+    if index.nlevels == 1 and index.dtype.kind in "iu" and (index == np.arange(len(index))).all():
+        return ()
+    if index.nlevels == 1:
+        return ("index" if index.name is None else named(index.name),)
+    return tuple(f"level_{at}" if name is None else named(name) for at, name in enumerate(index.names))
+
+
+def _cells(frame: Any, name: str) -> Any:
+    """One column, or one level of the index, as a series."""
+    shape = PandasShape.of(frame)
+    if name in shape.columns:
+        return frame[shape.columns[name]]
+    pandas = extra("pandas", "tables")
+    return pandas.Series(frame.index.get_level_values(shape.levels.index(name)).array, index=frame.index)
+
+
+def _read(cells: Any) -> Column:
+    """An array where all cells are plain numbers, else a list whose missing cells are None."""
+    if is_categorical(cells):
+        return cells_of_categories(cells)
+    missing = cells.isna()
+    if not missing.any() and cells.dtype.kind in "iuf":
+        return np.asarray(cells.to_numpy())
+    return [None if gone else cell for cell, gone in zip(cells.tolist(), missing.tolist(), strict=True)]
+
+
+def is_categorical(column: Any) -> bool:
+    """Whether a column is a categorical series of pandas, or the array of one."""
+    return type(getattr(column, "dtype", None)).__name__ == "CategoricalDtype" and is_pandas_column(column)
+
+
+def is_pandas_column(column: Any) -> bool:
+    """Whether a column is pandas' own; pandas is not imported to ask."""
+    return type(column).__module__.partition(".")[0] == "pandas"
+
+
+def cells_of_categories(column: Any) -> list[Any]:
+    """The cells of a categorical column by their codes: beside a gap pandas lists integers, and the ends of intervals,
+    as floats.
+    """
+    array = getattr(column, "array", column)
+    categories = list(array.categories)
+    return [None if code < 0 else categories[code] for code in array.codes.tolist()]
+
+
+def _family(kind: Any) -> str:
+    """Whose type it is: "arrow", "nullable", or "" for NumPy's."""
+    if type(kind).__name__ == "ArrowDtype":
+        return "arrow"
+    return "nullable" if hasattr(kind, "numpy_dtype") and kind.kind in "iuf" else ""
+
+
+def _example(family: str | None) -> Any:
+    """Some type of a family."""
+    pandas = extra("pandas", "tables")
+    if family == "arrow":
+        return pandas.ArrowDtype(extra("pyarrow", "tables").int64())
+    return pandas.Int64Dtype() if family == "nullable" else None
+
+
+def _typed(column: Column, kind: Any, index: Any) -> Any:
+    """Cells as a series, in the family of a type: of 64 bits whatever its width, since noise may exceed that.
+
+    Integers that 64 bits do not hold are decimals or text in Arrow's family, and Python's integers in any other: they
+    are answered already, so that there is no refusal here.
+    """
+    pandas, family = extra("pandas", "tables"), "" if kind is None else _family(kind)
+    cells: NDArray[Any] | Sequence[Any] = column
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf" and family:
+        real = column.dtype.kind == "f"
+        wanted = ("double[pyarrow]", "int64[pyarrow]") if family == "arrow" else ("Float64", "Int64")
+        cells = pandas.array(column, dtype=wanted[not real])
+    elif isinstance(column, np.ndarray) and column.dtype == object and family == "arrow":
+        wide = wide_in_arrow(column)
+        cells = pandas.array(wide.to_pylist(), dtype=pandas.ArrowDtype(wide.type))
+    return pandas.Series(cells, index=index)
+
+
+def _behind(frame: Any, shape: PandasShape, owner: str, name: str) -> tuple[int, Hashable]:
+    """Where a new column stands, and how it is called."""
+    own = shape.columns[owner]
+    at = list(frame.columns).index(own) + 1
+    if isinstance(own, tuple):
+        return at, (*own[:-1], f"{own[-1]}{name.removeprefix(owner)}") if name.startswith(owner) else (
+            *(name for _ in own[:-1]),
+            name,
+        )
+    return at, name
+
+
+def _alone(frame: Any) -> Any:
+    """The frame without what it carries beside its cells: notes, and categories and levels that no row has."""
+    frame = frame.copy(deep=False)
+    frame.attrs = {}
+    for at, kind in enumerate(frame.dtypes):
+        if type(kind).__name__ == "CategoricalDtype":
+            frame.isetitem(at, frame.iloc[:, at].cat.remove_unused_categories())
+        elif type(kind).__name__ == "ArrowDtype" and str(kind.pyarrow_dtype).startswith("dictionary"):
+            arrow = extra("pyarrow", "tables").chunked_array(frame.iloc[:, at].array.__arrow_array__())
+            fresh = arrow.cast(kind.pyarrow_dtype.value_type).dictionary_encode()
+            pandas = extra("pandas", "tables")
+            frame.isetitem(at, pandas.Series(pandas.arrays.ArrowExtensionArray(fresh), index=frame.index))
+    for axis in ("index", "columns"):
+        labels = getattr(frame, axis)
+        if labels.nlevels > 1:
+            setattr(frame, axis, labels.remove_unused_levels())
+        elif type(labels).__name__ == "CategoricalIndex":
+            setattr(frame, axis, labels.remove_unused_categories())
+    return frame
+
+
+def _spelled(name: Hashable) -> Any:
+    """A column's own name as JSON: text as it is, an integer as an integer, a tuple as a list; else its text."""
+    if isinstance(name, tuple):
+        return [_spelled(part) for part in name]
+    if is_integer(name):
+        return int(name)
+    return str(name)
+
+
+def _renamed(frame: Any, own: Mapping[str, Any], over: list[str | None]) -> Any:
+    """The frame with its own column names, and the names over them."""
+    pandas = extra("pandas", "tables")
+    names = [own.get(name, name) for name in frame.columns]
+    if names and all(isinstance(name, list) for name in names):
+        frame.columns = pandas.MultiIndex.from_tuples([tuple(name) for name in names], names=over)
+    elif own or over:
+        frame.columns = pandas.Index(
+            [tuple(name) if isinstance(name, list) else name for name in names],
+            name=over[0] if len(over) == 1 else None,
+        )
+    return frame
+
+
+def _crs(frame: Any, columns: Mapping[str, Any]) -> list[list[Any]]:
+    """The columns of geometries with their coordinate reference systems, the active one last."""
+    systems = []
+    active = getattr(frame, "_geometry_column_name", None)
+    for name in columns:
+        cells = _cells(frame, name)
+        if str(cells.dtype) == "geometry":
+            crs = cells.crs
+            systems.append((name == active, [name, None if crs is None else crs.to_wkt()]))
+    return [system for _, system in sorted(systems, key=lambda pair: pair[0])]
+
+
+def _with_geometry(frame: Any, name: str, crs: str | None) -> Any:
+    """The frame with a column of geometries read from their text, where GeoPandas is there."""
+    if name not in frame.columns or find_spec("geopandas") is None:
+        return frame
+    geopandas = extra("geopandas", "tables")
+    return geopandas.GeoDataFrame(frame).set_geometry(geopandas.GeoSeries.from_wkt(frame[name], crs=crs).rename(name))
+
+
+def register() -> None:
+    """Let frames and series of pandas into releases."""
+    adapters.register(_ADAPTER)
+
+
+_ADAPTER = _PandasAdapter()

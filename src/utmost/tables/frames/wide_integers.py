@@ -1,0 +1,21 @@
+"""Integers that 64 bits do not hold, as columns of Arrow."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from utmost.tables.optional_imports import extra
+
+_DECIMAL = 10**38
+
+
+def wide_in_arrow(column: Iterable[Any]) -> Any:
+    """Integers of any size as a column of Arrow: decimals of 38 digits, or text where one has more.
+
+    >>> str(wide_in_arrow([1 << 63]).type), str(wide_in_arrow([10**38]).type)
+    ('decimal128(38, 0)', 'string')
+    """
+    arrow, integers = extra("pyarrow", "tables"), list(map(int, column))
+    if all(abs(integer) < _DECIMAL for integer in integers):
+        return arrow.chunked_array([arrow.array(map(Decimal, integers), arrow.decimal128(38, 0))])
+    return arrow.chunked_array([arrow.array(map(str, integers), arrow.string())])

@@ -1,0 +1,23 @@
+"""Seeded randomness and strategies for tests; nothing here may touch a real release."""
+
+from utmost.interfaces.testing.seeded import (
+    SeededRandomness,
+    seeded_draw,
+    seeded_gradual_release,
+    seeded_ledger,
+    seeded_planar_release,
+    seeded_release,
+    seeded_responses,
+    seeded_workload_release,
+)
+
+__all__ = [
+    "SeededRandomness",
+    "seeded_draw",
+    "seeded_gradual_release",
+    "seeded_ledger",
+    "seeded_planar_release",
+    "seeded_release",
+    "seeded_responses",
+    "seeded_workload_release",
+]

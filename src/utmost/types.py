@@ -1,0 +1,18 @@
+"""Privacy types, smallest epsilons and trade-off curves: what a mechanism promises."""
+
+from utmost.design.types.policy_types import PolicyType
+from utmost.design.types.privacy_type import PrivacyType
+from utmost.design.types.smallest_level import check_promise, kept_level, smallest_epsilon
+from utmost.design.types.trade_off import delta, frontier, total_variation, tradeoff
+
+__all__ = [
+    "PolicyType",
+    "PrivacyType",
+    "check_promise",
+    "delta",
+    "frontier",
+    "kept_level",
+    "smallest_epsilon",
+    "total_variation",
+    "tradeoff",
+]

@@ -1,0 +1,44 @@
+"""What sums are wanted, and which strategy measures them."""
+
+from utmost.publish.workloads.bounds.workload_bounds import bounds_of
+from utmost.publish.workloads.bounds.workload_evidence import check_lower_bounds
+from utmost.publish.workloads.measuring.cells_together import pair_noise, ways_together
+from utmost.publish.workloads.measuring.unequal_trees import tree_estimate, tree_variances
+from utmost.publish.workloads.planning.branch_and_bound import certified_shares
+from utmost.publish.workloads.planning.choose_strategy import strategy
+from utmost.publish.workloads.planning.levels_of_rows import certified_rows
+from utmost.publish.workloads.planning.marginal_search import marginals
+from utmost.publish.workloads.planning.shared_level import SharedLevel, share_level
+from utmost.publish.workloads.planning.strategy import Strategy
+from utmost.publish.workloads.reconstruction.public_facts import between
+from utmost.publish.workloads.workload import Workload
+from utmost.tables.axes.axes import Axis, hierarchy, plain
+from utmost.tables.axes.domain import Domain
+from utmost.tables.axes.listed_keys import listed
+from utmost.tables.axes.ordered_axes import bins
+from utmost.tables.axes.time_axes import periods
+
+__all__ = [
+    "Axis",
+    "Domain",
+    "SharedLevel",
+    "Strategy",
+    "Workload",
+    "between",
+    "bins",
+    "bounds_of",
+    "certified_rows",
+    "certified_shares",
+    "check_lower_bounds",
+    "hierarchy",
+    "listed",
+    "marginals",
+    "pair_noise",
+    "periods",
+    "plain",
+    "share_level",
+    "strategy",
+    "tree_estimate",
+    "tree_variances",
+    "ways_together",
+]
