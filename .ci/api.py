@@ -1,4 +1,4 @@
-"""Write the list of every public name, room by room, at the end of docs/reference/api.md; a test holds it to the code.
+"""Write the list of every public name, module by module, at the end of docs/reference/api.md; a test holds it to the code.
 
 python .ci/api.py
 """
@@ -9,22 +9,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/reference/api.md"
-START = "## Every name, room by room\n"
+START = "## Every name, module by module\n"
 
 
 def section() -> str:
-    """The top level's names, then each room's that lists its own."""
+    """The names of the top, then those of each public module."""
     import utmost
 
-    rooms = sorted(path.parent for path in (ROOT / "src/utmost").glob("*/*/__init__.py"))
     lists = {"ut": utmost.__all__}
-    for room in rooms:
-        path = f"{room.parent.name}.{room.name}"
-        names = getattr(import_module(f"utmost.{path}"), "__all__", ())
-        lists |= {f"ut.{room.name if room.name in utmost.__all__ else path}": names} if names else {}
+    lists |= {f"ut.{name}": dir(import_module(f"utmost.{name}")) for name in sorted(utmost._MODULES)}
     rows = [f"| `{where}` | {', '.join(f'`{name}`' for name in sorted(names))} |" for where, names in lists.items()]
     first = "Written by `.ci/api.py`. `help(ut.spaces.grid)`, say, shows formula, units, errors, source and example."
-    return "\n".join((START, first, "", "| room | names |", "|---|---|", *rows, ""))
+    return "\n".join((START, first, "", "| module | names |", "|---|---|", *rows, ""))
 
 
 def main() -> None:

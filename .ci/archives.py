@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CHECKOUT_ONLY = (".github/", ".gitignore", "proofs/")
-NEEDED = ("utmost/py.typed", "utmost/__init__.pyi")
+NEEDED = ("utmost/py.typed", "utmost/__init__.py")
 MAN = "data/share/man/man1/utmost.1"
 LICENCES = ("licenses/LICENSE", "licenses/src/utmost/interfaces/service/static/htmx.LICENSE.txt")
 

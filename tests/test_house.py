@@ -1,6 +1,5 @@
 """The reference lists every public name, and the hooks run what CI runs."""
 
-import csv
 import re
 import runpy
 from pathlib import Path
@@ -29,26 +28,6 @@ def test_what_a_room_asks_of_one_above_it_has_a_provider():
 def test_the_reference_lists_every_public_name():
     """Where it does not: run python .ci/api.py."""
     assert (ROOT / "docs/reference/api.md").read_text(encoding="utf-8").endswith(api["section"]())
-
-
-def _names(table):
-    return list(csv.DictReader((ROOT / f"docs/decisions/{table}-names.csv").read_text(encoding="utf-8").splitlines()))
-
-
-def test_the_tables_of_names_are_tables():
-    """Three cells a row, of a kind that 0007 names; a module of the first layouts is found today by following all."""
-    rows, later = _names("0007"), _names("0016")
-    last = [row for table in ("0034", "0045", "0053", "0059", "0060", "0061") for row in _names(table)]
-    moved = {row["old"]: row["new"] for row in later if row["what"] in ("package", "module")}
-    newest = {row["old"]: row["new"] for row in last if row["what"] == "module"}
-    moved = {old: newest.get(new, new) for old, new in moved.items()}
-    assert {row["what"] for row in rows} <= {"package", "module", "top", "name", "argument", "command", "option"}
-    assert all(set(row) == {"what", "old", "new"} and row["old"] for row in [*rows, *later, *last])
-    modules = {moved.get(row["new"], row["new"]) for row in rows if row["what"] == "module" and row["new"]}
-    modules |= set(moved.values())
-    home = ROOT / "src"
-    paths = {module: home / module.replace(".", "/") for module in modules}
-    assert sorted(m for m, path in paths.items() if not (path.with_suffix(".py").exists() or path.is_dir())) == []
 
 
 def test_the_hooks_run_what_ci_runs():

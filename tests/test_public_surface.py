@@ -1,11 +1,7 @@
 """What the top level offers: complete, sorted, typed, and quick to import."""
 
-import ast
-import csv
 import inspect
-import re
 import typing
-from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -43,7 +39,7 @@ def public_modules():
 def test_every_module_shows_its_own_names_and_nothing_that_it_imports():
     """`ut.noise.<TAB>` showed RoomNames and TYPE_CHECKING, `ut.errors` Any, `ut.losses` Fraction."""
     modules = public_modules()
-    assert {"utmost.errors", "utmost.core.noise", "utmost.design.spaces.losses", "utmost.interfaces"} <= set(modules)
+    assert {"utmost.errors", "utmost.noise", "utmost.design.spaces.losses", "utmost.interop"} <= set(modules)
     for name, module in modules.items():
         shown = dir(module)
         assert shown == sorted(set(shown)), name
@@ -86,40 +82,29 @@ def test_signatures_list_their_words(name):
     assert not takes_any or name == "Domain"
 
 
-def test_the_stub_is_the_one_table_of_names():
-    """What type checkers read is what the loader reads, and nothing stands beside it."""
-    stub = ast.parse(Path(utmost.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    named = [alias.asname for line in stub.body if isinstance(line, ast.ImportFrom) for alias in line.names]
-    assert sorted(named) == list(utmost.__all__) == dir(utmost)
+def test_the_table_of_names_is_what_type_checkers_read():
+    """The names that the top imports for type checkers are those that it loads, from the same files."""
+    top = Path(utmost.__file__).read_text(encoding="utf-8")
+    for name, home in utmost._HOMES.items():
+        module, _, attribute = home.partition(":")
+        parent, stem = (module, attribute) if attribute else module.rsplit(".", 1)
+        imported = f"    from {parent} import {stem} as {name}\n"
+        assert imported in top, name
 
 
-def test_rooms_are_rooms_and_not_hidden_by_functions():
-    python("-c", "import utmost.releases as r, utmost.gradual as g, utmost; assert r.__path__ and g.__path__")
+def test_public_modules_list_what_they_import():
+    """A public module has nothing but imports of names from the files that define them, and lists these names."""
+    for name in utmost._MODULES:
+        module = getattr(utmost, name)
+        if name != "errors":
+            assert module.__all__ == sorted(module.__all__)
+            assert dir(module) == module.__all__
+            assert all(hasattr(module, one) for one in module.__all__)
 
 
 def test_an_unknown_name_is_refused_as_python_does():
     with pytest.raises(AttributeError, match=r"no attribute 'optimum'$"):
         getattr(utmost, "optimum")  # noqa: B009
-
-
-MOVED = list(csv.DictReader((ROOT / "docs/decisions/0046-names.csv").read_text(encoding="utf-8").splitlines()))
-
-
-def test_a_name_that_left_a_list_is_there_still():
-    """Each is reached by its room, or by its file."""
-    assert all(_value(row["new"]) is not None for row in MOVED)
-
-
-@pytest.mark.parametrize("row", MOVED[::24], ids=lambda row: row["old"])
-def test_a_name_that_left_a_list_is_where_the_error_says(row):
-    room, _, name = row["old"].rpartition(".")
-    with pytest.raises(AttributeError, match=re.escape(f"no attribute {name!r}; it is ")) as refused:
-        getattr(_value(room), name)
-    assert row["new"] in str(refused.value)
-
-
-def _value(path):
-    return reduce(getattr, path.split(".")[1:], utmost)
 
 
 def test_importing_loads_no_optional_package_and_no_room_that_a_release_does_not_need():
@@ -133,11 +118,7 @@ def test_importing_loads_no_optional_package_and_no_room_that_a_release_does_not
 
 def test_every_type_that_a_public_function_returns_can_be_imported_by_a_public_path():
     """Whoever annotates a result finds its class in the list of a room or, where no page makes one, in its file."""
-    rooms = [utmost] + [
-        getattr(wing, name)
-        for wing in (utmost.core, utmost.design, utmost.publish, utmost.interfaces)
-        for name in wing.__all__
-    ]
+    rooms = [utmost, *(getattr(utmost, name) for name in utmost._MODULES)]
     public = [getattr(room, name) for room in rooms for name in getattr(room, "__all__", ())]
     functions = [value for value in public if inspect.isfunction(value)]
     for kind in filter(inspect.isclass, public):

@@ -14,7 +14,7 @@ from utmost.core.sampling.random_bits import entropy
 TESTS = Path(__file__).parent
 DRAWN = """
 import utmost as ut
-from utmost.laws.noise import Geometric
+from utmost.noise import Geometric
 def test_one():
     print("drawn", ut.sampling.sample(Geometric(epsilon="1e-12"), 3).tolist())
 """

@@ -117,7 +117,7 @@ _MODULES = (
     "workloads",
 )
 
-__all__ = sorted([*_HOMES, *_MODULES, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = sorted({*_HOMES, *_MODULES, "__version__"})  # pyright: ignore[reportUnsupportedDunderAll]
 
 _EXTRAS = {"connect": "server", "interop": "all", "service": "server"}
 

@@ -4,3 +4,7 @@ from utmost.design.capacities.capacity_of import capacity
 from utmost.design.capacities.policy_capacities import policy_capacity
 
 __all__ = ["capacity", "policy_capacity"]
+
+
+def __dir__() -> list[str]:
+    return __all__

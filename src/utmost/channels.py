@@ -33,3 +33,7 @@ __all__ = [
     "two_secret_optimum",
     "unbounded_geometric_channel",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,3 +7,7 @@ from utmost.publish.counting.counted_events import count_table
 from utmost.publish.counting.key_counts import count_keys
 
 __all__ = ["CountedTable", "cells_table", "count_contributions", "count_keys", "count_table"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -56,3 +56,7 @@ __all__ = [
     "to_floats",
     "wrong_kind",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

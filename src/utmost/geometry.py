@@ -38,3 +38,7 @@ __all__ = [
     "vertex_extensions",
     "vertices",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

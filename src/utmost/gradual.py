@@ -16,3 +16,7 @@ __all__ = [
     "largest_ratio",
     "losslessness",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

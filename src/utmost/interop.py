@@ -13,3 +13,7 @@ __all__ = [
     "register_frames",
     "scipy_law",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

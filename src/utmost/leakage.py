@@ -23,3 +23,7 @@ __all__ = [
     "property_vulnerability",
     "shannon_entropy",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -47,3 +47,7 @@ __all__ = [
     "tighten",
     "tighten_categories",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

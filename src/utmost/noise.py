@@ -35,3 +35,7 @@ __all__ = [
     "relaxable_noise",
     "simultaneous_margins",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -4,3 +4,7 @@ from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
 
 __all__ = ["Amount", "Unit"]
+
+
+def __dir__() -> list[str]:
+    return __all__

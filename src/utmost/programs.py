@@ -5,3 +5,7 @@ from utmost.core.programs.highs import InfeasibleProgram, solve
 from utmost.core.programs.linear_program import LinearProgram
 
 __all__ = ["InfeasibleProgram", "LinearProgram", "farkas_gap", "solve", "solve_exactly"]
+
+
+def __dir__() -> list[str]:
+    return __all__

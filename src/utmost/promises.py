@@ -7,3 +7,7 @@ from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 
 __all__ = ["Noise", "Promise", "key_noise", "named_cell_noise", "together_noise"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -57,3 +57,7 @@ __all__ = [
     "statement",
     "tighten",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,3 +5,7 @@ from utmost.core.sampling.draw import sample
 from utmost.core.sampling.item_words import Identifiers
 
 __all__ = ["Identifiers", "Thresholds", "sample"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -6,3 +6,7 @@ from utmost.interfaces.service.client import connect
 from utmost.interfaces.service.service import Service
 
 __all__ = ["Grant", "Service", "connect", "served"]
+
+
+def __dir__() -> list[str]:
+    return __all__

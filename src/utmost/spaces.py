@@ -36,3 +36,7 @@ __all__ = [
     "scaled_loss",
     "tree",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -27,3 +27,7 @@ __all__ = [
     "trend",
     "yaml_text",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -21,3 +21,7 @@ __all__ = [
     "seeded_responses",
     "seeded_workload_release",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

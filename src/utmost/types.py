@@ -16,3 +16,7 @@ __all__ = [
     "total_variation",
     "tradeoff",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

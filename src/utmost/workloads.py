@@ -42,3 +42,7 @@ __all__ = [
     "tree_variances",
     "ways_together",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

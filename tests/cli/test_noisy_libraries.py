@@ -101,7 +101,7 @@ TABLES = {"count", "release", "clean", "withhold", "relax", "view", "respond", "
 
 DRIVER = """
 import json, os, sys
-from utmost.doors.cli.main import main
+from utmost.interfaces.cli.main import main
 
 told = []
 for line in json.load(open("lines.json")):

@@ -321,7 +321,7 @@ def test_bash_completes_by_what_it_is_told(tmp_path):
 def test_completing_a_command_reads_none_of_them():
     code = """if True:
         import sys
-        from utmost.doors.cli.main import app, COMMANDS
+        from utmost.interfaces.cli.main import app, COMMANDS
         context = app.make_context("utmost", ["x"], resilient_parsing=True)
         found = [item.value for item in app.shell_complete(context, "")]
         assert found[: len(COMMANDS)] == list(COMMANDS), found

@@ -98,7 +98,7 @@ def test_threads_do_not_narrow_each_other():
 FORK = """
 import os
 from fractions import Fraction
-from utmost.laws.exact import exp_interval, intervals
+from utmost.exact import exp_interval, intervals
 with intervals._setting:  # as a thread would that computes while another one forks
     child = os.fork()
     if child == 0:

@@ -31,7 +31,8 @@ HEARD = """
 import os, signal, sys, threading, time
 import highspy
 import numpy as np
-from utmost.laws.programs import LinearProgram, highs
+from utmost.core.programs import highs
+from utmost.core.programs.linear_program import LinearProgram
 
 class Late(Exception):
     pass
@@ -153,7 +154,7 @@ def test_threads_that_make_solvers_at_once_leave_standard_output_as_it_was(noisy
 CLOSED = """
 import os, sys
 os.close(1)
-from utmost.laws.programs import LinearProgram, solve
+from utmost.programs import LinearProgram, solve
 program = LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], [1], [float("inf")])
 assert solve(program).value == 1
 file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
@@ -198,7 +199,7 @@ def test_a_process_that_is_forked_meanwhile_has_its_output(capfd):
 
 
 SOLVED = """
-from utmost.laws.programs import LinearProgram, solve
+from utmost.programs import LinearProgram, solve
 print(solve(LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], [1], [float("inf")])).value)
 """
 

@@ -130,9 +130,9 @@ def test_without_narwhals_the_extra_is_named():
     code = """if True:
         import sys
         sys.modules["narwhals"] = None
-        from utmost.publish.tables import dataframes
+        from utmost.tables.frames import dataframes
         from utmost.errors import Unsupported
-        from utmost.publish.tables import adapters
+        from utmost.tables.frames import adapters
         dataframes.register()
         assert adapters.adapter_of({"a": [1]}).names({"a": [1]}) == ["a"]
         class Frame:

@@ -142,7 +142,7 @@ def test_persons_must_be_text_or_integers(lazily, user):
 KILLED = """
 import os, signal, polars
 from utmost.publish.counting import count_table
-from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
+from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
 from utmost.publish.workloads import Domain
 
 def killed(*arguments):

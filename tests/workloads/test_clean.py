@@ -187,7 +187,7 @@ def test_exchanges_of_four_leave_every_sum_and_cost_nothing(seed):
 ANY_PROCESSOR = """
 import hashlib
 import numpy as np
-from utmost.laws.programs import LinearProgram
+from utmost.programs import LinearProgram
 from utmost.publish.workloads.clean import _best_of_few
 from utmost.publish.workloads.inner_optimum import GroupSums
 draw = np.random.default_rng(3)

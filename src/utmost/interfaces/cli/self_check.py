@@ -164,8 +164,9 @@ from importlib import import_module
 for name in {_LIBRARIES}:
     with suppress(ImportError):
         import_module(name)
-from utmost.laws.programs import LinearProgram, solve
-from utmost.laws.programs.highs import solve_whole
+from utmost.core.programs.highs import solve
+from utmost.core.programs.linear_program import LinearProgram
+from utmost.core.programs.highs import solve_whole
 program = LinearProgram.of_triplets([2, 2.5], [0, 0], [0, 1], [2, 3], lower=[7], upper=[float("inf")])
 solve(program), solve_whole(program)
 """
