@@ -87,7 +87,7 @@ def test_a_run_made_again_ends_well_and_writes_nothing(run, events, way, ending)
         code, _, err = run(*call)
         assert code == 0, err
         assert written(events) == first
-    out = next(file for file in events.glob("o[.-]*") if not file.name.endswith(".csv.json"))
+    out = next(file for file in events.glob("o[.-]*") if not file.name.endswith(f".{ending}.json"))
     out.write_bytes(first[out.name][0] + b" ")
     code, _, err = run(*call)
     assert code == 2

@@ -13,10 +13,10 @@ from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.tables.axes.axes import Axis, label_text, plain
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
-from utmost.tables.cells.columns import is_missing
+from utmost.tables.cells.columns import is_missing, missing_floats
 from utmost.tables.cells.event_codes import DECLARE, MISSING, OUTSIDE, Places, by_cell, missing_place, refused_cell
 from utmost.tables.cells.odd_cells import TEXT_KIND, odd_number
-from utmost.tables.cells.spelling import PLAIN, Spelling, missing_floats
+from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.cells.time_cells import period_reader
 
 _INT64 = np.iinfo(np.int64)

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import objects
 from utmost.errors import BadTable
 from utmost.tables.cells.cell_values import exactly, is_masked_array, kind_of
-from utmost.tables.cells.odd_cells import MISSING_KIND, POINTS_OF_THOUSANDS, odd_number
-from utmost.tables.cells.odd_cells import is_marked as is_marked_cell
-from utmost.tables.cells.spelling import PLAIN, Spelling, missing_floats
+from utmost.tables.cells.spelling import PLAIN, Spelling
 from utmost.tables.frames.adapters import Column, check_column
 
 Place = Callable[[int], str]
@@ -162,6 +160,8 @@ def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
 
 
 def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str, not_whole: str = _REALS) -> BadTable:
+    from utmost.tables.cells.odd_cells import MISSING_KIND, odd_number  # read where something is refused
+
     came, remedy = kind_of(cell), _remedy(cell, not_whole)
     if isinstance(cell, str) and not is_missing(cell):
         came, remedy = ("text", _CAST) if PLAIN.number(cell) is not None else odd_number(cell, PLAIN)
@@ -212,6 +212,8 @@ def _remedy(cell: Any, not_whole: str) -> str:
         return "Count the individuals for whom it is true, and release the count."
     if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
         # A file of 1.234 for one thousand is the commonest reason for three decimals.
+        from utmost.tables.cells.odd_cells import POINTS_OF_THOUSANDS
+
         is_grouped = isinstance(cell, Decimal) and cell.as_tuple().exponent == -3 and 1 <= abs(cell) < 1000
         return f"{not_whole} {POINTS_OF_THOUSANDS}" if is_grouped else not_whole
     return "Correct the cell."
@@ -236,8 +238,8 @@ def number_cells(column: Any, spelling: Spelling) -> Any:
             return column
         column = column.to_pylist()
     elif isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
-        is_marked = spelling.missing_numbers and not is_masked_array(column)
-        if not (is_marked and np.isin(column, missing_floats(spelling)).any()):
+        marks = missing_floats(spelling)
+        if not len(marks) or not np.isin(column, marks).any():
             return column
     if is_masked_array(column):
         return column
@@ -248,7 +250,7 @@ def number_cells(column: Any, spelling: Spelling) -> Any:
     read = []
     for cell in cells:
         if not isinstance(cell, str):
-            read.append(None if is_marked_cell(cell, spelling) else cell)
+            read.append(None if is_marked(cell, spelling) else cell)
             continue
         if cell not in texts:
             texts[cell] = spelling.cell(cell)
@@ -256,9 +258,24 @@ def number_cells(column: Any, spelling: Spelling) -> Any:
     return read
 
 
+def missing_floats(spelling: Spelling) -> NDArray[np.float64]:
+    """The missing marks that are numbers, as floats."""
+    return np.array([float(number) for number in spelling.missing_numbers], dtype=np.float64)
+
+
+def is_marked(cell: Any, spelling: Spelling) -> bool:
+    """Whether text or a number stands for a missing cell; cells that hold nothing are known by `is_missing`."""
+    if isinstance(cell, str):
+        return spelling.is_missing(cell)
+    if spelling.missing_marks and isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating):
+        number = exactly(cell)
+        return number is not None and spelling.marks_number(number)
+    return False
+
+
 def _has_marked(column: Any, spelling: Spelling) -> bool:
     """Whether some number of an Arrow column is a missing mark."""
-    return any(is_marked_cell(cell, spelling) for cell in column.unique().to_pylist())
+    return any(is_marked(cell, spelling) for cell in column.unique().to_pylist())
 
 
 def exact_column(column: NDArray[Any]) -> NDArray[Any]:

@@ -1,13 +1,7 @@
 """Cells that spell a missing value, or a number in a way that must be declared: named by their kind, never quoted."""
 
 import re
-from decimal import Decimal
-from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from utmost.tables.cells.cell_values import exactly
 from utmost.tables.cells.spelling import Spelling
 
 MISSING_KIND = "text that often marks a missing cell, such as NA, a point or a dash"
@@ -32,16 +26,6 @@ _CURRENCY = re.compile(
 )
 TEXT_KIND = "text that is no number"
 TEXT = (TEXT_KIND, "Write the number with digits, a point and a sign before it.")
-
-
-def is_marked(cell: Any, spelling: Spelling) -> bool:
-    """Whether text or a number stands for a missing cell; cells that hold nothing are known by `is_missing`."""
-    if isinstance(cell, str):
-        return spelling.is_missing(cell)
-    if spelling.missing_marks and isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating):
-        number = exactly(cell)
-        return number is not None and spelling.marks_number(number)
-    return False
 
 
 def looks_missing(text: str) -> bool:

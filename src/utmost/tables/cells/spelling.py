@@ -8,9 +8,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypedDict
 
-import numpy as np
-
-from utmost.core.exact.numbers import spelled
 from utmost.errors import OutOfRange, WrongKind
 
 NOT_A_NUMBER = ("nan", "NaN")
@@ -97,6 +94,9 @@ class Spelling:
             return None
         if _INTEGER.fullmatch(plain):
             return int(plain)
+        # The command line knows spellings before it reads a cell, and starts without the libraries of numbers.
+        from utmost.core.exact.numbers import spelled
+
         number = spelled(plain)
         return None if number is None or abs(number.adjusted()) > _LONGEST else number
 
@@ -162,8 +162,3 @@ def _grouped(mark: str) -> re.Pattern[str]:
 def _numbers(spelling: Spelling) -> tuple[Fraction, ...]:
     read = (spelling.number(mark) for mark in spelling.missing_marks)
     return tuple(Fraction(number) for number in read if number is not None)
-
-
-def missing_floats(spelling: Spelling) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The missing marks that are numbers, as floats."""
-    return np.array([float(number) for number in spelling.missing_numbers], dtype=np.float64)

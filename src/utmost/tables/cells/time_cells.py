@@ -15,9 +15,9 @@ from utmost.errors import BadTable
 from utmost.tables.axes.axes import Axis, label_text
 from utmost.tables.axes.clock import DAY
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
-from utmost.tables.cells.columns import is_missing
+from utmost.tables.cells.columns import is_marked, is_missing
 from utmost.tables.cells.event_codes import OUTSIDE, Places, by_cell, check_type, missing_place
-from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark, is_marked, looks_missing
+from utmost.tables.cells.odd_cells import MISSING_KIND, declare_mark, looks_missing
 from utmost.tables.cells.spelling import PLAIN, Spelling
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
