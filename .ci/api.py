@@ -1,4 +1,4 @@
-"""Write the list of every public name, module by module, at the end of docs/reference/api.md; a test holds it to the code.
+"""Write the list of every public name, by module, at the end of docs/reference/api.md; a test holds it to the code.
 
 python .ci/api.py
 """

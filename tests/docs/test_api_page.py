@@ -16,7 +16,7 @@ ARGUMENT = re.compile(r"^\*?(\w+)(?:=.*)?$")
 def _found(name):
     """What a name of the page means at the top level or in the one room that lists it, or None: a method."""
     first, *rest = name.removeprefix("ut.").split(".")
-    rooms = [getattr(wing, room) for wing in (ut.core, ut.design, ut.publish, ut.interfaces) for room in wing.__all__]
+    rooms = [getattr(ut, module) for module in ut._MODULES]
     holders = [room for room in (ut, *rooms) if first in getattr(room, "__all__", ())]
     try:
         return reduce(getattr, (first, *rest), holders[0]) if ut in holders or len(holders) == 1 else None

@@ -20,7 +20,13 @@ from utmost.errors import Unsupported
 from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.given_facts import read_given, read_table
 from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
-from utmost.publish.workloads.bounds.clean_certificate import CleanCertificate, Measured, certificate_of, proof_of
+from utmost.publish.workloads.bounds.clean_certificate import (
+    CleanCertificate,
+    Measured,
+    certificate_of,
+    proof_of,
+    rounded_up,
+)
 from utmost.publish.workloads.measuring.forms import selected
 from utmost.publish.workloads.reconstruction.clean import controlled_rounding, kept_in_rounding
 from utmost.publish.workloads.reconstruction.nonnegative_squares import nonnegative_least_squares
@@ -155,17 +161,18 @@ class CleanTable(Shown):
         elif self.cell_move < step:
             how = f"every count was rounded to the {whole} below or above it"
         else:
-            how = f"no count was moved by more than {self.cell_move:.3g}"
-        near = "nearest" if not self.residual else f"within {self.residual:.3g} of the nearest"
-        moved = f", public sums to within {self.facts_moved:.3g}" if self.facts_moved else ""
+            how = f"no count was moved by more than {_above(self.cell_move)}"
+        near = "the nearest" if not self.residual else f"within {_above(self.residual)} of the nearest"
+        moved = f", public sums to within {_above(self.facts_moved)}" if self.facts_moved else ""
         facts = "" if self.given is None else f" These facts are public, and hold of them: {self.given.words}."
         are = "whole" if self.amount is None else f"multiples of {self.amount.text(1)}"
         return (
             f"These {many} are {are}, not negative, and all sums of them agree. They are biased, for display and for "
             f"programs that need {many}: a true zero can only be raised, alone by {raised} on average, and larger "
             f"{many} pay for it. The unbiased sums and their error bars are in the release. Before rounding they were "
-            f"{near} that are not negative, by weighted least squares{moved}, as the certificate beside them proves. "
-            f"In rounding, {how}; the largest move of a measured sum was {self.largest_move:.3g}."
+            f"{near} to the released sums that are not negative, by weighted least squares{moved}: the certificate "
+            f"beside them proves it. In rounding, {how}; the largest move of a measured sum was "
+            f"{self.largest_move:.3g}."
             f"{facts}{self._held_words(whole)}"
         )
 
@@ -197,6 +204,11 @@ class CleanTable(Shown):
 
 
 @rebuilding
+def _above(figure: float) -> str:
+    """A figure in three digits, never below it."""
+    return f"{float(rounded_up(Fraction(figure))):.3g}"
+
+
 def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanTable:
     return CleanTable(domain, frozen(cells.copy()), *rest)
 

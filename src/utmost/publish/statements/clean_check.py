@@ -46,6 +46,9 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
     name = stated_field(statement, "family", str)
     listed = stated_field(statement, "given", list) if "given" in statement else None
     held = stated_field(statement, "held", list) if "held" in statement else None
+    if "certificate" not in statement:
+        remedy = "Make the clean table again from its release: clean, or utmost clean."
+        raise BadTable("a clean table must have a certificate", came="none", where="certificate", remedy=remedy)
     try:
         family = made_of.domain.family(read_family(made_of.domain, name))
         facts = None if listed is None else PublicFacts.of_facts(made_of.domain, listed, made_of.unit.amount)
