@@ -167,7 +167,8 @@ def __getattr__(name: str) -> Any:
             raise
         from utmost.tables.optional_imports import absent
 
-        return absent(name, error.name, _EXTRAS[name])
+        globals()[name] = value = absent(name, error.name, _EXTRAS[name])
+        return value
     globals()[name] = value = getattr(value, attribute) if attribute else value
     return value
 
