@@ -5,9 +5,10 @@ from utmost.design.geometry.deficiency import additive_capacity_at, refinement_d
 from utmost.design.geometry.impossibility import UtilitySet, blurred_pair, unserved_consumer
 from utmost.design.geometry.kantorovich import kantorovich_distance
 from utmost.design.geometry.kernel_estimates import estimate_kernels
-from utmost.design.geometry.kernel_search import kernels
+from utmost.design.geometry.kernel_search import count_kernels, kernel_sizes, kernels
 from utmost.design.geometry.power_numbers import PowerField, PowerNumber
-from utmost.design.geometry.refining import refines
+from utmost.design.geometry.refining import earth_move, refines
+from utmost.design.geometry.symmetries import vertex_orbits
 from utmost.design.geometry.universal_optima import (
     distinguishing_mechanism,
     least_nib_loss,
@@ -23,11 +24,14 @@ __all__ = [
     "Vertices",
     "additive_capacity_at",
     "blurred_pair",
+    "count_kernels",
     "count_vertices",
     "decompose",
     "distinguishing_mechanism",
+    "earth_move",
     "estimate_kernels",
     "kantorovich_distance",
+    "kernel_sizes",
     "kernels",
     "least_nib_loss",
     "refinement_distance",
@@ -36,6 +40,7 @@ __all__ = [
     "universality",
     "unserved_consumer",
     "vertex_extensions",
+    "vertex_orbits",
     "vertices",
 ]
 

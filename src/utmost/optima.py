@@ -13,9 +13,17 @@ from utmost.design.optima.reading import (
     face_value_loss,
     face_value_of_noise,
     folded_channel,
+    posterior,
     read,
 )
-from utmost.design.optima.structure import between_levels, derivation, uniqueness
+from utmost.design.optima.structure import (
+    between_levels,
+    check_lemmas,
+    constraint_matrix,
+    derivation,
+    remap_of_vertex,
+    uniqueness,
+)
 from utmost.design.optima.unavoidable_loss import gradual_loss
 
 __all__ = [
@@ -26,6 +34,8 @@ __all__ = [
     "averaged",
     "bayes_remap",
     "between_levels",
+    "check_lemmas",
+    "constraint_matrix",
     "derivation",
     "expected_loss",
     "face_value_loss",
@@ -35,7 +45,9 @@ __all__ = [
     "minimax_mechanism",
     "optimal_mechanism",
     "policy_mechanism",
+    "posterior",
     "read",
+    "remap_of_vertex",
     "repair",
     "uniqueness",
 ]

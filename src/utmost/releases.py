@@ -17,7 +17,7 @@ from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.processed_release import ProcessedRelease
 from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
-from utmost.publish.releases.table import release_table
+from utmost.publish.releases.table import rehearse_table, release_table
 from utmost.publish.releases.together import release_together
 from utmost.publish.releases.trust import TrustRelease, check_coalitions, levels_by_distance
 from utmost.publish.releases.workload_answers import Answer
@@ -47,6 +47,7 @@ __all__ = [
     "path",
     "plan_release",
     "planar_epsilon_for",
+    "rehearse_table",
     "relax",
     "release_detailed",
     "release_shared",
