@@ -15,6 +15,8 @@ import pytest
 from utmost.capacities import capacity as capacity_of
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.core.exact.written_levels import level_facts
+from utmost.design.capacities.capacity_evidence import METHODS
+from utmost.design.capacities.capacity_of import ROUTES
 from utmost.design.geometry.best_action_cells import exact_loss
 from utmost.design.spaces import losses, priors
 from utmost.errors import BadTable, Unsupported, UtmostError
@@ -311,3 +313,7 @@ def test_a_design_with_constraints_is_not_written():
     )
     with pytest.raises(Unsupported, match="without constraints"):
         designs.document(optimum, None)
+
+
+def test_the_routes_of_a_document_are_those_of_the_search():
+    assert list(METHODS) == list(dict.fromkeys(name for name, _ in ROUTES))

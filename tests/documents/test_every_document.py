@@ -14,7 +14,6 @@ import pytest
 import utmost as ut
 from documents.test_codec import MADE, changed, others, places
 from documents.test_registry_entry import STATEMENTS
-from utmost import statements
 from utmost.counting import CountedTable
 from utmost.design.spaces import priors
 from utmost.errors import UtmostError
@@ -23,6 +22,7 @@ from utmost.interfaces.documents.answers import saved_mechanism
 from utmost.interfaces.documents.samplers import SAMPLER, sampler_of
 from utmost.interfaces.documents.surveys import SURVEY, Survey
 from utmost.local import BlockSelection, balanced_family
+from utmost.publish import statements
 from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import Form

@@ -188,8 +188,8 @@ ANY_PROCESSOR = """
 import hashlib
 import numpy as np
 from utmost.programs import LinearProgram
-from utmost.publish.workloads.clean import _best_of_few
-from utmost.publish.workloads.inner_optimum import GroupSums
+from utmost.publish.workloads.reconstruction.clean import _best_of_few
+from utmost.publish.workloads.reconstruction.inner_optimum import GroupSums
 draw = np.random.default_rng(3)
 part = draw.integers(0, 7, (60, 60)) / 7
 groups = [np.repeat(np.arange(60), 60), np.tile(np.arange(60), 60), np.zeros(3600, dtype=np.int64)]
