@@ -1,6 +1,5 @@
 """Calls of every public name, plausible but for an argument or two: what a fuzzer of the whole surface is made of."""
 
-import csv
 import datetime
 import decimal
 import inspect
@@ -12,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, reduce
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -348,22 +346,13 @@ MADE |= {"Answer", "CleanTable", "WorkloadRelease"}
 MADE |= {"Found", "Tally", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
 
 
-# Every room but the engines below them (`exact`, `programs`), whose functions take what these rooms have read, and the
-# adapters of `doors`, which a test cannot call; and the names that are no longer in the list of their room.
+# The public modules but the engines below them (`exact`, `programs`), whose functions take what these have read, and
+# those that a test cannot call.
 ROOMS = {
-    name: getattr(wing, name)
-    for wing in (utmost.core, utmost.design, utmost.publish)
-    for name in wing.__all__
-    if name not in ("exact", "programs") and hasattr(getattr(wing, name), "__all__")
+    name: getattr(utmost, name)
+    for name in utmost._MODULES
+    if name not in ("errors", "exact", "interop", "programs", "service", "testing")
 }
-UNLISTED = [
-    row["new"].removeprefix("utmost.")
-    for row in csv.DictReader(
-        (Path(__file__).parents[1] / "docs/decisions/0046-names.csv").read_text("utf-8").splitlines()
-    )
-    if row["what"] == "room"
-    and not row["old"].startswith(("utmost.interfaces", "utmost.core.exact", "utmost.core.programs"))
-]
 
 
 @dataclass(frozen=True)
@@ -384,8 +373,6 @@ def targets() -> tuple[Target, ...]:
         names = [name for name, kind in vars(module).items() if getattr(kind, "__module__", "") == module.__name__]
         rooms.append((f"{module.__name__.rpartition('.')[2]}.", module, [n for n in names if n[0] != "_"]))
     rooms += [(f"{name}.", room, room.__all__) for name, room in ROOMS.items()]
-    paths = [path.rpartition(".") for path in UNLISTED]
-    rooms += [(f"{path}.", reduce(getattr, path.split("."), utmost), [name]) for path, _, name in paths]
     seen = set()
     for prefix, room, names in rooms:
         for name in names:

@@ -15,7 +15,6 @@ from utmost.core.exact.arrays import (
     to_floats,
 )
 from utmost.core.exact.intervals import Interval, exp_interval, log_interval, nearest, round_down, round_up, settled
-from utmost.core.exact.kinds import checked, checked_parts, possible_path, wrong_kind
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.linear_algebra import independent, matrix_product
 from utmost.core.exact.numbers import Number, exact, exact_integer, natural, precision
@@ -31,8 +30,6 @@ __all__ = [
     "as_array",
     "as_rationals",
     "check_array",
-    "checked",
-    "checked_parts",
     "exact",
     "exact_integer",
     "exp_interval",
@@ -47,14 +44,12 @@ __all__ = [
     "nearest",
     "objects",
     "plain_array",
-    "possible_path",
     "precision",
     "round_down",
     "round_up",
     "same_numbers",
     "settled",
     "to_floats",
-    "wrong_kind",
 ]
 
 

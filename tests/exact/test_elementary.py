@@ -98,7 +98,8 @@ def test_threads_do_not_narrow_each_other():
 FORK = """
 import os
 from fractions import Fraction
-from utmost.exact import exp_interval, intervals
+from utmost.core.exact import intervals
+from utmost.exact import exp_interval
 with intervals._setting:  # as a thread would that computes while another one forks
     child = os.fork()
     if child == 0:

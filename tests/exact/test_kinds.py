@@ -8,9 +8,9 @@ from typing import TypedDict, Unpack
 import numpy as np
 import pytest
 
-from utmost.core.exact.kinds import spelled
+from utmost.core.exact.kinds import checked, spelled
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
-from utmost.exact import Level, checked, level, possible_path
+from utmost.exact import Level, level
 
 
 @checked
@@ -75,10 +75,6 @@ def test_a_memory_that_does_not_suffice_is_told():
 
     with pytest.raises(Unsupported, match="huge: what is asked for must fit the memory"):
         huge()
-
-
-def test_bytes_are_read_as_the_text_of_a_path():
-    assert possible_path(b"a", "path") == "a"
 
 
 class Words(TypedDict, total=False):

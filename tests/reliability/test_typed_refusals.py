@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost import gradual, leakage, local, optima
+from utmost import leakage, local, optima
 from utmost.design.geometry.power_channels import exact_mechanism
 from utmost.design.spaces import losses, priors
 from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, UtmostError
-from utmost.exact import level, possible_path
+from utmost.exact import level
 from utmost.geometry import PowerField
 from utmost.ledger import Ledger
 from utmost.local import BitResponse, ThresholdedLaplace, ThresholdedPair, balanced_family
@@ -41,8 +41,6 @@ READER = Consumer(priors.uniform(3), losses.absolute)
 RESPONSES = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")]
 
 CALLS = {
-    "step_price": lambda: gradual.prices.step_price(None, None, level(3)),
-    "step_price of another level": lambda: gradual.prices.step_price({"a": 1}, None, level("1/2")),
     "CategoryCounts": lambda: local.CategoryCounts(None, 4),
     "CategoryCounts without clients": lambda: local.CategoryCounts(np.array([1, 2, 3]), None),
     "CategoryCoupling": lambda: local.category_reports.CategoryCoupling(level(alpha="1/2"), level(3)),
@@ -95,10 +93,6 @@ def test_directories_are_no_files(tmp_path):
         SqliteStore(tmp_path, 30.0).transact(lambda rows: None, write=False)
     with pytest.raises(BadTable, match="must hold Parquet files"):
         places(str(tmp_path))
-
-
-def test_paths_of_bytes_are_read():
-    assert possible_path(b"a/b.csv", "path") == "a/b.csv"
 
 
 def test_a_policy_of_a_thousand_public_secrets_is_made_at_once():

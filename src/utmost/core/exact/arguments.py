@@ -137,12 +137,18 @@ def sequence_of(values: Any, reader: _Reader, name: str) -> Any:
 def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: str | None = None) -> Any:
     """The value, which must be one of the words of a literal type.
 
+    Raises:
+        WrongKind: for what is no text.
+        OutOfRange: for another word.
+
     >>> from typing import Literal
     >>> one_of("max", Literal["sum", "max"], "norm")
     'max'
     """
     words = typing.get_args(among)
-    if not isinstance(value, str) or value not in words:
+    if not isinstance(value, str):
+        raise wrong_kind(name, f"one of {', '.join(words)}", value)
+    if value not in words:
         raise OutOfRange(f"{name} must be one of {', '.join(words)}", came=value, where=where, remedy=remedy)
     return value
 

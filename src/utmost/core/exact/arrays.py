@@ -1,18 +1,22 @@
 """The two kinds of numbers of arrays: float64, and objects that are all `Fraction`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import Field, fields
 from decimal import Decimal
 from fractions import Fraction
+from functools import wraps
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import MOST_ELEMENTS, size_of, wrong_kind
+from utmost.core.exact.arguments import MOST_ELEMENTS, size_of, wrong_kind
 from utmost.core.exact.numbers import exact
-from utmost.errors import NotANumber, OutOfRange, quoted
+from utmost.errors import NotANumber, OutOfRange, UtmostError, WrongKind, quoted
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 Array = NDArray[Any]
 """A read-only array in one of the two kinds of numbers: dtype float64, or dtype object with a `Fraction` in every
@@ -213,6 +217,27 @@ def roomy(integers: Array, times: int) -> Array:
     ('int64', 'object')
     """
     return integers.astype(np.int64 if largest_size(integers) * times < 1 << 62 else object, copy=False)
+
+
+def rebuilding(function: Callable[P, R]) -> Callable[P, R]:
+    """The function that makes a value of its pickled parts, which refuses parts of another kind: pickles are made by
+    hand, too.
+
+    Raises:
+        WrongKind: for parts that are no such thing.
+    """
+
+    @wraps(function)
+    def rebuilt(*parts: P.args, **named: P.kwargs) -> R:
+        try:
+            return function(*parts, **named)
+        except UtmostError:
+            raise
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+            required = "a pickle must hold the parts of the value that it is of"
+            raise WrongKind(required, came=type(error).__name__, where=function.__module__) from None
+
+    return rebuilt
 
 
 class Rebuilt:

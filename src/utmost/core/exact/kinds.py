@@ -8,8 +8,6 @@ once, and refuses what no annotation names.
 
 import collections.abc
 import inspect
-import os
-import sys
 import types
 import typing
 from collections.abc import Callable
@@ -22,8 +20,18 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union
 
 import numpy as np
 
-from utmost.core.exact.numbers import exact, exact_integer
-from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
+from utmost.core.exact.arguments import (
+    MOST_ELEMENTS,
+    integer,
+    is_integer,
+    label,
+    path,
+    real,
+    size_of,
+    truth,
+    wrong_kind,
+)
+from utmost.errors import OutOfRange, Unsupported
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,11 +44,6 @@ _CONTAINERS: dict[Any, tuple[tuple[str, ...], str]] = {
     collections.abc.Mapping: (("items", "__getitem__"), "a mapping"),
 }
 _NO_PLACE = 1 << 30
-MOST_ELEMENTS = 10**8
-"""How many elements a list may have: each costs a Python object."""
-
-# What is shorter than a page is a path; a system refuses longer ones with an error of its own.
-_LONGEST_PATH = 4096
 
 
 class _LeftOut:
@@ -178,52 +181,6 @@ def checked_parts(kind: type[R]) -> type[R]:
     return kind
 
 
-def rebuilding(function: Callable[P, R]) -> Callable[P, R]:
-    """The function that makes a value of its pickled parts, which refuses parts of another kind: pickles are made by
-    hand, too.
-
-    Raises:
-        WrongKind: for parts that are no such thing.
-    """
-
-    @wraps(function)
-    def rebuilt(*parts: P.args, **named: P.kwargs) -> R:
-        try:
-            return function(*parts, **named)
-        except UtmostError:
-            raise
-        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-            required = "a pickle must hold the parts of the value that it is of"
-            raise WrongKind(required, came=type(error).__name__, where=function.__module__) from None
-
-    return rebuilt
-
-
-def is_integer(value: object) -> typing.TypeGuard[int | np.integer[Any]]:
-    """Whether a value is an integer, Python's or NumPy's; a truth value is none.
-
-    >>> [is_integer(value) for value in (5, np.int64(5), True, np.True_, 5.0, "5")]
-    [True, True, False, False, False, False]
-    """
-    # The kind that most have is asked for first, which is quicker.
-    return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool))
-
-
-def one_of(value: Any, among: Any, name: str, where: str | None = None, remedy: str | None = None) -> Any:
-    """The value, which must be one of the words of a literal type.
-
-    Raises:
-        OutOfRange: for another.
-
-    >>> one_of("max", Literal["sum", "max"], "norm")
-    'max'
-    """
-    words = typing.get_args(among)
-    if not isinstance(value, str) or value not in words:
-        raise OutOfRange(f"{name} must be one of {', '.join(words)}", came=value, where=where, remedy=remedy)
-    return value
-
-
 class _Parameter(NamedTuple):
     """A parameter with a reader: its place (beyond every call for a keyword), the types of which every value passes as
     it came, without the reader, and whether it takes all arguments that follow.
@@ -320,7 +277,7 @@ def _reader(hint: Any) -> _Reader | None:
     if Path in kinds:
         return _optional(_path, kinds)
     if len(kinds) == 1 or (len(kinds) == 2 and type(None) in kinds):
-        single = {int: _integer, float: _real, bool: _truth}.get(next(k for k in kinds if k is not type(None)))
+        single = {int: integer, float: real, bool: truth}.get(next(k for k in kinds if k is not type(None)))
         if single is not None:
             return _optional(single, kinds)
     accepts = [_accepts(kind) for kind in kinds if kind is not type(None)]
@@ -347,13 +304,13 @@ def _element(kinds: tuple[Any, ...]) -> _Reader | None:
     for kind in kinds:
         if typing.get_origin(kind) in (collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable):
             (inside,) = typing.get_args(kind) or (Any,)
-            return _label if inside is collections.abc.Hashable else _reader(inside)
+            return label if inside is collections.abc.Hashable else _reader(inside)
     return None
 
 
 def _check_elements(value: Any, read: _Reader, name: str) -> None:
     """Read each element of what has a length; arrays of integers are sure to hold such."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and read in (_integer, _real, _label):
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and read in (integer, real, label):
         return
     if not hasattr(value, "__len__"):
         return
@@ -362,21 +319,6 @@ def _check_elements(value: Any, read: _Reader, name: str) -> None:
     where = f"every element of {name}"
     for element in value:
         read(element, where)
-
-
-def size_of(value: Any, name: str) -> int:
-    """The length of what has one; more than the machine counts is as many as it counts."""
-    try:
-        return len(value)
-    except OverflowError:
-        return sys.maxsize
-    except (TypeError, ValueError):
-        raise wrong_kind(name, "a sequence", value) from None
-
-
-def wrong_kind(name: str, wanted: str, value: Any) -> WrongKind:
-    """The refusal of an argument of another kind."""
-    return WrongKind(f"{name} must be {wanted}", came=_type_name(value))
 
 
 def _is_free(kind: Any) -> bool:
@@ -441,65 +383,8 @@ def _has(value: Any, methods: tuple[str, ...]) -> bool:
     return True
 
 
-def _label(value: Any, name: str) -> Any:
-    try:
-        hash(value)
-    except Exception:  # what is hashed is the user's, and so is what it raises
-        raise wrong_kind(name, "a label: a number or text, say", value) from None
-    return value
-
-
-def _integer(value: Any, name: str) -> int:
-    return value if type(value) is int else exact_integer(value, name)
-
-
-def _real(value: Any, name: str) -> float:
-    if type(value) is float and value - value == 0:
-        return value
-    try:
-        return float(exact(value, name))
-    except OverflowError:
-        raise OutOfRange(f"{name} must be at most 1e308", came="more") from None
-
-
-def _truth(value: Any, name: str) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise wrong_kind(name, "True or False", value)
-    return bool(value)
-
-
 def _path(value: Any, name: str) -> Any:
     """A path, left as it came; ``True`` and ``False`` and bytes pass where the annotation has them."""
     if isinstance(value, bool | bytes):
         return value
-    return possible_path(value, name)
-
-
-def possible_path(value: Any, name: str) -> Any:
-    """A path that a file system can be asked for, left as it came.
-
-    Raises:
-        WrongKind: for what is no path.
-        OutOfRange: for a NUL, for text that is no Unicode, and for more than 4096 characters.
-
-    >>> possible_path("a/b.csv", "path")
-    'a/b.csv'
-    """
-    if not isinstance(value, str | bytes | os.PathLike):
-        raise wrong_kind(name, "a path", value)
-    text = os.fspath(value)
-    encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    if b"\0" in encoded or len(encoded) > _LONGEST_PATH:
-        came = "a NUL character" if b"\0" in encoded else f"{len(encoded)} bytes"
-        raise OutOfRange(f"{name} must be a path of at most {_LONGEST_PATH} bytes, without NUL", came=came)
-    if isinstance(text, str):
-        try:
-            os.fsencode(text)
-        except UnicodeEncodeError:
-            raise OutOfRange(f"{name} must be a path in Unicode", came="a lone surrogate") from None
-    return os.fsdecode(value) if isinstance(value, bytes) else value
-
-
-def _type_name(value: Any) -> str:
-    kind = type(value)
-    return kind.__name__ if value is not None else "None"
+    return path(value, name)

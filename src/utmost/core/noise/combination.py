@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.intervals import Interval, round_down, round_up, settled
-from utmost.core.exact.kinds import wrong_kind
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, first_integer, natural, read_confidence
 from utmost.core.exact.shown import Shown

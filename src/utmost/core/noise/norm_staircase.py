@@ -25,9 +25,10 @@ import numpy as np
 from flint import fmpz_poly
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.intervals import Interval, nearest, settled
-from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, read_confidence
 from utmost.core.exact.shown import Shown

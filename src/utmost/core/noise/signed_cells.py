@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import Array, objects
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.linear_algebra import solve_lifted
 from utmost.core.exact.numbers import Number, exact, exact_integer

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import Rebuilt, largest_size
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, natural, written_number
 from utmost.core.exact.shown import decimal_text
 from utmost.errors import OutOfRange

@@ -7,8 +7,9 @@ from typing import Any, Literal, TypedDict
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import one_of, wrong_kind
 from utmost.core.exact.arrays import Rebuilt
-from utmost.core.exact.kinds import checked, named, one_of, wrong_kind
+from utmost.core.exact.kinds import checked, named
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer, written_number
 from utmost.core.exact.shown import number_words

@@ -10,9 +10,10 @@ from typing import Any, Literal, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import objects
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import is_integer, named
+from utmost.core.exact.kinds import named
 from utmost.core.exact.long_work import long_work, tell
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.discrete_staircase import DiscreteStaircase

@@ -21,8 +21,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import objects, plain_array
-from utmost.core.exact.kinds import is_integer
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange, WrongKind
 

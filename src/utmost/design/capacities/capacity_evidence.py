@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import Array, is_exact
 from utmost.core.exact.intervals import Interval, round_down, round_up
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.design.capacities.implicit_mechanisms import (
     EnvelopeMechanism,

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import Array, frozen, objects, plain_array
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import is_integer
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.categorical import Thresholds
 from utmost.core.sampling.draw import CHUNK, Method, Shape, draws, plan_for

@@ -27,8 +27,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Array, as_array, frozen, objects
-from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.linear_program import LinearProgram, LinearSolution

@@ -8,8 +8,9 @@ from typing import Literal, overload
 
 import numpy as np
 
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Array, frozen, same_numbers
-from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel, stochastic

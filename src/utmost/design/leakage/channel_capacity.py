@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Array, Rebuilt, frozen, is_exact, objects, to_floats
-from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel

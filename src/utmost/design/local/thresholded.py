@@ -6,8 +6,9 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.intervals import Interval, exp_interval, log_interval, nearest
-from utmost.core.exact.kinds import checked, checked_parts, wrong_kind
+from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import precision
 from utmost.core.exact.shown import Shown

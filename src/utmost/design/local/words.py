@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import plain_array
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.core.sampling.integers import uniform_integers

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Array, Rebuilt
-from utmost.core.exact.kinds import checked, checked_parts, one_of
+from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.shown import Shown

@@ -15,8 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, same_numbers
-from utmost.core.exact.kinds import rebuilding
+from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, rebuilding, same_numbers
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, exact_integer
 from utmost.core.noise.costs import Cost, Moment

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arrays import Array, frozen, indices, is_exact, to_floats
-from utmost.core.exact.kinds import checked, rebuilding
+from utmost.core.exact.arrays import Array, frozen, indices, is_exact, rebuilding, to_floats
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.design.spaces.losses import Loss, from_function, loss_matrix

@@ -8,8 +8,9 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Array, Rebuilt, fractions, frozen
-from utmost.core.exact.kinds import checked, one_of, spelled
+from utmost.core.exact.kinds import checked, spelled
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
 from utmost.design.spaces.distance_units import distance_in, unit_named

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from utmost.core.exact.kinds import checked, possible_path
+from utmost.core.exact import arguments
+from utmost.core.exact.kinds import checked
 from utmost.design.channels.channel import Channel
 from utmost.design.optima.optimum import Optimum
 from utmost.design.spaces import losses
@@ -101,7 +102,7 @@ def read_design(path: Path | str) -> Optimum | Channel:
     >>> str(read_design(path).matrix[0, 0]), read_design(path).outcomes
     ('2/3', ('yes', 'no'))
     """
-    path = Path(possible_path(path, "path"))
+    path = Path(arguments.path(path, "path"))
     if path.suffix.lower() == ".json" and is_design(path):
         certificate = designs.read(path)
         if not certificate.verify():

@@ -13,7 +13,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.privacy.amount import Amount

@@ -7,7 +7,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import named, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.kinds import named
 from utmost.core.exact.numbers import Number, exact_integer, natural
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 from utmost.errors import NotDeclared, OutOfRange
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.axes import Axis

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level_in
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.privacy.unit import Unit

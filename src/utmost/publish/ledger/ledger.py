@@ -8,7 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar, Unpack
 
-from utmost.core.exact.kinds import possible_path, spelled
+from utmost.core.exact import arguments
+from utmost.core.exact.kinds import spelled
 from utmost.core.exact.levels import Level, level, level_in
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence
@@ -396,7 +397,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Raises:
             OutOfRange: where the file is there.
         """
-        backed_up(self._book, Path(os.fsdecode(possible_path(path, "path"))))
+        backed_up(self._book, Path(os.fsdecode(arguments.path(path, "path"))))
 
     @classmethod
     def restore(
@@ -420,7 +421,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         """
         read_key = given_key(key)
         del key  # no frame of an error may show it
-        file = Path(os.fsdecode(possible_path(backup, "backup")))
+        file = Path(os.fsdecode(arguments.path(backup, "backup")))
         return cls(restored(file, place, key=read_key, witness=witness, timeout=timeout), secure(None))
 
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:

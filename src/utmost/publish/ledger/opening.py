@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from utmost.core.exact import arguments
 from utmost.core.exact.disk import force
-from utmost.core.exact.kinds import possible_path
 from utmost.core.exact.levels import Level
 from utmost.core.sampling.integers import joined
 from utmost.core.sampling.random_bits import entropy
@@ -134,7 +134,7 @@ def store_at(place: Place, timeout: float) -> Store:
 def _file(path: Path, timeout: float) -> Store:
     if not path.name:
         raise OutOfRange("a ledger must be a file with a name", came=str(path))
-    possible_path(path, "place")
+    arguments.path(path, "place")
     return SqliteStore(path, timeout)
 
 
@@ -293,7 +293,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
     """
     if not isinstance(key, bytes):
         raise KeyRefused("the key of a level must be bytes", came=type(key).__name__, where="read_sealed")
-    place = Path(os.fsdecode(possible_path(path, "path")))
+    place = Path(os.fsdecode(arguments.path(path, "path")))
     if not place.exists():
         raise NotPublished("a ledger must be there", came=str(path), where="read_sealed")
     return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)

@@ -15,8 +15,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Unpack
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.disk import force
-from utmost.core.exact.kinds import spelled, wrong_kind
+from utmost.core.exact.kinds import spelled
 from utmost.core.exact.levels import Level, level_in
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported

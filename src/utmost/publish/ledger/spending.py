@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.intervals import Interval, is_lower, round_down, round_up, settled
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.shown import Shown
 from utmost.publish.promises.promise import Part

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.arguments import one_of
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.costs import Cost

@@ -6,8 +6,8 @@ from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, Literal
 
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import plain_cells
-from utmost.core.exact.kinds import one_of
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.tables.frames.adapters import Column, check_there, named

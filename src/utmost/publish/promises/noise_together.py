@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Unpack
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked, one_of, spelled
+from utmost.core.exact.arguments import one_of
+from utmost.core.exact.kinds import checked, spelled
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.norm_staircase import CellCost

@@ -17,8 +17,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import plain_cells
-from utmost.core.exact.kinds import checked, is_integer
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.exact.shown import Shown

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown

@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import objects, plain_array, roomy
-from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.joint_cells import RotatedPair

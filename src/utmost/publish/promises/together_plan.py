@@ -13,7 +13,8 @@ from itertools import accumulate
 from math import ceil
 from typing import Any, ClassVar, Unpack
 
-from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.arguments import one_of
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number, exact, read_confidence

@@ -10,8 +10,8 @@ from typing import Any, Unpack
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import frozen
-from utmost.core.exact.kinds import checked, rebuilding
+from utmost.core.exact.arrays import frozen, rebuilding
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
 from utmost.core.privacy.amount import Amount

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.numbers import Number
 from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange, WrongKind

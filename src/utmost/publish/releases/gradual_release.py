@@ -7,7 +7,8 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked, spelled, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.kinds import checked, spelled
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path as PathLike
 from typing import Any, Unpack
 
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.core.privacy.amount import Amount

@@ -9,8 +9,9 @@ from math import prod
 from pathlib import Path
 from typing import Any, Unpack
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.intervals import round_up as up
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown

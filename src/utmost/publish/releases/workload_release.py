@@ -11,8 +11,9 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import frozen
-from utmost.core.exact.kinds import checked, checked_parts, wrong_kind
+from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.written_levels import level_facts, stated_level

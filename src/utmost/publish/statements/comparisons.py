@@ -11,8 +11,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination, missed_by_each

@@ -14,7 +14,8 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, exact_integer, read_confidence
 from utmost.core.exact.shown import Shown

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.numbers import exact
 from utmost.core.exact.written_levels import level_of_text
 from utmost.publish.promises.older_words import in_words_of, margin_word

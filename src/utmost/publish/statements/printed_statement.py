@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 from utmost.publish.releases.release_facts import SECTIONS, TRUST, Fact, Facts, short_bar
 from utmost.publish.statements.registry_entries import Deployment
 

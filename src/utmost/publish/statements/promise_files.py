@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.kinds import checked, possible_path
+from utmost.core.exact import arguments
+from utmost.core.exact.kinds import checked
 from utmost.errors import OutOfRange
 from utmost.publish.promises.promise import Promise
 from utmost.publish.statements.codec import Form, write
@@ -54,4 +55,4 @@ def read_promise(path: Path | str) -> Promise:
     >>> read_promise(path) == promise
     True
     """
-    return PROMISE_FORM.read(Path(possible_path(path, "path")))
+    return PROMISE_FORM.read(Path(arguments.path(path, "path")))

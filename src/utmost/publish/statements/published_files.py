@@ -14,7 +14,8 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import urlopen
 
-from utmost.core.exact.kinds import named, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.kinds import named
 from utmost.core.exact.shown import Shown
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, TABLE_KIND, WORKLOAD_KIND

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from datetime import date
 from typing import Any
 
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.shown import Shown
 from utmost.core.exact.written_levels import level_name, level_words
 from utmost.errors import OutOfRange

@@ -12,8 +12,9 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.exact.shown import Shown

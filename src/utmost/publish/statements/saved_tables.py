@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.kinds import possible_path
+from utmost.core.exact import arguments
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_files import Signer, check_free, publish, signature_path, signer_of
@@ -63,12 +63,12 @@ def check_destination(
     Raises:
         Unsupported, OutOfRange, KeyRefused: as `utmost.tables.files.saving.saved`.
     """
-    out = Path(os.fsdecode(possible_path(path, "path")))
+    out = Path(os.fsdecode(arguments.path(path, "path")))
     if not out.name:
         raise OutOfRange("path must name a file", came=repr(os.fsdecode(path)), where="path")
     if format is not None and format not in files.FORMATS:
         raise OutOfRange(f"the format must be one of {', '.join(files.FORMATS)}", came=repr(format), where="format")
-    key = None if sign is None else Path(os.fsdecode(possible_path(sign, "sign")))
+    key = None if sign is None else Path(os.fsdecode(arguments.path(sign, "sign")))
     if str(out) == PIPE:
         if key is not None:
             raise OutOfRange("a statement is signed in a file", came="standard output", where="sign")

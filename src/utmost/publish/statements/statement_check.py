@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.kinds import named, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.kinds import named
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.exact.written_levels import level_of_text, level_text

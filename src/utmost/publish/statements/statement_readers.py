@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 from utmost.errors import Unsupported
 from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,

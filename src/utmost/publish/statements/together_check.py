@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from utmost.core.exact.kinds import one_of
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.written_levels import stated_level
 from utmost.core.noise.norm_staircase import CellCost
 from utmost.core.privacy.unit import Unit

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from utmost.core.exact.kinds import checked, possible_path
+from utmost.core.exact import arguments
+from utmost.core.exact.kinds import checked
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises.older_words import columns_of_today
 from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
@@ -63,7 +64,7 @@ def read_workload(path: Path | str) -> WorkloadRelease:
     >>> read_workload(path).total() == released.total()
     True
     """
-    place = Path(possible_path(path, "path"))
+    place = Path(arguments.path(path, "path"))
     if files.ending_of(place) in _TABLES:
         return _of_table(place)
     document = codec.read_json(place, "a workload release must")

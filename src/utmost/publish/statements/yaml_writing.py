@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 
 _PLAIN_KEY = re.compile(r"[a-z][a-z_]*")
 # Words that hyphens join and that hold a letter: no reader takes them for anything else, but for numbers such as 1e-5.

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arrays import Array, Floats, frozen
-from utmost.core.exact.kinds import checked, named, rebuilding, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arrays import Array, Floats, frozen, rebuilding
+from utmost.core.exact.kinds import checked, named
 from utmost.core.exact.numbers import Number, natural, written_number
 from utmost.core.exact.shown import LONGEST, Shown
 from utmost.core.privacy.unit import Unit

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import frozen
-from utmost.core.exact.kinds import checked, rebuilding
+from utmost.core.exact.arrays import frozen, rebuilding
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.shown import Shown
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import frozen, roomy
-from utmost.core.exact.kinds import rebuilding, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arrays import frozen, rebuilding, roomy
 from utmost.core.exact.shown import LONGEST, Shown, brief
 from utmost.errors import OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, Label, label_text, plain

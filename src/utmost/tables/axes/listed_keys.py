@@ -8,7 +8,8 @@ column's value are sums of rows, too, and follow from a release.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.errors import OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, Label, hierarchy, label_text, plain
 from utmost.tables.cells.spelling import Spelling

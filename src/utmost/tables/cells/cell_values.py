@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import plain_array
-from utmost.core.exact.kinds import is_integer
 from utmost.core.exact.numbers import exact
 from utmost.core.sampling.draw import CHUNK
 from utmost.core.sampling.grid import Snapping, snapped

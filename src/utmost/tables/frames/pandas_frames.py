@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import is_integer
+from utmost.core.exact.arguments import is_integer
 from utmost.tables.frames import adapters
 from utmost.tables.frames.adapters import Column, named
 from utmost.tables.frames.wide_integers import wide_in_arrow

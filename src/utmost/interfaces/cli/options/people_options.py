@@ -241,7 +241,7 @@ def _ends(text: str | None) -> Any:
 
 def _measures(path: Path) -> dict[str, Any]:
     """The measures in a JSON file: by name the words of each."""
-    from utmost.core.exact.kinds import wrong_kind
+    from utmost.core.exact.arguments import wrong_kind
     from utmost.publish.counting.counted_measures import MeasureWords
     from utmost.publish.statements.codec import read_json
 

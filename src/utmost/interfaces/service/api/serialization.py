@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from utmost import errors
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import LevelWords, level_in
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import ServiceError, UtmostError

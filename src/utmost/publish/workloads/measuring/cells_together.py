@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from utmost.core.exact.kinds import checked, one_of
+from utmost.core.exact.arguments import one_of
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.costs import absolute, squared

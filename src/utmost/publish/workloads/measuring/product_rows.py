@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import frozen, roomy
-from utmost.core.exact.kinds import checked, checked_parts, wrong_kind
+from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.workloads.measuring.signed_axis import SignedAxis, signed_axis_of

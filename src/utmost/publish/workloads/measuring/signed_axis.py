@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import Array, Floats, frozen, objects
-from utmost.core.exact.kinds import wrong_kind
 from utmost.core.exact.linear_algebra import independent, solve_lifted
 from utmost.core.exact.numbers import exact
 from utmost.core.noise.signed_cells import Rows, charge_of_rows, read_rows

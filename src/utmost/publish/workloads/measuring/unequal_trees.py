@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import Array, Floats, frozen
-from utmost.core.exact.kinds import checked, rebuilding
+from utmost.core.exact.arrays import Array, Floats, frozen, rebuilding
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number

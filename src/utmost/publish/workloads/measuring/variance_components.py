@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import Array, Floats, frozen
-from utmost.core.exact.kinds import rebuilding, wrong_kind
+from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arrays import Array, Floats, frozen, rebuilding
 from utmost.core.exact.shown import Shown
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.spectra import Chain, group_spectrum

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import wrong_kind
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.levels import Level, level
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported

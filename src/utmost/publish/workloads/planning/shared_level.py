@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked, checked_parts, wrong_kind
+from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level, LevelWords, level, level_in
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact

@@ -8,8 +8,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked, wrong_kind
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number, exact

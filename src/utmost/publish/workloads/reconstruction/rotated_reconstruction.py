@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import largest_size
-from utmost.core.exact.kinds import rebuilding
+from utmost.core.exact.arrays import largest_size, rebuilding
 from utmost.publish.workloads.measuring.forms import ProductForm
 from utmost.publish.workloads.measuring.sums_and_differences import PairAxis
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction, not_determined
