@@ -116,8 +116,8 @@ def mapping(value: Any, name: str) -> Any:
     return _having(value, ("items", "__getitem__"), name, "a mapping", or_text=False)
 
 
-def sequence_of(values: Any, reader: _Reader, name: str) -> Any:
-    """A sequence, each element of which a reader accepts; as it came.
+def sequence_of(values: Any, reader: _Reader | type, name: str) -> Any:
+    """A sequence, each element of which a reader accepts, or is of a class; as it came.
 
     >>> sequence_of([1, "x"], integer, "sizes")
     Traceback (most recent call last):
@@ -130,7 +130,10 @@ def sequence_of(values: Any, reader: _Reader, name: str) -> Any:
         raise OutOfRange(f"{name} must have at most {MOST_ELEMENTS} elements", came="more")
     where = f"every element of {name}"
     for element in values:
-        reader(element, where)
+        if isinstance(reader, type):
+            instance(element, reader, where)
+        else:
+            reader(element, where)
     return values
 
 

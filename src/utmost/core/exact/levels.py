@@ -8,7 +8,6 @@ from functools import lru_cache, total_ordering
 from typing import TypedDict
 
 from utmost.core.exact.intervals import Interval, exp_interval, is_lower, log_interval, nearest, round_up, settled
-from utmost.core.exact.kinds import checked, named
 from utmost.core.exact.numbers import Number, exact, precision
 from utmost.errors import NotALevel, NotANumber
 
@@ -87,12 +86,10 @@ class Level:
             raise NotALevel("alpha must be rational", came=self, remedy='Give the level as alpha="1/2", say.')
         return self.base**self.power.numerator
 
-    @checked
     def alpha_interval(self, bits: int = 128) -> Interval:
         """An interval around alpha, a few units of ``2**-bits`` wide."""
         return _alpha_interval(self, precision(bits))
 
-    @checked
     def epsilon_interval(self, bits: int = 128) -> Interval:
         """An interval around epsilon, a few units of ``2**-bits`` wide."""
         bits = precision(bits)
@@ -171,7 +168,6 @@ class LevelWords(TypedDict, total=False):
     alpha: Number | None
 
 
-@named
 def level(epsilon: Number | Level | None = None, alpha: Number | None = None) -> Level:
     """The level given by exactly one of ``epsilon`` and ``alpha``.
 

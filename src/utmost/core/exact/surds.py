@@ -8,7 +8,6 @@ from math import isqrt
 from flint import fmpz
 
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import exact, precision
 from utmost.errors import OutOfRange
 
@@ -61,10 +60,10 @@ class Surd:
         """The same number, as a Fraction where it is rational."""
         return sum((c for _, c in self.terms), Fraction(0)) if self.is_rational else self
 
-    @checked
     def interval(self, bits: int) -> Interval:
         """An interval around the number, at most one unit of ``2**-bits`` wide for each term."""
-        total = Interval(0, 0, precision(bits))
+        bits = precision(bits)
+        total = Interval(0, 0, bits)
         for radicand, coefficient in self.terms:
             scaled = coefficient**2 * radicand * 4**bits
             low = isqrt(scaled.numerator // scaled.denominator)

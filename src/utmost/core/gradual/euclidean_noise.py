@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from utmost.core.exact.intervals import Interval, exp_interval, round_up
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, natural, read_confidence
 from utmost.errors import NotANumber, OutOfRange
@@ -29,7 +28,6 @@ MOST_DIMENSIONS = 1000
 """More coordinates than anybody's points have; each costs time."""
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True)
 class EuclideanLaplace:
     r"""The law with density c exp(-e |x|) on R^n; for n = 1 the Laplace law, for n = 2 the planar one.
@@ -142,7 +140,6 @@ def _tail_is_at_most(shape: int, t: Fraction, tail: Fraction) -> bool:
     return (exp_interval(-t, bits) * total).upper <= tail
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True)
 class EuclideanTightening:
     r"""The law of W in V_strict = V_loose + W, W independent of V_loose, in n dimensions.
@@ -200,7 +197,6 @@ class EuclideanTightening:
         return self.strict.epsilon_float / self.loose.epsilon_float
 
 
-@checked
 def joint_characteristic(frequencies: Sequence[ArrayLike], levels: Sequence[Level], dimensions: int = 2) -> Any:
     r"""E exp(i (t_1.V_{l_1} + ... + t_m.V_{l_m})) for levels in any order.
 

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level
 from utmost.core.gradual.quantities import plain
 from utmost.core.gradual.steps import Pieces
 from utmost.errors import NotANumber, OutOfRange
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True)
 class LaplaceTightening:
     r"""The law of W in V_strict = V_loose + W for Laplace noise of rates e_1 (strict) <= e_2 (loose), per unit.
@@ -70,7 +68,6 @@ class LaplaceTightening:
         return (1 - float(self.stay)) / self.strict.epsilon_float
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True)
 class LaplaceRelaxing:
     r"""The law of V_loose given V_strict = x for Laplace noise of rates e_1 (strict) < e_2 (loose), per unit.
@@ -158,7 +155,6 @@ class LaplaceRelaxing:
         return float((gap.lower + gap.upper) / 2)
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True)
 class LaplaceBridge:
     r"""The law of K = V_at - V_loose given V_strict - V_loose = w, for Laplace noise of rates e_1 < e < e_2, per unit.
@@ -218,7 +214,6 @@ class LaplaceBridge:
         return LaplaceRelaxing(self.strict, self.at)
 
 
-@checked
 def laplace_jump_intensity(level: Level) -> Fraction | float:
     """2/epsilon: the expected number of jumps per unit of epsilon of the Laplace process, run down in epsilon.
 
@@ -227,7 +222,6 @@ def laplace_jump_intensity(level: Level) -> Fraction | float:
     return 2 / level.epsilon if isinstance(level.epsilon, Fraction) else 2 / level.epsilon_float
 
 
-@checked
 def laplace_expected_jumps(strict: Level, loose: Level) -> float:
     """2 ln(e_2/e_1): the jumps between two levels are Poisson in number with this mean; no jump has chance (e_1/e_2)^2.
 

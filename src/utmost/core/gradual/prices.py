@@ -20,7 +20,6 @@ the theorem fails.
 from collections.abc import Mapping
 from fractions import Fraction
 
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import OutOfRange
@@ -29,7 +28,6 @@ Prices = Mapping[Level, Fraction]
 """What each level costs from nothing."""
 
 
-@checked
 def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction]:
     """Prices of levels that cannot be got around, strictest level first.
 
@@ -57,7 +55,6 @@ def read_prices(prices: Mapping[Level | Number, Number]) -> dict[Level, Fraction
     return dict(read)
 
 
-@checked
 def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
     """What a level costs whoever holds another one: the difference of the prices, and nothing for a lower one.
 

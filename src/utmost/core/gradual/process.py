@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from utmost.core.exact.arguments import sequence, sequence_of
 from utmost.core.exact.intervals import Interval, nearest
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
@@ -30,7 +30,6 @@ from utmost.errors import OutOfRange
 _MOST_POINTS = 10**7
 
 
-@checked
 def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     r"""P(V_{l_1} = v_1, ..., V_{l_m} = v_m) for levels in any order.
 
@@ -55,6 +54,8 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     >>> joint_pmf([3, 1], [level(alpha="1/2"), level(alpha="1/4")])
     Fraction(7, 720)
     """
+    sequence(noise, "noise")
+    sequence_of(levels, Level, "levels")
     if not len(levels) or len(noise) != len(levels):
         raise OutOfRange("one noise is needed for each of one or more levels", came=f"{len(noise)} and {len(levels)}")
     kind, read = NumberKind.of(levels, *noise)
@@ -67,7 +68,6 @@ def joint_pmf(noise: Sequence[ArrayLike], levels: Sequence[Level]) -> Any:
     return plain(mass)
 
 
-@checked
 def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     """The largest P(v)/P(v + 1) or P(v + 1)/P(v) of the joint law over all noise v in -reach..reach: exp of its loss.
 
@@ -79,6 +79,7 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     >>> largest_ratio([level(alpha="1/2"), level(alpha="1/3"), level(alpha="2/3")], reach=1)
     Fraction(3, 1)
     """
+    sequence_of(levels, Level, "levels")
     reach = natural(reach, "reach")
     if (2 * reach + 1) ** min(len(levels), 64) > _MOST_POINTS:
         raise OutOfRange(f"the law may have at most {_MOST_POINTS} points", came="more", remedy="Take a smaller reach.")
@@ -91,7 +92,6 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     return largest
 
 
-@checked
 def correlation(first: Level, second: Level) -> float:
     r"""Pearson's correlation of the noise at two levels, sqrt(a_2/a_1) (1-a_1)/(1-a_2) for alphas a_1 >= a_2.
 
@@ -106,7 +106,6 @@ def correlation(first: Level, second: Level) -> float:
     return 1.0 if strict == loose else math.sqrt(Tightening(strict, loose).stay.number)
 
 
-@checked
 def expected_change(first: Level, second: Level) -> Fraction | float:
     """E|V_one - V_other|, how far a response is expected to move between two levels.
 
@@ -117,7 +116,6 @@ def expected_change(first: Level, second: Level) -> Fraction | float:
     return Fraction(0) if first == second else Tightening(min(first, second), max(first, second)).mean_absolute
 
 
-@checked
 def jump_intensity(level: Level) -> Fraction | float:
     """2/(e^epsilon - 1) = 2 alpha/(1 - alpha), the expected number of jumps per unit of epsilon at a level.
 
@@ -128,7 +126,6 @@ def jump_intensity(level: Level) -> Fraction | float:
     return Quantity(lambda a: 2 * a / (1 - a), (level,)).number
 
 
-@checked
 def expected_jumps(strict: Level, loose: Level | None = None) -> float:
     """2 ln((1-b)/(1-a)), the mean number of jumps between two levels (None: up to epsilon = infinity).
 
@@ -140,7 +137,6 @@ def expected_jumps(strict: Level, loose: Level | None = None) -> float:
     return 2 * math.log1p(odds.float)
 
 
-@checked
 def no_jump_probability(strict: Level, loose: Level | None = None) -> Fraction | float:
     """((1-a)/(1-b))^2, the chance that the noise does not move anywhere between two levels.
 
@@ -149,7 +145,6 @@ def no_jump_probability(strict: Level, loose: Level | None = None) -> Fraction |
     return Quantity(lambda a, b: ((1 - a) / (1 - b)) ** 2, (_stricter(strict, loose), loose)).number
 
 
-@checked
 def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> Any:
     """P(the process jumps n times between two levels): Poisson with mean `expected_jumps`.
 
@@ -169,7 +164,6 @@ def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> A
     return plain(np.array(terms).reshape(np.shape(counts)))
 
 
-@checked
 def jump_pmf(j: ArrayLike, level: Level) -> Any:
     """P(a jump at this level has size j) = (1-alpha)/(2 alpha) alpha^{|j|}, j != 0.
 
@@ -182,7 +176,6 @@ def jump_pmf(j: ArrayLike, level: Level) -> Any:
     return plain(kind.where(sizes != 0, half) * kind.powers(level, np.maximum(np.abs(sizes), 1) - 1))
 
 
-@checked
 def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) -> Fraction | float:
     """(a^k - b^k)/k with k = |j|: the mean number of jumps of one size j between two levels.
 
@@ -196,7 +189,6 @@ def expected_jumps_of_size(j: int, strict: Level, loose: Level | None = None) ->
     return Quantity(lambda a, b: (a**k - b**k) / k, (_stricter(strict, loose), loose)).number
 
 
-@checked
 def forward_intensities(x: ArrayLike, level: Level) -> tuple[Any, Any, Any]:
     """Jumps per unit of epsilon when the level is relaxed from noise x: (inward, across, outward).
 

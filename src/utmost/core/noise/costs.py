@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import mapping, real, truth
 from utmost.core.exact.arrays import as_array, check_array, check_numbers, is_exact
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.own_names import own_names
 from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
@@ -110,7 +110,6 @@ class Tabled:
         return "table:" + ",".join(f"{size}={cost}" for size, cost in zip(self.sizes, self.costs, strict=True))
 
 
-@checked
 def tabled(table: Mapping[Any, Number]) -> Tabled:
     """The cost that a table says: {size: cost}, linear between two sizes, constant beyond the last, even.
 
@@ -125,7 +124,7 @@ def tabled(table: Mapping[Any, Number]) -> Tabled:
     >>> cost(-3), cost(100), cost
     (Fraction(2, 1), Fraction(3, 1), table:0=0,1=1,5=3)
     """
-    read = sorted((exact(size, "a size"), exact(cost, "a cost")) for size, cost in table.items())
+    read = sorted((exact(size, "a size"), exact(cost, "a cost")) for size, cost in mapping(table, "table").items())
     sizes, costs = tuple(size for size, _ in read), tuple(cost for _, cost in read)
     if not sizes or sizes[0] != 0 or len(set(sizes)) != len(sizes):
         came = "none" if not sizes else f"{sizes[0]} first" if sizes[0] else "one twice"
@@ -207,7 +206,6 @@ class ReadCost:
         return np.array(values, dtype=np.float64).reshape(x.shape)
 
 
-@checked
 def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
     """Read a cost, after trying it at sizes around ``scale`` and at their negatives.
 
@@ -222,7 +220,7 @@ def read_cost(cost: Cost, scale: float, *, integers: bool) -> ReadCost:
         return ReadCost(cost, integers, vectorised=True)
     if not callable(cost):
         raise NotALoss("a cost must be a function of the error", came=cost, remedy="Pass costs.absolute, say.")
-    sizes = _sizes(scale, integers)
+    sizes = _sizes(real(scale, "scale"), truth(integers, "integers"))
     with np.errstate(all="ignore"):
         values = np.array([_one(cost, int(x) if integers else x) for x in sizes])
         mirrored = np.array([_one(cost, -(int(x) if integers else x)) for x in sizes])

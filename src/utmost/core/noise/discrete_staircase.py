@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, first_integer
 from utmost.core.noise import polynomials
@@ -26,7 +25,6 @@ from utmost.core.noise.profiles import Profile
 from utmost.errors import OutOfRange
 
 
-@checked
 def optimal_step(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
@@ -60,7 +58,6 @@ def optimal_step(
     return folded.step() if isinstance(folded, IntegerPeriods) else _searched(folded, D, _enclosed(folded, D))
 
 
-@checked
 def step_bracket(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
@@ -148,7 +145,6 @@ class DiscreteStaircase(IntegerLaw):
     step: int
     cost: Cost = field(compare=False)
 
-    @checked
     def __init__(
         self,
         epsilon: Number | Level | None = None,

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, exact_integer, precision, read_confidence
 from utmost.core.noise.costs import Cost, Moment
 from utmost.core.noise.evaluation import Points, integer_quantiles, refined
@@ -89,7 +88,6 @@ class IntegerLaw(Law):
         """The least integer k with ccdf(k) <= q: quantiles of the upper tail for q too small to write as 1 - p."""
         return integer_quantiles(self.profile, q, mirrored=True)
 
-    @checked
     def expected_cost(self, cost: Cost) -> Fraction | float:
         """E L(X): in closed form for moments of integer order (a Fraction where alpha of the profile is rational).
 
@@ -130,17 +128,17 @@ class IntegerLaw(Law):
         """
         return _margin(self.profile, read_confidence(confidence))
 
-    @checked
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X = k), a few units of ``2**-bits`` wide."""
-        powers = self._interval_powers(precision(bits))
+        bits = precision(bits)
+        powers = self._interval_powers(bits)
         result: Interval = self.profile.mass(powers, abs(exact_integer(k, "k")))
         return result.at(bits)
 
-    @checked
     def cdf_interval(self, k: Number, bits: int = 128) -> Interval:
         """An interval around P(X <= k), a few units of ``2**-bits`` wide."""
-        powers, n = self._interval_powers(precision(bits)), exact_integer(k, "k")
+        bits = precision(bits)
+        powers, n = self._interval_powers(bits), exact_integer(k, "k")
         result: Interval = self.profile.tail(powers, -n) if n < 0 else 1 - self.profile.tail(powers, n + 1)
         return result.at(bits)
 

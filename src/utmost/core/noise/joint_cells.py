@@ -16,7 +16,6 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.core.exact.intervals import Interval, nearest, settled
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.noise.combination import Combination
@@ -53,7 +52,6 @@ class JointCells(BallMixture):
     cells: int
     sensitivity: int
 
-    @checked
     def __init__(
         self,
         epsilon: Number | Level | None = None,
@@ -114,7 +112,6 @@ class RotatedPair:
 
     cells = 2
 
-    @checked
     def __init__(
         self, epsilon: Number | Level | None = None, sensitivity: Number = 1, *, alpha: Number | None = None
     ) -> None:
@@ -157,7 +154,6 @@ class RotatedPair:
         """E X_1^2, of one cell: half of that of G."""
         return self._number(lambda q, _: q / (1 - q) ** 2)
 
-    @checked
     def margin(self, confidence: Number = "0.95") -> float:
         """The least r, a multiple of 1/2, that is certified to have P(|X_1| <= r) >= confidence."""
         return float(Combination([Fraction(1, 2)], self.ratio, [2]).margin(confidence))

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.intervals import Interval, log_interval, nearest
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
-from utmost.core.exact.numbers import Number, natural
+from utmost.core.exact.numbers import Number, natural, precision
 from utmost.core.noise.costs import Cost, Moment
 from utmost.core.noise.folded import Folded
 from utmost.core.noise.law import law_level, law_text, positive_number
@@ -62,10 +61,10 @@ class Laplace(RealLaw):
             "[koufogiannis2015, Theorem 9]; lossless to relax"
         )
 
-    @checked
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around m! / rate^m."""
         order = natural(order, "order")
+        bits = precision(bits)
         size = bits + 64 + (order + 1) * cleared_bits(self.rate)
         return (math.factorial(order) / self.rate.epsilon_interval(size) ** order).at(bits)
 

@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, Literal
 
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, fraction_text, level, level_argument
 from utmost.core.exact.numbers import Number, exact_integer, read_confidence, written_number
 from utmost.core.exact.shown import Shown
@@ -215,7 +214,6 @@ class Law(Shown, ABC):
         """The law as a distribution of SciPy, see `utmost.interop.scipy_law`."""
         return _door().scipy_law(self)
 
-    @checked
     def to_opendp(self, *, gradual: bool = False) -> Any:
         """One number plus this noise, as a measurement of OpenDP, see `utmost.interop.opendp_measurement`.
 

@@ -8,7 +8,6 @@ d. That is metric privacy on the line of values.
 from collections.abc import Mapping
 from typing import Any
 
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.integer_law import IntegerLaw
@@ -17,7 +16,6 @@ from utmost.core.noise.real_law import RealLaw
 from utmost.errors import OutOfRange
 
 
-@checked
 def lipschitz_level(law: Any) -> Level | None:
     """The smallest level of one unit at which a law is Lipschitz private; None where there is none.
 
@@ -48,7 +46,6 @@ def lipschitz_level(law: Any) -> Level | None:
     raise OutOfRange("a law of noise, or a table {integer: probability}, is needed", came=type(law).__name__)
 
 
-@checked
 def is_lipschitz_private(law: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> bool:
     """Whether values at distance d are hidden from each other at d times the level, for every d.
 

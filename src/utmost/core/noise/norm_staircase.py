@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.intervals import Interval, nearest, settled
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact_integer, first_integer, natural, read_confidence
 from utmost.core.exact.shown import Shown
@@ -110,7 +109,6 @@ class BallMixture(Shown, ABC):
         """E X_1^2, of one cell."""
         return self._moment(2)
 
-    @checked
     def margin(self, confidence: Number = "0.95") -> int:
         """The least t with P(|X_1| <= t) >= confidence, of each cell by itself.
 
@@ -217,7 +215,6 @@ class NormStaircase(BallMixture):
     norm: Norm
     step: int
 
-    @checked
     def __init__(
         self,
         epsilon: Number | Level | None = None,
@@ -238,7 +235,6 @@ class NormStaircase(BallMixture):
             raise OutOfRange("the first step may be as wide as the sensitivity", came=step, where=name)
 
     @classmethod
-    @checked
     def optimal(
         cls, level: Level, cells: int, sensitivity: int, norm: Norm = "max", cost: CellCost = "absolute"
     ) -> "NormStaircase":
@@ -278,7 +274,6 @@ class NormStaircase(BallMixture):
 _Formula = Callable[[Any, Callable[[int], Any]], Any]
 
 
-@checked
 def norm_of(norm: Norm, x: Sequence[int]) -> int:
     """|x| of an integer point.
 

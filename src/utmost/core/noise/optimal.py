@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.intervals import nearest
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.noise.costs import Cost, absolute, read_cost
@@ -19,13 +19,15 @@ from utmost.core.noise.real_law import RealLaw
 from utmost.core.noise.staircase import Staircase
 from utmost.errors import NotANumber, OutOfRange
 
+Numbers = Literal["integers", "reals"]
+"""Where a query takes its values."""
 
-@checked
+
 def optimal_noise(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
     cost: Cost = absolute,
-    numbers: Literal["integers", "reals"] = "integers",
+    numbers: Numbers = "integers",
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Staircase:
@@ -51,22 +53,19 @@ def optimal_noise(
     (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=2),
      Staircase(epsilon=1, sensitivity=5, gamma=0.37754066879814546))
     """
-    if numbers == "reals":
+    if one_of(numbers, Numbers, "numbers", "optimal_noise") == "reals":
         return Staircase(epsilon, sensitivity, cost, alpha=alpha)
-    if numbers != "integers":
-        raise OutOfRange('numbers must be "integers" or "reals"', came=numbers, where="optimal_noise")
     if _integral(sensitivity, "optimal_noise") == 1:
         read_cost(cost, 1.0, integers=True)
         return Geometric(epsilon, alpha=alpha)
     return DiscreteStaircase(epsilon, sensitivity, cost, alpha=alpha)
 
 
-@checked
 def relaxable_noise(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
     cost: Cost = absolute,
-    numbers: Literal["integers", "reals"] = "integers",
+    numbers: Numbers = "integers",
     *,
     alpha: Number | None = None,
 ) -> Geometric | DiscreteStaircase | Laplace | Staircase:
@@ -82,18 +81,16 @@ def relaxable_noise(
      DiscreteStaircase(epsilon='1/10', sensitivity=5, step=3))
     """
     candidates: list[Geometric | DiscreteStaircase | Laplace | Staircase]
-    if numbers == "reals":
+    if one_of(numbers, Numbers, "numbers", "relaxable_noise") == "reals":
         candidates = [
             Staircase.half_step(epsilon, sensitivity, alpha=alpha),
             Laplace(epsilon, sensitivity, alpha=alpha),
         ]
-    elif numbers == "integers":
+    else:
         width = _integral(sensitivity, "relaxable_noise")
         candidates = [Geometric(epsilon, width, alpha=alpha)]
         if width > 1:
             candidates.append(DiscreteStaircase.half_step(epsilon, width | 1, alpha=alpha))
-    else:
-        raise OutOfRange('numbers must be "integers" or "reals"', came=numbers, where="relaxable_noise")
     return min(candidates, key=lambda law: float(law.expected_cost(cost)))
 
 
@@ -150,7 +147,7 @@ def _other(law: Law, over: Law | str) -> Law:
 
 
 def gain_curve(
-    epsilons: Sequence[Number], cost: Cost, sensitivity: Number = 1, numbers: Literal["integers", "reals"] = "reals"
+    epsilons: Sequence[Number], cost: Cost, sensitivity: Number = 1, numbers: Numbers = "reals"
 ) -> list[float]:
     """E L(Laplace) / E L(optimal noise) at each epsilon; 1 at epsilon = 0, to which it tends there.
 

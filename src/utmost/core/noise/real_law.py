@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval, nearest
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, exact, precision, read_confidence
 from utmost.core.noise.costs import Cost, Moment
 from utmost.core.noise.evaluation import finite_numbers, read_probability, refined
@@ -62,7 +61,6 @@ class RealLaw(Law):
         """The x with ccdf(x) = q: quantiles of the upper tail for q too small to write as 1 - p."""
         return self._upper_quantile(q)
 
-    @checked
     def expected_cost(self, cost: Cost) -> float:
         """E L(X): in closed form for moments of integer order.
 
@@ -91,11 +89,10 @@ class RealLaw(Law):
             t = below
         return t
 
-    @checked
     def cdf_interval(self, x: Number, bits: int = 128) -> Interval:
         """An interval around P(X <= x), a few units of ``2**-bits`` wide; x is read exactly."""
-        point = exact(x, "x")
-        tail = self._tail_interval(abs(point), precision(bits) + 64)
+        point, bits = exact(x, "x"), precision(bits)
+        tail = self._tail_interval(abs(point), bits + 64)
         return (tail if point < 0 else 1 - tail).at(bits)
 
     @abstractmethod

@@ -9,8 +9,8 @@ from typing import Any
 
 from flint import fmpz_poly
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, first_integer, natural, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.geometric import Geometric
@@ -53,10 +53,9 @@ class RepeatedSum(Shown):
     law: IntegerLaw
     count: int
 
-    @checked
-    def __init__(self, law: IntegerLaw, count: int) -> None:
-        object.__setattr__(self, "law", law)
-        object.__setattr__(self, "count", natural(count, "count", least=1))
+    def __post_init__(self) -> None:
+        instance(self.law, IntegerLaw, "law")
+        object.__setattr__(self, "count", natural(self.count, "count", least=1))
 
     def margin(self, confidence: Number = "0.95") -> int:
         """The least r that is certified to have P(|S| <= r) >= confidence.

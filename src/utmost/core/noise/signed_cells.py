@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import sequence, truth, wrong_kind
 from utmost.core.exact.arrays import Array, objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.linear_algebra import solve_lifted
 from utmost.core.exact.numbers import Number, exact, exact_integer
@@ -67,7 +66,6 @@ class SignedCells(Shown):
     sensitivity: int
     nonnegative: bool
 
-    @checked
     def __init__(
         self,
         epsilon: Number | Level | None = None,
@@ -78,8 +76,9 @@ class SignedCells(Shown):
         nonnegative: bool = True,
         alpha: Number | None = None,
     ) -> None:
-        listed = read_rows(rows)
-        parts = tuple(exact(share, "share") for share in shares)
+        listed = read_rows(sequence(rows, "rows"))
+        parts = tuple(exact(share, "share") for share in sequence(shares, "shares"))
+        nonnegative = truth(nonnegative, "nonnegative")
         if len(parts) != len(listed) or min(parts) <= 0:
             raise OutOfRange("each row must have a positive share of the level", came=f"{len(parts)} shares")
         if any(part.denominator > FINEST for part in parts) or lcm(*(part.denominator for part in parts)) > FINEST:
@@ -143,7 +142,6 @@ class SignedCells(Shown):
         """The mean over the cells of E|noise|."""
         return sum(self.noise_of(cell).mean_size for cell in range(self.cells)) / self.cells
 
-    @checked
     def margins(self, confidence: Number = "0.95") -> tuple[int | float, ...]:
         """For each cell, the least r that is certified to have P(|noise| <= r) >= confidence."""
         return tuple(self.noise_of(cell).margin(confidence) for cell in range(self.cells))
@@ -153,7 +151,6 @@ class SignedCells(Shown):
         return law_text(self, rows=self.rows, shares=shares, nonnegative=self.nonnegative)
 
 
-@checked
 def charge_of_rows(rows: Rows, shares: Sequence[Fraction], *, nonnegative: bool) -> Fraction:
     """The largest, over what one individual may change by 1, of the sum of shares times |row . change|.
 
@@ -169,7 +166,6 @@ def charge_of_rows(rows: Rows, shares: Sequence[Fraction], *, nonnegative: bool)
     return max(spent for _, spent in changes_of_rows(rows, shares, nonnegative=nonnegative))
 
 
-@checked
 def changes_of_rows(
     rows: Rows, shares: Sequence[Fraction], *, nonnegative: bool
 ) -> list[tuple[tuple[int, ...], Fraction]]:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.intervals import Interval, nearest
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, integer_root
 from utmost.core.exact.numbers import Number, exact, natural, precision
 from utmost.core.noise import polynomials
@@ -36,7 +35,6 @@ _LEAST_FLOAT = Fraction(1, 1 << 1074)
 _UNSURE = 1e-11  # relative width of a bracket that integrals decided, which are right to 1e-13
 
 
-@checked
 def optimal_gamma(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
@@ -75,7 +73,6 @@ def optimal_gamma(
     return folded.crossing()[0] if isinstance(folded, FewPeriods) else _searched(folded, _enclosed(folded))
 
 
-@checked
 def gamma_bracket(
     epsilon: Number | Level | None = None,
     sensitivity: Number = 1,
@@ -251,7 +248,6 @@ class Staircase(RealLaw):
     cost: Cost = field(compare=False)
     exact_gamma: Fraction | None = field(compare=False)
 
-    @checked
     def __init__(
         self,
         epsilon: Number | Level | None = None,
@@ -347,10 +343,9 @@ class Staircase(RealLaw):
         relaxable = "; lossless to relax" if self.gamma == 0.5 else ""
         return f"a given gamma, not claimed optimal{relaxable}"
 
-    @checked
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around E|X|^order, for an integer order from 1 to 1000."""
-        order = natural(order, "order", least=1, most=1000)
+        order, bits = natural(order, "order", least=1, most=1000), precision(bits)
         guard = 64 + self.profile.narrow_bits() + (order + 1) * cleared_bits(self.level)
         result: Interval = self.profile.moment(IntervalPowers(self.level, bits + guard), order)
         return result.at(bits)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import text, wrong_kind
 from utmost.core.exact.arrays import Rebuilt, largest_size
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, natural, written_number
 from utmost.core.exact.shown import decimal_text
 from utmost.errors import OutOfRange
@@ -103,14 +102,13 @@ class Amount(Rebuilt):
             raise wrong_kind("amount", 'an Amount, or a mapping with "name" and "step"', value)
         return cls(value["name"], value["step"], value.get("between"), value.get("distinct"))
 
-    @checked
     def steps(self, value: Number, where: str = "value") -> int:
         """How many steps an amount is.
 
         Raises:
             OutOfRange: for one that is no multiple of the step.
         """
-        number = written_number(value, where) / self.step
+        number = written_number(value, text(where, "where")) / self.step
         if number.denominator != 1:
             remedy = "Round it, or choose a finer step."
             raise OutOfRange(f"{where} must be a multiple of the step {self.text(1)}", came=value, remedy=remedy)

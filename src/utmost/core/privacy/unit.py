@@ -7,9 +7,8 @@ from typing import Any, Literal, TypedDict
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import one_of, wrong_kind
+from utmost.core.exact.arguments import instance, one_of, text, wrong_kind
 from utmost.core.exact.arrays import Rebuilt
-from utmost.core.exact.kinds import checked, named
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer, written_number
 from utmost.core.exact.shown import number_words
@@ -71,7 +70,6 @@ class Unit(Rebuilt):
     in_all: Fraction | None
     exactly: bool
 
-    @named
     def __init__(
         self,
         sensitivity: Number,
@@ -182,18 +180,17 @@ class Unit(Rebuilt):
         each = f"{self.text(self.sensitivity)}{of}{' in all' if self.is_shared else ''}"
         return each if self.in_all is None else f"{each}, and all together by at most {self.text(self.in_all)}{of}"
 
-    @checked
     def many(self, cell: str) -> str:
         """How many cells one individual changes, in words.
 
         >>> Unit(1, 2).many("cell")
         '2 cells'
         """
+        text(cell, "cell")
         if not self.is_shared or self.amount is None:
             return f"{self.cells} {cell}{'s' * (self.cells != 1)}"
         return f"{self.cells} pair{'s' * (self.cells != 1)} of {cell}s along {self.amount.name!r}"
 
-    @checked
     def text(self, steps: int | Fraction) -> str:
         """So many steps in words, in the amount's own unit."""
         return number_words(exact(steps, "steps")) if self.amount is None else self.amount.text(steps)
@@ -290,7 +287,6 @@ class Unit(Rebuilt):
         """`charged` as a JSON value."""
         return self.charged if isinstance(self.charged, int) else str(self.charged)
 
-    @checked
     def per_cell(self, level: Level) -> Level:
         """The level of each cell's own noise when the whole table may spend ``level``.
 
@@ -302,7 +298,7 @@ class Unit(Rebuilt):
         >>> Unit(1, 2, "change-one").per_cell(level(epsilon=1)).epsilon
         Fraction(1, 4)
         """
-        return level.scaled(Fraction(1, self.charged))
+        return instance(level, Level, "level").scaled(Fraction(1, self.charged))
 
 
 class RowWords(TypedDict, total=False):

@@ -25,7 +25,6 @@ from utmost.core.programs.linear_program import (
     BASIC,
     FREE,
     Basis,
-    ColumnBounds,
     LinearProgram,
     LinearSolution,
     Vector,
@@ -332,9 +331,16 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
     cost = [Fraction(0)] * n + [Fraction(1)] * (2 * m)
     below = [*exact.lower[:n], *[Fraction(0)] * (2 * m)]
     above = [*exact.upper[:n], *[math.inf] * (2 * m)]
-    low, high = objects(exact.lower[n:]), objects(exact.upper[n:])
-    within: ColumnBounds = {"column_lower": objects(below), "column_upper": objects(above)}
-    paid = LinearProgram.of_triplets(objects(cost), rows, columns, values, low, high, **within)
+    paid = LinearProgram.of_triplets(
+        objects(cost),
+        rows,
+        columns,
+        values,
+        lower=objects(exact.lower[n:]),
+        upper=objects(exact.upper[n:]),
+        column_lower=objects(below),
+        column_upper=objects(above),
+    )
     solution = solve_exactly(paid)
     return solution.duals if solution.value > 0 else None
 

@@ -7,24 +7,16 @@ number_kind: float64 arrays, or object arrays of Fraction (infinite bounds are `
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from utmost.core.exact.arrays import Rebuilt, frozen, is_exact, objects
-from utmost.core.exact.kinds import spelled
 from utmost.errors import NotANumber, OutOfRange
 
 Vector = NDArray[Any]
 AT_LOWER, BASIC, AT_UPPER, FREE = 0, 1, 2, 3
-
-
-class ColumnBounds(TypedDict, total=False):
-    """The bounds of the variables of `LinearProgram.of_triplets`."""
-
-    column_lower: ArrayLike
-    column_upper: ArrayLike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +101,6 @@ class LinearProgram(Rebuilt):
         )
 
     @classmethod
-    @spelled
     def of_triplets(
         cls,
         cost: ArrayLike,
@@ -118,7 +109,9 @@ class LinearProgram(Rebuilt):
         values: ArrayLike,
         lower: ArrayLike,
         upper: ArrayLike,
-        **within: Unpack[ColumnBounds],
+        *,
+        column_lower: ArrayLike | None = None,
+        column_upper: ArrayLike | None = None,
     ) -> "LinearProgram":
         """The program whose matrix has ``values[k]`` at ``(rows[k], columns[k])``; the variables default to x >= 0.
 
@@ -131,8 +124,8 @@ class LinearProgram(Rebuilt):
             raise OutOfRange(f"a row index must lie in 0..{m - 1}", came=(int(at.min()), int(at.max())))
         order = np.argsort(at, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(at, minlength=m))])
-        below = within.get("column_lower", np.zeros(n))
-        above = within.get("column_upper", np.full(n, math.inf))
+        below = np.zeros(n) if column_lower is None else column_lower
+        above = np.full(n, math.inf) if column_upper is None else column_upper
         triplets = (np.asarray(columns, dtype=np.int64)[order], _as_array(values)[order])
         return cls(
             _as_array(cost), starts, *triplets, _as_array(lower), _as_array(upper), _as_array(below), _as_array(above)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import objects
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import named
 from utmost.core.exact.long_work import long_work, tell
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.discrete_staircase import DiscreteStaircase
@@ -153,8 +152,7 @@ def sample(
     randomness: Randomness | None = None,
     method: Method | None = None,
 ) -> Any: ...
-@named  # type: ignore[misc]  # a law's second argument is the shape, by position or by name
-def sample(
+def sample(  # type: ignore[misc]  # a law's second argument is the shape, by position or by name
     law: Law | Mechanism,
     secret: Any = (),
     shape: Shape = (),
@@ -180,7 +178,7 @@ def sample(
         of them exceeds int64.
 
     Raises:
-        Unsupported: for a law that has no sampler, and for a channel of floats.
+        Unsupported: for a law that has no sampler, a channel of floats, and more draws than the memory holds.
         OutOfRange: for a bad shape or method.
 
     Cost: for an integer law at epsilon = 1, under 1 us for a single draw, 5 ns each constant-time, 2 ns each by table.
@@ -210,9 +208,12 @@ def sample(
     if count <= _FEW and method is None and randomness is None:
         return _few(law, count, bits).reshape(size)
     sampler, exponent = _sampler_of(law, plan_for(method, count))
-    with long_work("Drawing") if count > _SHOWN else nullcontext():
-        parts = _drawn(sampler, count, bits)
-        whole = joined(parts, count) if exponent is None else _floats(parts, count, exponent)
+    try:
+        with long_work("Drawing") if count > _SHOWN else nullcontext():
+            parts = _drawn(sampler, count, bits)
+            whole = joined(parts, count) if exponent is None else _floats(parts, count, exponent)
+    except MemoryError:
+        raise Unsupported("the draws must fit the memory", where="sample", remedy="Draw fewer at once.") from None
     return whole.reshape(size)
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from utmost.core.exact.arrays import objects
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import natural
 from utmost.core.noise.norm_staircase import BallMixture
 from utmost.core.sampling.categorical import Categorical
@@ -19,7 +18,6 @@ from utmost.core.sampling.random_bits import Randomness, source
 _SUM_BITS = 61
 
 
-@checked
 def sample_joint_cells(
     law: BallMixture, rows: int, *, randomness: Randomness | None = None, method: Method | None = None
 ) -> Integers:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import Array, Floats, frozen
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.highs import InfeasibleProgram, solve
-from utmost.core.programs.linear_program import ColumnBounds, LinearProgram
+from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, largest_power
 from utmost.design.capacities.implicit_mechanisms import EnvelopeMechanism
 from utmost.design.capacities.magnitude import lowered, raised, reduced_similarity, sandwich, spread
@@ -205,8 +205,9 @@ def _completing(
     lower = np.concatenate([np.full(pairs, 0 * unit, dtype=table.dtype), np.full(f, unit, dtype=table.dtype)])
     upper = np.concatenate([np.full(pairs, np.inf, dtype=table.dtype), np.full(f, unit, dtype=table.dtype)])
     cost = np.full(f * k, 0 * unit, dtype=table.dtype)
-    within: ColumnBounds = {"column_lower": low.ravel(), "column_upper": high.ravel()}
-    return LinearProgram.of_triplets(cost, rows, places, values, lower, upper, **within)
+    return LinearProgram.of_triplets(
+        cost, rows, places, values, lower, upper, column_lower=low.ravel(), column_upper=high.ravel()
+    )
 
 
 def _program(reduced: Array, classes: Classes, sign: int) -> LinearProgram:
