@@ -128,7 +128,7 @@ def test_the_command_line_needs_no_extra(tmp_path):
             ["release", "t.csv", *{promise}],
             ["release", "t.csv", *{promise}, "--out", "out.csv"],
             ["noise", "--epsilon", "1", "--sensitivity", "5"],
-            ["compare", "--up-to", "2"],
+            ["research", "compare", "--up-to", "2"],
         ):
             try:
                 main(arguments)
