@@ -38,7 +38,7 @@ def test_ghosh_is_reproduced_and_a_forged_print_is_noticed(capsys, monkeypatch):
 
 
 def test_geng_is_reproduced():
-    ended = called("reproduce", "geng", "--json")
+    ended = called("research", "reproduce", "geng", "--json")
     assert (ended.returncode, ended.stderr) == (0, "")
     found = [Comparison(**each) for each in json.loads(ended.stdout)]
     assert Counter(each.verdict for each in found) == {"equal": 46, "corrected": 1, "extended": 9}
