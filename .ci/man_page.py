@@ -19,18 +19,15 @@ LINE = re.compile(r"\s*\n\s*")
 
 def page() -> str:
     """The manual page in the macros of man(7)."""
-    from utmost.interfaces.cli.main import COMMANDS, app, command_named
+    from utmost.interfaces.cli.main import app, every_command
     from utmost.version import __version__
 
     lines = [f'.TH UTMOST 1 "" "utmost {__version__}" "User Commands"', ".SH NAME"]
     lines += [r"utmost \- publish tables, counts and places with provably optimal differential privacy", ".SH SYNOPSIS"]
     lines += [".B utmost", r"[\fB\-\-version\fR] [\fB\-\-help\fR] \fICOMMAND\fR [\fIOPTIONS\fR] [\fIARGUMENTS\fR]"]
     lines += [".SH DESCRIPTION", *paragraphs(app.help or ""), ".SH COMMANDS"]
-    for name in COMMANDS:
-        command = command_named(name)
-        parts = getattr(command, "commands", None)
-        for words, each in [(name, command)] if parts is None else [(f"{name} {part}", parts[part]) for part in parts]:
-            lines += [f".SS utmost {escaped(words)}", *command_lines(each)]
+    for words, command in every_command():
+        lines += [f".SS utmost {escaped(words)}", *command_lines(command)]
     lines += [".SH EXIT STATUS", "0: done. 1: refused by the data, or a promise would break. 2: misuse."]
     lines += [
         ".SH SEE ALSO",

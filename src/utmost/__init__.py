@@ -129,7 +129,6 @@ register(
         "checked_columns": "utmost.publish.releases.table:checked_columns",
         "checked_pieces": "utmost.publish.releases.streamed:checked_pieces",
         "checked_sums": "utmost.publish.releases.noised_workloads:checked_sums",
-        "command": "utmost.interfaces.cli.main:command_named",
         "counted_form": "utmost.publish.statements.counted_files:COUNTED_FORM",
         "dataframes": "utmost.tables.frames.dataframes",
         "drawing": "utmost.design.channels.channel_draws:Drawing",

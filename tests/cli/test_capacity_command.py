@@ -1,4 +1,4 @@
-"""`utmost capacity`: what it shows, what it writes, what it refuses, and that its files prove themselves again."""
+"""`utmost research capacity`: what it shows, writes and refuses, and that its files prove themselves again."""
 
 import json
 import re
@@ -9,16 +9,17 @@ from running import called
 from utmost.errors import BadTable, UtmostError
 from utmost.interfaces.documents import capacities
 
+ROADS = "from,to\nhub,a\nhub,b\nhub,c\n"
 HALF = ["--alpha", "1/2"]
 
 
 @pytest.fixture
 def run(run):
-    return lambda *arguments: run("capacity", *arguments)
+    return lambda *arguments: run("research", "capacity", *arguments)
 
 
 def test_both_capacities_of_a_grid_are_found():
-    ended = called("capacity", "--grid", "4x4", "--epsilon", "1/2")
+    ended = called("research", "capacity", "--space", "grid:4x4", "--epsilon", "1/2")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert re.search(r"capacity\s+2\.65979695676116", ended.stdout)
     assert re.search(r"capacity\s+0\.67371003073187", ended.stdout)
@@ -26,7 +27,7 @@ def test_both_capacities_of_a_grid_are_found():
 
 
 def test_exact_capacities_are_shown_as_fractions(run):
-    code, out, err = run("--line", 6, *HALF)
+    code, out, err = run("--space", "line:6", *HALF)
     assert (code, err) == (0, "")
     assert "= 8/3" in out
     assert "= 5/6" in out
@@ -35,7 +36,7 @@ def test_exact_capacities_are_shown_as_fractions(run):
 
 def test_one_capacity_can_be_asked_for(run):
     for kind in ("multiplicative", "additive"):
-        found = json.loads(run("--discrete", 3, f"--{kind}", "--json", *HALF)[1])
+        found = json.loads(run("--space", "discrete:3", f"--{kind}", "--json", *HALF)[1])
         assert [one["capacity"] for one in found["capacities"]] == [kind]
     both = json.loads(run("--space", "discrete:3", "--json", *HALF)[1])["capacities"]
     assert [one["value_exact"] for one in both] == ["3/2", "2/5"]
@@ -43,22 +44,22 @@ def test_one_capacity_can_be_asked_for(run):
 
 
 def test_twenty_bits_take_no_time(run):
-    found = json.loads(run("--hamming", 20, "--json", *HALF)[1])
+    found = json.loads(run("--space", "hamming:20", "--json", *HALF)[1])
     assert found["secrets"] == 2**20
     assert found["capacities"][0]["value_exact"] == "1099511627776/3486784401"
 
 
 ASKED = {
-    "line": ["--line", 7, *HALF],
-    "counts at an irrational level": ["--counts", 3, "--epsilon", "1/2"],
-    "equal distances": ["--discrete", 5, "--epsilon", 1],
-    "bits": ["--hamming", 3, *HALF],
-    "lattice by its magnitude": ["--grid", "4x4", *HALF],
-    "lattice by packing": ["--grid", "3x3", *HALF],
-    "lattice with a middle": ["--grid", "3x5", "--epsilon", "1/10", "--additive"],
-    "lattice by envelopes": ["--grid", "7x7", "--epsilon", "1/10", "--multiplicative"],
-    "Manhattan": ["--manhattan", "3x4", *HALF],
-    "one secret": ["--line", 1, "--epsilon", 1],
+    "line": ["--space", "line:7", *HALF],
+    "counts at an irrational level": ["--space", "counts:3", "--epsilon", "1/2"],
+    "equal distances": ["--space", "discrete:5", "--epsilon", 1],
+    "bits": ["--space", "hamming:3", *HALF],
+    "lattice by its magnitude": ["--space", "grid:4x4", *HALF],
+    "lattice by packing": ["--space", "grid:3x3", *HALF],
+    "lattice with a middle": ["--space", "grid:3x5", "--epsilon", "1/10", "--additive"],
+    "lattice by envelopes": ["--space", "grid:7x7", "--epsilon", "1/10", "--multiplicative"],
+    "Manhattan": ["--space", "manhattan:3x4", *HALF],
+    "one secret": ["--space", "line:1", "--epsilon", 1],
 }
 
 
@@ -79,26 +80,25 @@ STRICT = "0,1,3,2,3,3\n1,0,2,1,2,2\n3,2,0,1,3,2\n2,1,1,0,2,1\n3,2,3,2,0,3\n3,2,2
 
 def test_files_of_distances_and_of_edges_are_read(run, file, tmp_path):
     written = tmp_path / "strict.json"
-    found = json.loads(run("--distances", file(STRICT, "d.csv"), *HALF, "--json", "--out", written)[1])
+    found = json.loads(run("--space", f"distances:{file(STRICT, 'd.csv')}", *HALF, "--json", "--out", written)[1])
     assert found["capacities"][0]["value_exact"] == "122/45"
     assert capacities.read(written)[0].certificate.multipliers is not None
     assert run("--check", written)[0] == 0
-    graph = json.loads(run("--graph", file("from,to\nhub,a\nhub,b\nhub,c\n", "roads.csv"), *HALF, "--json")[1])
+    graph = json.loads(run("--space", f"graph:{file(ROADS, 'roads.csv')}", *HALF, "--json")[1])
     assert [one["value_exact"] for one in graph["capacities"]] == ["2", "1/2"]
 
 
 @pytest.mark.parametrize(
     ("asked", "code", "message"),
     [
-        ([*HALF], 2, "exactly one of"),
-        (["--line", 3, "--grid", "2x2", *HALF], 2, "--line and --grid"),
-        (["--line", 3], 2, "--epsilon and --alpha"),
-        (["--line", 0, *HALF], 2, "at least 1"),
-        (["--grid", "4", *HALF], 2, "ROWSxCOLUMNS"),
+        ([*HALF], 2, "got no --space. Add --space line:6"),
+        (["--space", "line:3"], 2, "--epsilon and --alpha"),
+        (["--space", "line:0", *HALF], 2, "at least 1"),
+        (["--space", "grid:4", *HALF], 2, "ROWSxCOLUMNS"),
         (["--space", "circle:4", *HALF], 2, "Kinds"),
-        (["--line", 3, "--alpha", 2], 2, "between 0 and 1"),
-        (["--line", 3, *HALF, "--out", "capacity.txt"], 2, ".json"),
-        (["--graph", "nowhere.csv", *HALF], 1, "nowhere.csv"),
+        (["--space", "line:3", "--alpha", 2], 2, "between 0 and 1"),
+        (["--space", "line:3", *HALF, "--out", "capacity.txt"], 2, ".json"),
+        (["--space", "graph:nowhere.csv", *HALF], 1, "nowhere.csv"),
     ],
 )
 def test_misuse_is_refused_in_one_line(run, asked, code, message):
@@ -117,7 +117,7 @@ def spoiled(found, *keys, to):
 
 def test_a_file_that_states_more_than_it_proves_is_refused(run, file, tmp_path):
     path = tmp_path / "capacity.json"
-    run("--line", 4, *HALF, "--out", path)
+    run("--space", "line:4", *HALF, "--out", path)
     text = path.read_text(encoding="utf-8")
     for keys, to in (
         (("value",), "3/2"),
@@ -146,7 +146,7 @@ def test_a_file_that_states_more_than_it_proves_is_refused(run, file, tmp_path):
 )
 def test_a_file_that_is_no_capacity_is_refused(run, file, tmp_path, keys, to):
     path = tmp_path / "capacity.json"
-    run("--line", 4, *HALF, "--out", path)
+    run("--space", "line:4", *HALF, "--out", path)
     changed = file(json.dumps(spoiled(json.loads(path.read_text(encoding="utf-8")), *keys, to=to)), "changed.json")
     with pytest.raises(UtmostError):
         capacities.read(changed)

@@ -11,12 +11,13 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
+import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from running import python, utmost_command
-from utmost.interfaces.cli.main import COMMANDS
+from utmost.interfaces.cli.main import COMMANDS, RESEARCH_COMMANDS, command_named, every_command
 from utmost.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -235,7 +236,7 @@ def test_a_full_standard_output_is_one_message():
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
 @pytest.mark.parametrize(
-    "asked", [["compare", "--json"], ["--version"], ["noise", "--epsilon", "1", "--sensitivity", "1"]]
+    "asked", [["research", "compare", "--json"], ["--version"], ["noise", "--epsilon", "1", "--sensitivity", "1"]]
 )
 def test_an_answer_that_python_holds_back_until_the_end_is_not_lost_in_silence(asked, monkeypatch):
     """Standard output of a pipe or a file is buffered: what does not fit the disk is found out when it is flushed."""
@@ -307,17 +308,17 @@ def test_epsilon_for_answers_what_release_then_states(run):
 
 
 def test_compare_draws_figure_2(run, tmp_path):
-    code, out, _ = run("compare")
+    code, out, _ = run("research", "compare")
     assert code == 0
     assert re.search(r"10\s+14\.84\s+23\.61", out)
-    _, out, _ = run("compare", "--json")
+    _, out, _ = run("research", "compare", "--json")
     curves = json.loads(out)["gain"]
     assert [round(curves[cost][-1], 6) for cost in ("absolute", "squared")] == [14.840642, 23.606893]
-    assert run("compare", "--up-to", "4", "--plot", tmp_path / "figure.svg")[0] == 0
+    assert run("research", "compare", "--up-to", "4", "--plot", tmp_path / "figure.svg")[0] == 0
     assert (tmp_path / "figure.svg").read_bytes().startswith(b"<?xml")
-    code, _, err = run("compare", "--plot", tmp_path / "figure.txt")
+    code, _, err = run("research", "compare", "--plot", tmp_path / "figure.txt")
     assert (code, "must end in .svg" in err) == (2, True)
-    assert run("compare", "--up-to", "0")[0] == 2
+    assert run("research", "compare", "--up-to", "0")[0] == 2
 
 
 def test_the_version_is_the_packages_own(run):
@@ -344,6 +345,20 @@ def test_every_command_has_help(run, command):
     assert shown.startswith(f"Usage: utmost {command}")
 
 
+def test_there_are_few_commands_and_options():
+    """What a newcomer sees at first: 26 commands, hidden ones counted, and one screen of options a command."""
+    assert len(COMMANDS) <= 26
+    assert set(command_named("research").commands) == set(RESEARCH_COMMANDS)
+    longest = {words: len(command.get_params(click.Context(command))) for words, command in every_command()}
+    assert all(count <= 25 for words, count in longest.items() if words.startswith("research "))
+
+
+def test_a_command_of_research_is_found_from_its_name_alone(run):
+    code, out, err = run("capacity", "--space", "line:3")
+    assert (code, out) == (2, "")
+    assert "Write utmost research capacity." in err
+
+
 def test_the_help_of_all_in_a_process_of_its_own():
     ended = utmost_command("--help")
     assert ended.returncode == 0, ended.stderr
@@ -353,13 +368,20 @@ def test_the_help_of_all_in_a_process_of_its_own():
 def test_every_command_and_option_is_documented(run):
     """docs/reference/cli.md has a section for each command, with every one of its options; and no other command."""
     page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
-    sections = dict(re.findall(r"^## `utmost ([a-z-]+)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    heading = r"^##(?:#(?= `utmost research))? `utmost ([a-z -]+)`\n(.*?)(?=^##|\Z)"
+    sections = dict(re.findall(heading, page, re.MULTILINE | re.DOTALL))
+    shared = sections.pop("research")
     listed = run("--help")[1].partition("Publish:")[2]
-    assert re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE) == list(COMMANDS) == list(sections)
+    studied = run("research", "--help")[1].partition("Leakage:")[2]
+    names = re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE)
+    assert names == list(COMMANDS)
+    assert [*names[:-1], *(f"research {name}" for name in RESEARCH_COMMANDS)] == list(sections)
+    assert re.findall(r"^  ([a-z-]+)  ", studied, re.MULTILINE) == list(RESEARCH_COMMANDS)
     parts = re.findall(r"^  ([a-z-]+)  ", run("ledger", "--help")[1].partition("Commands:")[2], re.MULTILINE)
     for command, section in sections.items():
-        asked = [("ledger", part) for part in parts] if command == "ledger" else [(command,)]
+        asked = [("ledger", part) for part in parts] if command == "ledger" else [command.split()]
         shown = "".join(run(*each, "--help")[1] for each in asked)
+        section += shared if command.startswith("research ") else ""
         options = re.findall(r"^  (?:-h, )?(--[a-z-]+)", shown, re.MULTILINE)
         missing = [option for option in options if f"`{option}" not in section and option != "--help"]
         assert not missing, f"{command}: {missing}"
@@ -382,7 +404,7 @@ COMMANDS_WITH_FILES = {
     "releases": lambda path: [
         *("read", path, "--column", "n", "--n", 1, "--epsilon", 1, "--prior", "uniform", "--clamped")
     ],
-    "a channel": lambda path: ["leakage", path],
+    "a channel": lambda path: ["research", "leakage", path],
 }
 
 

@@ -1,4 +1,4 @@
-"""`utmost categories` and `utmost words`: what they choose, draw, count and refuse."""
+"""`utmost categories` and `utmost research words`: what they choose, draw, count and refuse."""
 
 import json
 
@@ -61,10 +61,10 @@ def test_what_cannot_be_meant_is_refused_and_no_answer_is_repeated(run, tmp_path
 
 def test_a_word_loses_no_more_than_its_level_and_hardly_less(run):
     for hashes, epsilon in ((1, "1/1000"), (2, "2"), (4, "10"), (1, "50")):
-        report = json.loads(run("words", "--hashes", hashes, "--epsilon", epsilon, "--json")[1])
+        report = json.loads(run("research", "words", "--hashes", hashes, "--epsilon", epsilon, "--json")[1])
         spent = BitResponse.of_word(hashes, epsilon).level_of_value(hashes)
         assert not level(epsilon) < spent
         assert report["spent"] == pytest.approx(float(spent.epsilon))
         assert spent.epsilon_float == pytest.approx(float(level(epsilon).epsilon), rel=1e-9)
     assert BitResponse.of_word(2, alpha="1/81") == BitResponse("3/4", "1/4")
-    assert "a fixed list of 50" in run("words", "--epsilon", 2, "--candidates", 50)[1]
+    assert "a fixed list of 50" in run("research", "words", "--epsilon", 2, "--candidates", 50)[1]

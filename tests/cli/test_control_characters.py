@@ -35,7 +35,7 @@ def test_no_screen_and_no_message_obeys_a_published_file(run, file, tmp_path, wh
         ["read", out, "--where", f"{name}={label}?"],
         ["verify", out],
         ["release", table, *promise[2:], "--columns", name],
-        ["capacity", name, label],
+        ["research", "capacity", name, label],
         ["release", table, f"--{name}", "--cells", label],
         ["release", table, "--columns", "n", *promise[4:], "--out", tmp_path / "other.csv"],
     ):

@@ -183,7 +183,16 @@ def test_nobody_vouches_for_places_that_were_changed(run, file, tmp_path):
     answers, secrets = tmp_path / "answers.csv", file("id,town\na,Oslo\nb,Hamar\n", "secrets.csv")
     assert run("design", towns, *OWN, "--epsilon-at", "50km=ln2", "--out", saved)[0] == 0
     assert (
-        run("capacity", "--space", f"places:{towns}:town,lat,lon", "--epsilon-at", "50km=ln2", "--out", capacity)[0]
+        run(
+            "research",
+            "capacity",
+            "--space",
+            f"places:{towns}:town,lat,lon",
+            "--epsilon-at",
+            "50km=ln2",
+            "--out",
+            capacity,
+        )[0]
         == 0
     )
     columns = ["--column", "town", "--public", "id"]
@@ -191,7 +200,7 @@ def test_nobody_vouches_for_places_that_were_changed(run, file, tmp_path):
     beside = answers.with_name("answers.csv.json")
     checks = [
         (saved, ["design", "--check", saved], "in m, along great circles, measured"),
-        (capacity, ["capacity", "--check", capacity], "in m, along great circles, measured"),
+        (capacity, ["research", "capacity", "--check", capacity], "in m, along great circles, measured"),
         (beside, ["verify", answers], "distances are in m, along great circles"),
         (saved, ["export", saved, "--round", "--to", "js", "--out", tmp_path / "phone"], ""),
     ]

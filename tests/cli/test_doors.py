@@ -26,12 +26,12 @@ def told(run, *arguments):
 
 def test_minimax_is_what_the_library_finds_and_its_file_can_be_drawn_from(run, tmp_path):
     found = minimax_mechanism(PrivacyType(counts(5), alpha="1/2"), losses.absolute, range(2, 6))
-    report = told(run, "minimax", "--counts", 5, "--possible", "2..5", *HALF)
+    report = told(run, "research", "minimax", "--space", "counts:5", "--possible", "2..5", *HALF)
     assert Fraction(report["worst_loss_exact"]) == found.loss
     assert (report["verified"], report["by_remap"], report["possible"]) == (True, True, ["2", "3", "4", "5"])
     assert sum(Fraction(one["probability"]) for one in report["worst_prior"]) == 1
     out = tmp_path / "best.json"
-    code, shown, err = run("minimax", "--counts", 5, *HALF, "--out", out)
+    code, shown, err = run("research", "minimax", "--space", "counts:5", *HALF, "--out", out)
     assert (code, err) == (0, "")
     assert "212/231" in shown
     assert "yes, mechanism and worst prior" in shown
@@ -40,41 +40,51 @@ def test_minimax_is_what_the_library_finds_and_its_file_can_be_drawn_from(run, t
 
 def test_a_possible_secret_is_a_name_or_a_number(run, file):
     network = file("a,b\nb,c\n")
-    named = told(run, "minimax", "--graph", network, "--loss", "binary", "--possible", "a,c", *HALF)
+    named = told(
+        run, "research", "minimax", "--space", f"graph:{network}", "--loss", "binary", "--possible", "a,c", *HALF
+    )
     assert named["possible"] == ["a", "c"]
     for wrong in ("d", "1..7", "1/2"):
-        code, _, err = run("minimax", "--graph", network, "--loss", "binary", "--possible", wrong, *HALF)
+        code, _, err = run(
+            "research", "minimax", "--space", f"graph:{network}", "--loss", "binary", "--possible", wrong, *HALF
+        )
         assert (code, "must be a name, or a number in 0..2" in err) == (2, True)
 
 
 def test_proposition_6_2_and_theorem_6_3_hold_on_small_databases(run):
     """Looking at the database gains nothing against the worst one; of two priors over databases one mechanism fails."""
-    report = told(run, "databases", "--values", 3, "--rows", 2, "--satisfying", "0,2", *HALF)
+    report = told(run, "research", "databases", "--values", 3, "--rows", 2, "--satisfying", "0,2", *HALF)
     assert report["databases"] == 9
     assert report["oblivious_loss_exact"] == report["any_loss_exact"] == report["averaged_loss_exact"]
-    assert "holds: nothing is gained" in run("databases", *HALF)[1]
-    conflict = told(run, "databases", "--conflict", *HALF)
+    assert "holds: nothing is gained" in run("research", "databases", *HALF)[1]
+    conflict = told(run, "research", "databases", "--conflict", *HALF)
     assert (conflict["conflict"], conflict["regret_exact"], conflict["verified"]) == (True, "269/3000", True)
-    assert told(run, "databases", "--conflict", "--tilt", "1/8", *HALF)["conflict"] is False
-    assert "alpha must be rational" in run("databases", "--epsilon", 1)[2]
-    assert run("databases", "--tilt", "1/8", *HALF)[0] == 2
+    assert told(run, "research", "databases", "--conflict", "--tilt", "1/8", *HALF)["conflict"] is False
+    assert "alpha must be rational" in run("research", "databases", "--epsilon", 1)[2]
+    assert run("research", "databases", "--tilt", "1/8", *HALF)[0] == 2
 
 
 def test_losslessness_is_decided_with_its_reason(run, file):
-    assert told(run, "lossless", "alpha=1/2", "alpha=1/4")["difference"][4] == {"at": "0", "probability": "13/27"}
-    report = told(run, "lossless", 1, "3/2", "--sensitivity", 3)
+    assert told(run, "research", "lossless", "alpha=1/2", "alpha=1/4")["difference"][4] == {
+        "at": "0",
+        "probability": "13/27",
+    }
+    report = told(run, "research", "lossless", 1, "3/2", "--sensitivity", 3)
     assert (report["lossless"], report["obstacle"]) == (False, "NegativeMass")
     assert "at 2 a mass" in report["because"]
-    assert told(run, "lossless", 1, 2, "--numbers", "reals")["obstacle"] == "UnmatchedZero"
+    assert told(run, "research", "lossless", 1, 2, "--numbers", "reals")["obstacle"] == "UnmatchedZero"
     assert (
-        told(run, "lossless", 1, 2, "--numbers", "reals", "--law", "laplace")["difference"][0]["probability"] == "1/4"
+        told(run, "research", "lossless", 1, 2, "--numbers", "reals", "--law", "laplace")["difference"][0][
+            "probability"
+        ]
+        == "1/4"
     )
-    assert told(run, "lossless", 1, 2, "--law", "half-step", "--sensitivity", 5)["lossless"] is True
+    assert told(run, "research", "lossless", 1, 2, "--law", "half-step", "--sensitivity", 5)["lossless"] is True
     coin, still = file("-1,1/2\n1,1/2\n", "coin.csv"), file("0,1\n", "still.csv")
-    assert told(run, "lossless", coin, still)["lossless"] is True
-    assert told(run, "lossless", still, coin)["lossless"] is False
-    assert run("lossless", 1, 2, "--law", "gaussian")[0] == 2
-    code, _, err = run("lossless", "3/2", 1, "--sensitivity", 3)
+    assert told(run, "research", "lossless", coin, still)["lossless"] is True
+    assert told(run, "research", "lossless", still, coin)["lossless"] is False
+    assert run("research", "lossless", 1, 2, "--law", "gaussian")[0] == 2
+    code, _, err = run("research", "lossless", "3/2", 1, "--sensitivity", 3)
     assert (code, "Give the smaller epsilon first" in err) == (2, True)
 
 
@@ -114,14 +124,16 @@ def test_trust_refuses_what_would_say_nothing(run, file):
 def test_the_capacity_by_a_measure_is_that_of_the_library(run, tmp_path):
     ptype = PrivacyType(counts(3), alpha="1/2")
     out = tmp_path / "worst.json"
-    report = told(run, "capacity", "--counts", 3, *HALF, "--measure", "shannon", "--out", out)
+    report = told(run, "research", "capacity", "--space", "counts:3", *HALF, "--measure", "shannon", "--out", out)
     assert report["value"] == float(capacity(ptype, shannon_entropy, "additive").value)
     assert report["verified"] is True
-    leaked = told(run, "leakage", out, "--measure", "shannon")["channels"]["worst"]["additive_leakage"]["value"]
+    leaked = told(run, "research", "leakage", out, "--measure", "shannon")["channels"]["worst"]["additive_leakage"][
+        "value"
+    ]
     assert leaked == pytest.approx(report["value"], abs=1e-12)
-    assert told(run, "capacity", "--line", 3, *HALF, "--prior", "uniform")["value_exact"] == "2/9"
+    assert told(run, "research", "capacity", "--space", "line:3", *HALF, "--measure", "bayes")["value_exact"] == "2/9"
     for wrong in (["--multiplicative", "--measure", "bayes"], ["--measure", "bayes", "--loss", "binary"]):
-        assert run("capacity", "--line", 3, *HALF, *wrong)[0] == 2
+        assert run("research", "capacity", "--space", "line:3", *HALF, *wrong)[0] == 2
 
 
 def test_a_cost_may_be_a_table(run, file):

@@ -1,4 +1,4 @@
-"""`utmost vertices` and `utmost kernels`: counts of the papers, streams, pictures, and interrupted searches."""
+"""`utmost research vertices`, `kernels`: counts of the papers, streams, pictures, and interrupted searches."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ HALF = ["--alpha", "1/2"]
 @pytest.mark.parametrize("command", ["vertices", "kernels"])
 def test_a_list_is_written_as_its_ending_says(run, tmp_path, command):
     """A file named .json holds what --json prints, asked for or not; other endings are refused."""
-    asked = (command, *HALF, "--line", 4)
+    asked = ("research", command, *HALF, "--space", "line:4")
     printed = run(*asked, "--json")[1]
     for name, more in (("a.json", ()), ("b.JSON", ("--json",))):
         assert run(*asked, "--out", tmp_path / name, *more)[0] == 0
@@ -32,33 +32,35 @@ def test_a_list_is_written_as_its_ending_says(run, tmp_path, command):
         code, _, err = run(*asked, "--out", tmp_path / name)
         assert code == 2
         assert ".csv, .tsv, .txt, .json" in err
-    code = run("kernels", *HALF, "--line", 4, "--resume", tmp_path / "s.json", "--out", tmp_path / "k.json")[0]
+    code = run(
+        "research", "kernels", *HALF, "--space", "line:4", "--resume", tmp_path / "s.json", "--out", tmp_path / "k.json"
+    )[0]
     assert code == 2, "a list that goes on is CSV"
 
 
 @pytest.mark.parametrize(
     ("asked", "count"),
     [
-        (["--hamming", 4], 990),
+        (["--space", "hamming:4"], 990),
         (["--space", "hamming:3"], 38),
-        (["--line", 6], 32),
-        (["--counts", 5], 32),
-        (["--discrete", 5], 30),
-        (["--grid", "2x2"], 18),
-        (["--manhattan", "6x6"], 33865632),
-        (["--line", 100, "--epsilon", "1/3"], 2**99),
+        (["--space", "line:6"], 32),
+        (["--space", "counts:5"], 32),
+        (["--space", "discrete:5"], 30),
+        (["--space", "grid:2x2"], 18),
+        (["--space", "manhattan:6x6"], 33865632),
+        (["--space", "line:100", "--epsilon", "1/3"], 2**99),
     ],
 )
 def test_vertices_are_counted(run, asked, count):
     """The bare number; the same in JSON."""
-    assert run("vertices", *asked, "--count") == (0, f"{count}\n", "")
-    assert json.loads(run("vertices", *asked, "--count", "--json")[1])["vertices"] == count
+    assert run("research", "vertices", *asked, "--count") == (0, f"{count}\n", "")
+    assert json.loads(run("research", "vertices", *asked, "--count", "--json")[1])["vertices"] == count
 
 
 def test_vertices_and_kernels_are_counted():
-    ended = called("vertices", "--hamming", 4, "--count")
+    ended = called("research", "vertices", "--space", "hamming:4", "--count")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "990\n", "")
-    ended = called("kernels", "--line", 6, *HALF)
+    ended = called("research", "kernels", "--space", "line:6", *HALF)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "15,346" in ended.stdout
 
@@ -67,25 +69,25 @@ def test_vertices_of_a_graph_and_of_any_distances(run, tmp_path):
     edges, table = tmp_path / "roads.csv", tmp_path / "table.csv"
     edges.write_text("from,to\na,b\nb,c\nc,d\nd,a\n")
     table.write_text("0,1,2\n1,0,1.5\n2,1.5,0\n")
-    assert run("vertices", "--graph", edges, "--count")[1] == "6\n"
-    assert run("vertices", "--distances", table, "--count")[1] == "6\n"
-    assert "sqrt" not in run("vertices", "--distances", table, "--heights", "--out", "-")[1]
+    assert run("research", "vertices", "--space", f"graph:{edges}", "--count")[1] == "6\n"
+    assert run("research", "vertices", "--space", f"distances:{table}", "--count")[1] == "6\n"
+    assert "sqrt" not in run("research", "vertices", "--space", f"distances:{table}", "--heights", "--out", "-")[1]
 
 
 def test_vertices_are_shown_with_both_forms(run):
-    code, out, err = run("vertices", "--line", 3, *HALF)
+    code, out, err = run("research", "vertices", "--space", "line:3", *HALF)
     assert (code, err) == (0, "")
     assert re.search(r"2 1 0\s+1/7\s+2/7\s+4/7", out)
     assert "alpha=1/2" in out
-    assert "--out FILE" in run("vertices", "--hamming", 4, *HALF)[1]
-    assert "more than 5000" in run("vertices", "--manhattan", "6x6", *HALF)[1]
-    assert "sqrt(2)" in run("vertices", "--grid", "2x2", *HALF)[1]
+    assert "--out FILE" in run("research", "vertices", "--space", "hamming:4", *HALF)[1]
+    assert "more than 5000" in run("research", "vertices", "--space", "manhattan:6x6", *HALF)[1]
+    assert "sqrt(2)" in run("research", "vertices", "--space", "grid:2x2", *HALF)[1]
 
 
 def test_all_vertices_are_streamed(run, tmp_path):
     """CSV on the pipe and in a file, and JSON, hold every vertex once, in the order of the library."""
     listed = vertices(ut.PrivacyType(hamming(3), alpha="1/3"))
-    asked = ["vertices", "--hamming", 3, "--alpha", "1/3"]
+    asked = ["research", "vertices", "--space", "hamming:3", "--alpha", "1/3"]
     wanted = [[str(p) for p in v] for v in listed]
     header, *rows = csv.reader(io.StringIO(run(*asked, "--out", "-")[1]))
     assert len(header) == 8
@@ -101,55 +103,67 @@ def test_all_vertices_are_streamed(run, tmp_path):
 
 
 def test_orbits(run):
-    found = json.loads(run("vertices", "--hamming", 3, "--orbits", "--json")[1])
+    found = json.loads(run("research", "vertices", "--space", "hamming:3", "--orbits", "--json")[1])
     assert sorted(orbit["size"] for orbit in found["orbits"]) == [2, 8, 8, 8, 12]
-    assert re.search(r"orbits\s+4\b", run("vertices", "--grid", "2x2", "--orbits")[1])
-    found = json.loads(run("kernels", *HALF, "--hamming", 2, "--orbits", "--json")[1])
+    assert re.search(r"orbits\s+4\b", run("research", "vertices", "--space", "grid:2x2", "--orbits")[1])
+    found = json.loads(run("research", "kernels", *HALF, "--space", "hamming:2", "--orbits", "--json")[1])
     assert [(orbit["kernels"], len(orbit["vertices"])) for orbit in found["orbits"]] == [(1, 2), (2, 3), (1, 4)]
-    assert re.search(r"orbits\s+3\s", run("kernels", *HALF, "--hamming", 2, "--orbits")[1])
+    assert re.search(r"orbits\s+3\s", run("research", "kernels", *HALF, "--space", "hamming:2", "--orbits")[1])
 
 
 @pytest.mark.parametrize(
     ("asked", "count"),
     [
-        (["--line", 5, *HALF], 187),
-        (["--line", 5, "--alpha", "1/3"], 195),
-        (["--line", 5, "--epsilon", "1/2"], 218),
-        (["--line", 5, "--epsilon", "0.1"], 230),
+        (["--space", "line:5", *HALF], 187),
+        (["--space", "line:5", "--alpha", "1/3"], 195),
+        (["--space", "line:5", "--epsilon", "1/2"], 218),
+        (["--space", "line:5", "--epsilon", "0.1"], 230),
         (["--space", "discrete:5", "--epsilon", 1], 1291),
-        (["--grid", "2x2", *HALF], 403),
+        (["--space", "grid:2x2", *HALF], 403),
     ],
 )
 def test_kernels_are_counted_at_any_level(run, asked, count):
-    assert run("kernels", *asked, "--count") == (0, f"{count}\n", "")
+    assert run("research", "kernels", *asked, "--count") == (0, f"{count}\n", "")
 
 
 def test_kernels_by_size_and_themselves(run):
-    found = json.loads(run("kernels", *HALF, "--line", 6, "--by-size", "--json")[1])
+    found = json.loads(run("research", "kernels", *HALF, "--space", "line:6", "--by-size", "--json")[1])
     assert found["by_size"] == {"2": 1, "3": 8, "4": 77, "5": 816, "6": 14444}
     assert found["kernels"] == 15346
-    out = run("kernels", *HALF, "--line", 3)[1]
+    out = run("research", "kernels", *HALF, "--space", "line:3")[1]
     assert re.search(r"1\s+1/3\s+1/3\s+1/3\s*\n", out), "the geometric mechanism"
-    assert "Kernel" not in run("kernels", *HALF, "--line", 3, "--by-size")[1]
+    assert "Kernel" not in run("research", "kernels", *HALF, "--space", "line:3", "--by-size")[1]
 
 
 def test_kernels_are_streamed(run, tmp_path):
-    """Sets of vertices, each kernel once; the vertices are those of `utmost vertices`."""
-    found = json.loads(run("kernels", *HALF, "--line", 4, "--json")[1])
+    """Sets of vertices, each kernel once; the vertices are those of `utmost research vertices`."""
+    found = json.loads(run("research", "kernels", *HALF, "--space", "line:4", "--json")[1])
     listed = ut.geometry.kernels(ut.PrivacyType(counts(3), alpha="1/2"))
     assert sorted(map(tuple, found["kernels"])) == sorted(listed.support(k) for k in range(11))
     assert found["vertices"] == [[str(p) for p in v] for v in listed.vertices]
     out = tmp_path / "k.csv"
-    assert run("kernels", *HALF, "--line", 4, "--out", out) == (0, "", "")
+    assert run("research", "kernels", *HALF, "--space", "line:4", "--out", out) == (0, "", "")
     header, *rows = csv.reader(out.read_text().splitlines())
     assert header[0] == "outcomes"
     assert sorted(tuple(int(v) for v in row[1:] if v) for row in rows) == sorted(map(tuple, found["kernels"]))
     assert all(int(row[0]) == sum(v != "" for v in row[1:]) for row in rows)
-    assert run("kernels", *HALF, "--line", 4, "--out", "-")[1] == out.read_text()
+    assert run("research", "kernels", *HALF, "--space", "line:4", "--out", "-")[1] == out.read_text()
 
 
 def test_an_estimate_is_repeatable_and_holds_the_truth(run):
-    asked = ["kernels", "--grid", "2x2", *HALF, "--estimate", 100, "--seed", 4, "--confidence", "0.999"]
+    asked = [
+        "research",
+        "kernels",
+        "--space",
+        "grid:2x2",
+        *HALF,
+        "--estimate",
+        100,
+        "--seed",
+        4,
+        "--confidence",
+        "0.999",
+    ]
     found = json.loads(run(*asked, "--json")[1])
     assert found == json.loads(run(*asked, "--json")[1])
     by_size = kernel_sizes(ut.PrivacyType(grid(2, 2), alpha="1/2"))
@@ -208,36 +222,42 @@ def test_a_resumed_count_on_the_command_line(run, tmp_path, short_stretches):
         kernel_files.search(ut.PrivacyType(counts(5), alpha="1/2"), state, None)
     assert 0 < json.loads(state.read_text())["done"] < 1
     short_stretches(10**9)
-    assert run("kernels", *HALF, "--line", 6, "--resume", state, "--count") == (0, "15346\n", "")
+    assert run("research", "kernels", *HALF, "--space", "line:6", "--resume", state, "--count") == (0, "15346\n", "")
     assert json.loads(state.read_text())["position"] is None
-    assert run("kernels", *HALF, "--line", 6, "--resume", state, "--count")[1] == "15346\n"
+    assert run("research", "kernels", *HALF, "--space", "line:6", "--resume", state, "--count")[1] == "15346\n"
 
 
 def test_a_state_that_does_not_fit_is_refused(run, tmp_path):
     state, out = tmp_path / "state.json", tmp_path / "k.csv"
-    assert run("kernels", *HALF, "--line", 4, "--resume", state, "--out", out, "--count")[1] == "11\n"
+    assert (
+        run("research", "kernels", *HALF, "--space", "line:4", "--resume", state, "--out", out, "--count")[1] == "11\n"
+    )
     honest = state.read_text()
     for change, asked in [
-        ("{", ["--line", 4]),
-        ("[]", ["--line", 4]),
-        ('{"kind": "utmost design"}', ["--line", 4]),
-        (honest.replace('"orbit"', '"orbits"').replace("null", "{}"), ["--line", 4]),
-        (honest, ["--line", 5]),
-        (honest, ["--line", 4, "--alpha", "1/3"]),
+        ("{", ["--space", "line:4"]),
+        ("[]", ["--space", "line:4"]),
+        ('{"kind": "utmost design"}', ["--space", "line:4"]),
+        (honest.replace('"orbit"', '"orbits"').replace("null", "{}"), ["--space", "line:4"]),
+        (honest, ["--space", "line:5"]),
+        (honest, ["--space", "line:4", "--alpha", "1/3"]),
     ]:
         state.write_text(change)
-        code, shown, err = run("kernels", *HALF, *asked, "--resume", state, "--out", out)
+        code, shown, err = run("research", "kernels", *HALF, *asked, "--resume", state, "--out", out)
         assert (code, shown) == (1, ""), change
         assert err.startswith("utmost: "), err
     state.write_text(honest)
     out.write_text("cut")
-    assert "bytes" in run("kernels", *HALF, "--line", 4, "--resume", state, "--out", out)[2]
+    assert "bytes" in run("research", "kernels", *HALF, "--space", "line:4", "--resume", state, "--out", out)[2]
     other = tmp_path / "other.json"
-    assert run("kernels", *HALF, "--line", 4, "--resume", other, "--out", out)[0] == 2, "a list is not written over"
+    assert run("research", "kernels", *HALF, "--space", "line:4", "--resume", other, "--out", out)[0] == 2, (
+        "a list is not written over"
+    )
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
-@pytest.mark.parametrize("asked", [["vertices", "--line", 3], ["kernels", "--discrete", 4]])
+@pytest.mark.parametrize(
+    "asked", [["research", "vertices", "--space", "line:3"], ["research", "kernels", "--space", "discrete:4"]]
+)
 def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked, kind):
     plot = tmp_path / f"type.{kind}"
     code, out, err = run(*asked, *HALF, "--plot", plot)
@@ -249,24 +269,29 @@ def test_types_on_three_and_four_secrets_are_drawn(run, tmp_path, asked, kind):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (["vertices"], "exactly one of --space, --line"),
-        (["vertices", "--line", 3, "--hamming", 2], "--line and --hamming"),
-        (["vertices", "--space", "torus:3"], "Kinds:"),
-        (["vertices", "--line", 0], "at least 1"),
-        (["vertices", "--line", 3, "--alpha", 1], "alpha"),
-        (["vertices", "--line", 3, "--alpha", "1/2", "--epsilon", 1], "exactly one"),
-        (["vertices", "--line", 3, "--count", "--orbits"], "only one of"),
-        (["vertices", "--line", 5, *HALF, "--plot", "x.svg"], "3 or 4 secrets"),
-        (["vertices", "--line", 3, *HALF, "--plot", "x.gif"], "must end in"),
-        (["kernels", "--line", 3, *HALF, "--count", "--orbits"], "--count and --orbits"),
-        (["kernels", "--line", 3, *HALF, "--estimate", 1], "at least 2"),
-        (["kernels", "--line", 3, *HALF, "--estimate", 10, "--size", 9], "between 1 and 3"),
-        (["kernels", "--line", 3, *HALF, "--estimate", 10, "--confidence", 2], "between 0 and 1"),
-        (["kernels", "--hamming", 5, *HALF], "--estimate"),
-        (["kernels", "--line", 3], "exactly one of --epsilon and --alpha must be given; got neither"),
-        (["vertices", "--line", 3], "exactly one of --epsilon and --alpha"),
-        (["vertices", "--line", 3, "--count", "--plot", "x.svg"], "exactly one of --epsilon and --alpha"),
-        (["kernels", "--line", 3, *HALF, "--resume", "s.json", "--out", "-"], "must be a file"),
+        (["research", "vertices"], "got no --space"),
+        (["research", "vertices", "--space", "torus:3"], "Kinds:"),
+        (["research", "vertices", "--space", "line:0"], "at least 1"),
+        (["research", "vertices", "--space", "line:3", "--alpha", 1], "alpha"),
+        (["research", "vertices", "--space", "line:3", "--alpha", "1/2", "--epsilon", 1], "exactly one"),
+        (["research", "vertices", "--space", "line:3", "--count", "--orbits"], "only one of"),
+        (["research", "vertices", "--space", "line:5", *HALF, "--plot", "x.svg"], "3 or 4 secrets"),
+        (["research", "vertices", "--space", "line:3", *HALF, "--plot", "x.gif"], "must end in"),
+        (["research", "kernels", "--space", "line:3", *HALF, "--count", "--orbits"], "--count and --orbits"),
+        (["research", "kernels", "--space", "line:3", *HALF, "--estimate", 1], "at least 2"),
+        (["research", "kernels", "--space", "line:3", *HALF, "--estimate", 10, "--size", 9], "between 1 and 3"),
+        (["research", "kernels", "--space", "line:3", *HALF, "--estimate", 10, "--confidence", 2], "between 0 and 1"),
+        (["research", "kernels", "--space", "hamming:5", *HALF], "--estimate"),
+        (
+            ["research", "kernels", "--space", "line:3"],
+            "exactly one of --epsilon and --alpha must be given; got neither",
+        ),
+        (["research", "vertices", "--space", "line:3"], "exactly one of --epsilon and --alpha"),
+        (
+            ["research", "vertices", "--space", "line:3", "--count", "--plot", "x.svg"],
+            "exactly one of --epsilon and --alpha",
+        ),
+        (["research", "kernels", "--space", "line:3", *HALF, "--resume", "s.json", "--out", "-"], "must be a file"),
     ],
 )
 def test_misuse(run, asked, said):

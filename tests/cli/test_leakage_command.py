@@ -1,4 +1,4 @@
-"""`utmost leakage`: what it reads, what it says, and that its numbers are those of the library."""
+"""`utmost research leakage`: what it reads, what it says, and that its numbers are those of the library."""
 
 import json
 import re
@@ -24,13 +24,13 @@ def response(file):
 
 
 def of(run, *arguments):
-    code, out, err = run("leakage", *arguments, "--json")
+    code, out, err = run("research", "leakage", *arguments, "--json")
     assert (code, err) == (0, "")
     return json.loads(out)["channels"]
 
 
 def test_what_figure_1_leaks(geometric):
-    ended = called("leakage", geometric, "--space", "line:3")
+    ended = called("research", "leakage", geometric, "--space", "line:3")
     assert (ended.returncode, ended.stderr) == (0, "")
     for line in (
         r"before\s+0\.333333 = 1/3",
@@ -84,15 +84,15 @@ def test_gains_losses_and_priors_from_files(run, geometric, file):
     assert report["strategy"][2]["action"] == "1"
     report = of(run, geometric, "--loss", loss, "--prior", prior)["geometric"]
     assert report["posterior"]["exact"] == str(ut.leakage.l_uncertainty([[0, 1], [1, 0], [1, 1]]).posterior(C, belief))
-    assert "none: the gain is negative" in run("leakage", geometric, "--gain", gain)[1]
+    assert "none: the gain is negative" in run("research", "leakage", geometric, "--gain", gain)[1]
 
 
 def test_several_channels_stand_side_by_side(run, geometric, response, file):
-    code, out, _ = run("leakage", geometric, response, "--space", "line:3")
+    code, out, _ = run("research", "leakage", geometric, response, "--space", "line:3")
     assert code == 0
     assert re.search(r"multiplicative capacity\s+1\.66667 = 5/3\s+1\.5 = 3/2", out)
     assert "response leaks least by this measure and prior" in out
-    assert "All leak the same" in run("leakage", geometric, file(GEOMETRIC, "again.csv"))[1]
+    assert "All leak the same" in run("research", "leakage", geometric, file(GEOMETRIC, "again.csv"))[1]
     assert set(of(run, geometric, response)) == {"geometric", "response"}
 
 
@@ -112,12 +112,12 @@ def test_uncertainty_that_vanishes(run, file):
     report = of(run, reported, "--measure", "bayes-risk", "--space", "discrete:2")["reported"]
     assert report["multiplicative_leakage"] == {"value": None, "exact": "infinity"}
     assert report["smallest_epsilon"]["value"] is None
-    assert "infinity" in run("leakage", reported, "--measure", "bayes-risk", "--space", "discrete:2")[1]
+    assert "infinity" in run("research", "leakage", reported, "--measure", "bayes-risk", "--space", "discrete:2")[1]
 
 
 def test_a_channel_that_says_nothing_keeps_every_epsilon(run, file):
     nothing = file("1/2,1/2\n1/2,1/2\n", "nothing.csv")
-    out = run("leakage", nothing, "--space", "discrete:2")[1]
+    out = run("research", "leakage", nothing, "--space", "discrete:2")[1]
     assert re.search(r"smallest epsilon +0\n", out)
     assert "2 outcomes that leave 1 posterior\n" in out
 
@@ -125,7 +125,7 @@ def test_a_channel_that_says_nothing_keeps_every_epsilon(run, file):
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
 def test_hypers_are_drawn(run, geometric, response, tmp_path, ending):
     path = tmp_path / f"hypers.{ending}"
-    code, out, err = run("leakage", geometric, response, "--space", "line:3", "--plot", path)
+    code, out, err = run("research", "leakage", geometric, response, "--space", "line:3", "--plot", path)
     assert (code, err) == (0, "")
     assert path.stat().st_size > 5000
     assert "drawn" in out
@@ -134,7 +134,7 @@ def test_hypers_are_drawn(run, geometric, response, tmp_path, ending):
 def test_many_outcomes_are_cut_on_the_screen_only(run, file):
     row = ",".join(["1/30"] * 30)
     wide = file(f"{row}\n{row}\n", "wide.csv")
-    assert "and 6 more outcomes" in run("leakage", wide)[1]
+    assert "and 6 more outcomes" in run("research", "leakage", wide)[1]
     assert len(of(run, wide)["wide"]["strategy"]) == 30
 
 
@@ -152,7 +152,7 @@ def test_many_outcomes_are_cut_on_the_screen_only(run, file):
     ],
 )
 def test_what_makes_no_sense_is_refused(run, geometric, options, code, says):
-    found, out, err = run("leakage", geometric, *options)
+    found, out, err = run("research", "leakage", geometric, *options)
     assert found == code
     assert says in err
     assert out == ""
@@ -160,14 +160,14 @@ def test_what_makes_no_sense_is_refused(run, geometric, options, code, says):
 
 def test_channels_that_do_not_fit_are_refused(run, geometric, file, tmp_path):
     two = file("1,0\n0,1\n", "two.csv")
-    code, _, err = run("leakage", geometric, two)
+    code, _, err = run("research", "leakage", geometric, two)
     assert code == 2
     assert "geometric has 3, two has 2" in err
-    assert "three secrets" in run("leakage", two, "--plot", tmp_path / "x.svg")[2]
+    assert "three secrets" in run("research", "leakage", two, "--plot", tmp_path / "x.svg")[2]
     assert not (tmp_path / "x.svg").exists()
-    assert "sum to 1" in run("leakage", file("1/2,1/4\n", "bad.csv"))[2]
+    assert "sum to 1" in run("research", "leakage", file("1/2,1/4\n", "bad.csv"))[2]
     bad = file("-1,0\n0,1\n0,0\n", "bad_loss.csv")
-    assert "bad_loss.csv: the loss of action 0" in run("leakage", geometric, "--loss", bad)[2]
+    assert "bad_loss.csv: the loss of action 0" in run("research", "leakage", geometric, "--loss", bad)[2]
 
 
 @pytest.mark.parametrize("measure", ["bayes", "guessing"])
@@ -176,9 +176,9 @@ def test_outcomes_that_never_come_have_no_guess(run, tmp_path, measure):
     channel, prior = tmp_path / "c.csv", tmp_path / "p.csv"
     channel.write_text("secret,x,y,never\na,1,0,0\nb,0,1,0\n")
     prior.write_text("1\n0\n")
-    code, out, _ = run("leakage", channel, "--measure", measure, "--json")
+    code, out, _ = run("research", "leakage", channel, "--measure", measure, "--json")
     (report,) = json.loads(out)["channels"].values()
     assert (code, [each["outcome"] for each in report["strategy"]]) == (0, ["x", "y"])
-    code, out, _ = run("leakage", channel, "--measure", measure, "--prior", prior, "--json")
+    code, out, _ = run("research", "leakage", channel, "--measure", measure, "--prior", prior, "--json")
     (report,) = json.loads(out)["channels"].values()
     assert (code, [each["outcome"] for each in report["strategy"]]) == (0, ["x"])

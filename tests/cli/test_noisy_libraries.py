@@ -9,7 +9,7 @@ import sys
 import yaml
 
 from noisy import NOISE, noisy_libraries
-from utmost.interfaces.cli.main import COMMANDS, command_named
+from utmost.interfaces.cli.main import every_command
 
 HALF = "--alpha 1/2"
 PROMISE = "--columns n --public town --sensitivity 1 --cells 1 --epsilon 1"
@@ -61,26 +61,26 @@ JSON = {
     "ledger resume": "--ledger l2.db --key-file l.db.key --reason moved --nothing-missing",
     "ledger receipt": "--ledger l.db",
     "trust": f"edges.csv --owner ann {HALF}",
-    "lossless": "1 2 --numbers reals --law laplace",
+    "research lossless": "1 2 --numbers reals --law laplace",
     "noise": "--epsilon 1 --sensitivity 2",
-    "compare": "",
+    "research compare": "",
     "epsilon-for": "--margin 10 --sensitivity 1",
     "design": f"--counts 3 --prior uniform {HALF}",
-    "policy": "policy.csv --epsilon 1",
-    "minimax": "--counts 5 --loss absolute --epsilon 1",
+    "research policy": "policy.csv --epsilon 1",
+    "research minimax": "--space counts:5 --loss absolute --epsilon 1",
     "respond": "design.json --secret 1",
     "export": "design.json --out phone --round",
     "categories": "--categories 5 --epsilon 1",
-    "words": "--epsilon 1",
-    "leakage": "one.csv",
-    "refine": "one.csv other.csv",
-    "capacity": f"--graph edges.csv {HALF}",
-    "vertices": f"--line 3 {HALF}",
-    "kernels": f"--counts 3 {HALF}",
-    "universal": f"--counts 3 {HALF}",
-    "databases": f"--values 2 --rows 2 {HALF}",
+    "research words": "--epsilon 1",
+    "research leakage": "one.csv",
+    "research refine": "one.csv other.csv",
+    "research capacity": f"--space graph:edges.csv {HALF}",
+    "research vertices": f"--space line:3 {HALF}",
+    "research kernels": f"--space counts:3 {HALF}",
+    "research universal": f"--space counts:3 {HALF}",
+    "research databases": f"--values 2 --rows 2 {HALF}",
     "doctor": "",
-    "reproduce": "ghosh",
+    "research reproduce": "ghosh",
 }
 """Every command that has --json, in words that it takes."""
 
@@ -97,7 +97,18 @@ PIPE = {name: f"{words} --out -" for name, words in JSON.items() if "--out " not
 }
 """Every command that takes `--out -`."""
 
-TABLES = {"count", "release", "clean", "withhold", "relax", "view", "respond", "vertices", "kernels", "categories"}
+TABLES = {
+    "count",
+    "release",
+    "clean",
+    "withhold",
+    "relax",
+    "view",
+    "respond",
+    "research vertices",
+    "research kernels",
+    "categories",
+}
 
 DRIVER = """
 import json, os, sys
@@ -117,10 +128,8 @@ json.dump(told, open("told.json", "w"))
 
 
 def parts():
-    for name in COMMANDS:
-        command = command_named(name)
-        for part, one in getattr(command, "commands", {"": command}).items():
-            yield f"{name} {part}".strip(), {option: each for each in one.params for option in each.opts}
+    for words, command in every_command():
+        yield words, {option: each for each in command.params for option in each.opts}
 
 
 def test_each_command_that_answers_on_standard_output_is_tried():

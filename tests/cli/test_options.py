@@ -18,7 +18,7 @@ import pytest
 
 from running import PLAIN, called, python
 from utmost.errors import BadTable, OutOfRange
-from utmost.interfaces.cli.main import COMMANDS, command_named, in_words
+from utmost.interfaces.cli.main import COMMANDS, every_command, in_words
 from utmost.interfaces.papers import contents
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
@@ -38,8 +38,7 @@ def piped(run, monkeypatch):
 
 
 def options_of(name):
-    command = command_named(name)
-    parts = getattr(command, "commands", {"": command}).values()
+    parts = [command for words, command in every_command() if words.split()[0] == name]
     return [{option for parameter in part.params for option in parameter.opts} for part in parts]
 
 
@@ -60,7 +59,9 @@ def test_a_family_of_options_is_whole_wherever_it_is():
             assert not {"--write", "--certificate", "--matrix", "--figures", "--level", "--releases"} & options, name
 
 
-@pytest.mark.parametrize("name", ["release", "relax", "view", "noise", "read", "design", "capacity", "kernels"])
+@pytest.mark.parametrize(
+    "name", ["release", "relax", "view", "noise", "read", "design", "research capacity", "research kernels"]
+)
 def test_no_level_is_assumed(run, tmp_path, name):
     table = tmp_path / "t.csv"
     table.write_text("n\n1\n")
@@ -71,11 +72,11 @@ def test_no_level_is_assumed(run, tmp_path, name):
         "noise": ["--sensitivity", 1],
         "read": ["--response", 1, "--n", 1, "--prior", "uniform"],
         "design": ["--counts", 1, "--prior", "uniform"],
-    }.get(name, ["--line", 3])
+    }.get(name, ["--space", "line:3"])
     for given, came in ([], "neither"), (["--epsilon", 1, *HALF], "both"):
         if (name, came) == ("view", "neither"):
             continue  # the only answer of a release is viewed without one: see test_runs_again.py
-        code, out, err = run(name, *needed, *given)
+        code, out, err = run(*name.split(), *needed, *given)
         assert (code, out) == (2, "")
         assert err == f"utmost: exactly one of --epsilon and --alpha must be given; got {came}.\n"
 
@@ -107,22 +108,23 @@ def test_a_release_from_the_pipe_is_verified(run, piped, file, tmp_path):
     "asked",
     [
         ["design", "--counts", 3, *HALF, "--prior", "uniform", "--loss", "binary"],
-        ["capacity", "--line", 3, *HALF],
-        ["universal", "--line", 3, *HALF, "--loss", "binary"],
+        ["research", "capacity", "--space", "line:3", *HALF],
+        ["research", "universal", "--space", "line:3", *HALF, "--loss", "binary"],
     ],
 )
 def test_a_proof_goes_through_the_pipe_and_is_checked(run, piped, asked):
     code, out, _ = run(*asked, "--out", "-")
     assert code == 0
-    assert piped(out, asked[0], "--check", "-")[0] == 0
-    assert piped("[]", asked[0], "--check", "-")[0] == 1
+    command = asked[: 2 if asked[0] == "research" else 1]
+    assert piped(out, *command, "--check", "-")[0] == 0
+    assert piped("[]", *command, "--check", "-")[0] == 1
 
 
 def test_channels_go_through_the_pipe(piped, file):
     channel = "1/2,1/2\n1/3,2/3\n"
-    assert piped(channel, "leakage", "-")[0] == 0
-    assert piped('{"matrix": [["1/2", "1/2"], ["1/3", "2/3"]]}', "leakage", "-")[0] == 0
-    code, out, _ = piped(channel, "refine", "-", file(channel), "--out", "-")
+    assert piped(channel, "research", "leakage", "-")[0] == 0
+    assert piped('{"matrix": [["1/2", "1/2"], ["1/3", "2/3"]]}', "research", "leakage", "-")[0] == 0
+    code, out, _ = piped(channel, "research", "refine", "-", file(channel), "--out", "-")
     assert (code, json.loads(out)["relation"]) == (0, "equal")
 
 
@@ -131,11 +133,11 @@ def test_channels_go_through_the_pipe(piped, file):
     [
         ["noise", "--epsilon", 1, "--sensitivity", 1],
         ["epsilon-for", "--margin", 10, "--sensitivity", 1],
-        ["compare", "--up-to", 1],
+        ["research", "compare", "--up-to", 1],
         ["read", "--response", 1, "--n", 2, "--prior", "uniform", *HALF],
-        ["vertices", "--line", 3, "--count"],
-        ["kernels", "--line", 3, *HALF, "--by-size"],
-        ["reproduce", "ghosh"],
+        ["research", "vertices", "--space", "line:3", "--count"],
+        ["research", "kernels", "--space", "line:3", *HALF, "--by-size"],
+        ["research", "reproduce", "ghosh"],
     ],
 )
 def test_a_report_goes_to_a_file_and_never_over_one(run, tmp_path, monkeypatch, asked):
@@ -238,10 +240,8 @@ def test_a_number_is_digits_within_its_range(run):
 
 
 def test_no_help_shows_a_range_that_is_none():
-    for name in COMMANDS:
-        command = command_named(name)
-        for part in getattr(command, "commands", {"": command}).values():
-            assert "None" not in part.get_help(part.context_class(part, info_name=name)), name
+    for words, command in every_command():
+        assert "None" not in command.get_help(command.context_class(command, info_name=words)), words
 
 
 @pytest.mark.parametrize(
@@ -265,8 +265,9 @@ def completed(words, at):
 
 
 def test_the_shell_completes_commands_and_options():
-    assert completed("utmost re", 1) == ["release", "read", "relax", "respond", "refine", "reproduce"]
-    assert completed("utmost capacity --m", 2) == ["--manhattan", "--multiplicative", "--measure"]
+    assert completed("utmost re", 1) == ["release", "read", "relax", "respond", "research"]
+    assert completed("utmost research re", 2) == ["refine", "reproduce"]
+    assert completed("utmost research capacity --m", 3) == ["--multiplicative", "--measure"]
     assert completed("utmost ledger re", 2) == ["restore", "resume", "receipt"]
 
 
@@ -347,7 +348,7 @@ def test_an_option_of_an_earlier_version_is_refused_by_its_new_name(run, words, 
 @pytest.mark.parametrize("width", [40, 80])
 def test_help_is_no_wider_than_the_screen_and_says_each_part_whole(width, run, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
-    for words in ([], ["ledger"], ["ledger", "resume"], ["kernels"], ["view"]):
+    for words in ([], ["ledger"], ["ledger", "resume"], ["research"], ["research", "kernels"], ["view"]):
         code, shown, _ = run(*words, "--help")
         assert code == 0
         assert all(len(line) <= width and line == line.rstrip() for line in shown.splitlines())
@@ -357,5 +358,5 @@ def test_help_is_no_wider_than_the_screen_and_says_each_part_whole(width, run, m
 
 def test_help_ends_no_line_within_an_option_or_a_word_that_is_typed(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    for name in COMMANDS:
-        assert not re.search(r"\w-\n", run(name, "--help")[1]), name
+    for name, _ in every_command():
+        assert not re.search(r"\w-\n", run(*name.split(), "--help")[1]), name

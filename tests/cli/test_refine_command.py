@@ -1,4 +1,4 @@
-"""`utmost refine`: verdicts in both directions, proofs shown and written, and what is refused."""
+"""`utmost research refine`: verdicts in both directions, proofs shown and written, and what is refused."""
 
 import json
 import re
@@ -47,19 +47,19 @@ def files(tmp_path):
 )
 def test_relations(run, files, first, second, order, relation):
     """Either, both or neither; the proofs are checked before they are shown."""
-    code, out, err = run("refine", files(first), files(second), "--order", order, "--json")
+    code, out, err = run("research", "refine", files(first), files(second), "--order", order, "--json")
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["relation"] == relation
     assert found["second_below_first"]["verified"]
     assert found["first_below_second"]["verified"]
-    code, out, err = run("refine", files(first), files(second), "--order", order)
+    code, out, err = run("research", "refine", files(first), files(second), "--order", order)
     assert (code, err) == (0, "")
     assert re.search(r"checked\s+yes", out)
 
 
 def test_the_screen_says_who_is_better_and_shows_both_witnesses(run, files):
-    _, out, _ = run("refine", files("loose"), files("strict"))
+    _, out, _ = run("research", "refine", files("loose"), files("strict"))
     assert "loose.csv is better for everyone: strict.csv is loose.csv, post-processed" in out
     assert re.search(r"strict.csv below loose.csv\s+yes", out)
     assert re.search(
@@ -73,13 +73,13 @@ def test_the_remap_is_written_and_does_what_it_says(run, files, tmp_path):
     """As CSV the remap alone, whichever direction has one; as JSON all that was found."""
     for pair in (("loose", "strict"), ("strict", "loose")):
         path = tmp_path / f"{pair[0]}-remap.csv"
-        code, out, _ = run("refine", files(pair[0]), files(pair[1]), "--out", path)
+        code, out, _ = run("research", "refine", files(pair[0]), files(pair[1]), "--out", path)
         assert code == 0
         assert "written" in out
         remap = channel_files.read(path)
         assert (channel_files.read(files("loose")) @ remap).same_as(channel_files.read(files("strict")))
     path = tmp_path / "found.json"
-    run("refine", files("strict"), files("response"), "--out", path)
+    run("research", "refine", files("strict"), files("response"), "--out", path)
     found = json.loads(path.read_text(encoding="utf-8"))
     consumer = found["second_below_first"]["consumer"]
     who = Consumer(consumer["prior"], consumer["loss"])
@@ -92,7 +92,7 @@ def test_large_witnesses_are_counted_and_not_shown(run, tmp_path):
     for name, alpha in (("a", "1/3"), ("b", "1/2")):
         with (tmp_path / f"{name}.json").open("wb") as file:
             channel_files.write(geometric_channel(21, alpha=alpha), file, tmp_path / f"{name}.json")
-    _, out, _ = run("refine", tmp_path / "a.json", tmp_path / "b.json")
+    _, out, _ = run("research", "refine", tmp_path / "a.json", tmp_path / "b.json")
     assert "21 x 21 entries: --out or --json has them" in out
 
 
@@ -110,13 +110,13 @@ def test_large_witnesses_are_counted_and_not_shown(run, tmp_path):
 def test_refusals(run, files, tmp_path, monkeypatch, arguments, code, said):
     monkeypatch.chdir(tmp_path)
     given = [files(a) if k < 2 else a for k, a in enumerate(arguments)]
-    ended, out, err = run("refine", *given)
+    ended, out, err = run("research", "refine", *given)
     assert (ended, out) == (code, "")
     assert said in " ".join(err.split())
     assert not (tmp_path / "out.csv").exists()
 
 
 def test_the_looser_of_two_is_better_for_everyone(files):
-    ended = called("refine", files("loose"), files("strict"))
+    ended = called("research", "refine", files("loose"), files("strict"))
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "better for everyone" in ended.stdout

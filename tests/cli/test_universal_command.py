@@ -1,4 +1,4 @@
-"""`utmost universal`: verdicts with their numbers, and proofs that are written, read back and checked again."""
+"""`utmost research universal`: verdicts with their numbers, and proofs written, read back and checked again."""
 
 import json
 import re
@@ -13,7 +13,7 @@ HALF = ["--alpha", "1/2"]
 
 
 def test_three_discrete_secrets_have_no_mechanism_for_every_prior():
-    ended = called("universal", "--space", "discrete:3", *HALF, "--loss", "binary")
+    ended = called("research", "universal", "--space", "discrete:3", *HALF, "--loss", "binary")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "no mechanism is the best for every prior" in ended.stdout
     assert re.search(r"least regret\s+1/24\s", ended.stdout)
@@ -21,24 +21,28 @@ def test_three_discrete_secrets_have_no_mechanism_for_every_prior():
 
 
 CASES = {
-    "discrete 3, binary": (["--discrete", 3, "--loss", "binary", *HALF], False, "1/24"),
-    "discrete 3, nib": (["--discrete", 3, "--loss", "nib", *HALF], False, "2/75"),
-    "discrete 3, absolute": (["--discrete", 3, "--loss", "absolute", *HALF], False, "1/18"),
-    "discrete 3, squared": (["--discrete", 3, "--loss", "squared", *HALF], False, "2/35"),
-    "cube of 2 bits, distance": (["--hamming", 2, "--loss", "distance", *HALF], False, "1/6"),
-    "line of 3, absolute": (["--line", 3, "--loss", "absolute", *HALF], True, "0"),
-    "line of 4, nib": (["--line", 4, "--loss", "nib", "--alpha", "2/3"], True, "0"),
-    "two secrets": (["--discrete", 2, "--loss", "squared", "--alpha", "9/10"], True, "0"),
-    "one secret": (["--line", 1, "--loss", "binary", *HALF], True, "0"),
-    "a judged one": (["--line", 3, "--loss", "squared", "--mechanism", "geometric", *HALF], True, "0"),
-    "one that fails": (["--discrete", 3, "--loss", "binary", "--mechanism", "randomized-response", *HALF], False, None),
+    "discrete 3, binary": (["--space", "discrete:3", "--loss", "binary", *HALF], False, "1/24"),
+    "discrete 3, nib": (["--space", "discrete:3", "--loss", "nib", *HALF], False, "2/75"),
+    "discrete 3, absolute": (["--space", "discrete:3", "--loss", "absolute", *HALF], False, "1/18"),
+    "discrete 3, squared": (["--space", "discrete:3", "--loss", "squared", *HALF], False, "2/35"),
+    "cube of 2 bits, distance": (["--space", "hamming:2", "--loss", "distance", *HALF], False, "1/6"),
+    "line of 3, absolute": (["--space", "line:3", "--loss", "absolute", *HALF], True, "0"),
+    "line of 4, nib": (["--space", "line:4", "--loss", "nib", "--alpha", "2/3"], True, "0"),
+    "two secrets": (["--space", "discrete:2", "--loss", "squared", "--alpha", "9/10"], True, "0"),
+    "one secret": (["--space", "line:1", "--loss", "binary", *HALF], True, "0"),
+    "a judged one": (["--space", "line:3", "--loss", "squared", "--mechanism", "geometric", *HALF], True, "0"),
+    "one that fails": (
+        ["--space", "discrete:3", "--loss", "binary", "--mechanism", "randomized-response", *HALF],
+        False,
+        None,
+    ),
 }
 
 
 @pytest.mark.parametrize(("asked", "verdict", "regret"), CASES.values(), ids=CASES)
 def test_a_verdict_is_written_and_proves_itself_again(run, tmp_path, asked, verdict, regret):
     out = tmp_path / "verdict.json"
-    code, shown, err = run("universal", *asked, "--out", out)
+    code, shown, err = run("research", "universal", *asked, "--out", out)
     assert (code, err) == (0, "")
     assert re.search(r"checked\s+yes", shown)
     found = verdicts.read(out)
@@ -46,27 +50,29 @@ def test_a_verdict_is_written_and_proves_itself_again(run, tmp_path, asked, verd
     assert found.holds == verdict
     assert (None if found.regret is None else str(found.regret)) == regret
     assert found.ptype.contains(found.channel)
-    code, shown, err = run("universal", "--check", out)
+    code, shown, err = run("research", "universal", "--check", out)
     assert (code, err) == (0, "")
     assert (re.search("verdict +(one|this) mechanism is the best", shown) is not None) == verdict
-    checked = json.loads(run("universal", "--check", out, "--json")[1])
+    checked = json.loads(run("research", "universal", "--check", out, "--json")[1])
     assert checked["verdict"] is verdict
     if asked == next(iter(CASES.values()))[0]:
-        printed = json.loads(run("universal", *asked, "--json")[1])
+        printed = json.loads(run("research", "universal", *asked, "--json")[1])
         assert (printed["verified"], printed["regret"]) == (True, regret)
 
 
 def test_irrational_numbers_are_written_exactly_and_read_back(run, tmp_path):
     """At epsilon 1 the numbers are polynomials in e^-1: a file with another coefficient proves nothing."""
     out = tmp_path / "verdict.json"
-    code, shown, err = run("universal", "--discrete", 3, "--loss", "binary", "--epsilon", 1, "--out", out)
+    code, shown, err = run(
+        "research", "universal", "--space", "discrete:3", "--loss", "binary", "--epsilon", 1, "--out", out
+    )
     assert (code, err) == (0, "")
     assert re.search(r"least regret\s+0.0489709 ", shown)
-    assert run("universal", "--check", out)[0] == 0
+    assert run("research", "universal", "--check", out)[0] == 0
     forged = json.loads(out.read_text())
     forged["regret"][0][0][0] = "-2"
     out.write_text(json.dumps(forged))
-    code, _, err = run("universal", "--check", out)
+    code, _, err = run("research", "universal", "--check", out)
     assert code != 0
     assert err.startswith("utmost: ")
 
@@ -74,7 +80,7 @@ def test_irrational_numbers_are_written_exactly_and_read_back(run, tmp_path):
 def test_forged_verdicts_are_refused(run, tmp_path):
     """A smaller regret, a changed multiplier or weight, a mechanism that keeps no promise, a verdict turned around."""
     out = tmp_path / "verdict.json"
-    assert run("universal", "--discrete", 3, *HALF, "--loss", "binary", "--out", out)[0] == 0
+    assert run("research", "universal", "--space", "discrete:3", *HALF, "--loss", "binary", "--out", out)[0] == 0
     honest = json.loads(out.read_text())
     prior, z = honest["duals"][0]
     conflict = honest["conflict"]
@@ -101,15 +107,15 @@ def test_forged_verdicts_are_refused(run, tmp_path):
     ]
     for change in forgeries:
         out.write_text(json.dumps(honest | change))
-        code, shown, err = run("universal", "--check", out)
+        code, shown, err = run("research", "universal", "--check", out)
         assert (code, shown) == (1, ""), change
         assert re.search("must (prove the verdict|follow)|for every vertex of the cells", err), change
 
 
 def test_a_forged_comparison_is_refused(run, tmp_path):
     out = tmp_path / "verdict.json"
-    asked = ["--discrete", 3, *HALF, "--loss", "binary", "--mechanism", "randomized-response"]
-    assert run("universal", *asked, "--out", out)[0] == 0
+    asked = ["--space", "discrete:3", *HALF, "--loss", "binary", "--mechanism", "randomized-response"]
+    assert run("research", "universal", *asked, "--out", out)[0] == 0
     honest = json.loads(out.read_text())
     truth = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]]
     for change in (
@@ -119,12 +125,12 @@ def test_a_forged_comparison_is_refused(run, tmp_path):
         {"asked": "any mechanism"},
     ):
         out.write_text(json.dumps(honest | change))
-        assert run("universal", "--check", out)[0] == 1, change
+        assert run("research", "universal", "--check", out)[0] == 1, change
 
 
 def test_a_file_that_is_no_verdict_is_refused(run, tmp_path):
     out = tmp_path / "verdict.json"
-    assert run("universal", *HALF, "--line", 2, "--loss", "binary", "--out", out)[0] == 0
+    assert run("research", "universal", *HALF, "--space", "line:2", "--loss", "binary", "--out", out)[0] == 0
     honest = json.loads(out.read_text())
     bad = [
         "{",
@@ -141,7 +147,7 @@ def test_a_file_that_is_no_verdict_is_refused(run, tmp_path):
     ]
     for text in bad:
         out.write_text(text)
-        code, shown, err = run("universal", "--check", out)
+        code, shown, err = run("research", "universal", "--check", out)
         assert (code, shown) == (1, ""), text
         assert err.startswith("utmost: "), err
 
@@ -151,7 +157,7 @@ def test_a_mechanism_and_a_loss_from_files(run, tmp_path):
     matrix, loss = tmp_path / "m.csv", tmp_path / "l.csv"
     matrix.write_text("2/3,1/6,1/6\n1/3,1/3,1/3\n1/6,1/6,2/3\n")
     loss.write_text("a,b\n0,1\n1/2,1/2\n1,0\n")
-    code, out, err = run("universal", *HALF, "--line", 3, "--loss", loss, "--mechanism", matrix)
+    code, out, err = run("research", "universal", *HALF, "--space", "line:3", "--loss", loss, "--mechanism", matrix)
     assert (code, err) == (0, "")
     assert "this mechanism is the best for every prior" in out
     assert ut.PrivacyType(ut.spaces.counts(2), alpha="1/2").contains(ut.channels.geometric_channel(3, alpha="1/2"))
@@ -160,15 +166,15 @@ def test_a_mechanism_and_a_loss_from_files(run, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "code", "said"),
     [
-        (["--loss", "binary"], 2, "exactly one of"),
-        (["--line", 3], 2, "exactly one of --epsilon and --alpha must be given; got neither"),
-        (["--line", 3, *HALF, "--loss", "zero"], 2, "must be one of"),
-        (["--line", 3, *HALF, "--mechanism", "laplace"], 2, "geometric, randomized-response"),
-        (["--line", 3, "--alpha", "2/3", "--mechanism", "randomized-response"], 0, ""),
-        (["--discrete", 3, *HALF, "--mechanism", "geometric"], 1, "must hold"),
+        (["--loss", "binary"], 2, "got no --space"),
+        (["--space", "line:3"], 2, "exactly one of --epsilon and --alpha must be given; got neither"),
+        (["--space", "line:3", *HALF, "--loss", "zero"], 2, "must be one of"),
+        (["--space", "line:3", *HALF, "--mechanism", "laplace"], 2, "geometric, randomized-response"),
+        (["--space", "line:3", "--alpha", "2/3", "--mechanism", "randomized-response"], 0, ""),
+        (["--space", "discrete:3", *HALF, "--mechanism", "geometric"], 1, "must hold"),
     ],
 )
 def test_misuse(run, asked, code, said):
-    ended, _, err = run("universal", *asked)
+    ended, _, err = run("research", "universal", *asked)
     assert ended == code
     assert said in err

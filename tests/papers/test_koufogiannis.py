@@ -1,4 +1,4 @@
-"""`utmost reproduce koufogiannis`: every comparison, the pictures, and the two networks."""
+"""`utmost research reproduce koufogiannis`: every comparison, the pictures, and the two networks."""
 
 import json
 from collections import Counter
@@ -22,7 +22,7 @@ from utmost.spaces import graph
 def test_koufogiannis_is_reproduced_and_drawn(capsys, tmp_path):
     folder = tmp_path / "pictures"
     with pytest.raises(SystemExit) as ended:
-        main(["reproduce", "koufogiannis", "--plot", str(folder), "--json"])
+        main(["research", "reproduce", "koufogiannis", "--plot", str(folder), "--json"])
     found = json.loads(capsys.readouterr().out)
     assert not ended.value.code
     assert Counter(each["verdict"] for each in found) == {"equal": 33, "corrected": 12, "extended": 15}
@@ -32,7 +32,7 @@ def test_koufogiannis_is_reproduced_and_drawn(capsys, tmp_path):
     drawn = sorted(path.name for path in folder.iterdir())
     assert drawn == [f"figure_{k}.svg" for k in ("1", "2", "3", "4", "5", "6", "6_les_miserables", "7")]
     with pytest.raises(SystemExit) as again:
-        main(["reproduce", "koufogiannis", "--plot", str(folder)])
+        main(["research", "reproduce", "koufogiannis", "--plot", str(folder)])
     assert again.value.code, "nothing is written over"
 
 

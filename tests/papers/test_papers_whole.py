@@ -72,22 +72,22 @@ def test_all_papers_go_into_one_report(short, run, tmp_path, monkeypatch):
 
     monkeypatch.setattr(paper_pictures, "pictures", lambda paper: {"figure_1": draw})
     folder = tmp_path / "report"
-    code, out, err = run("reproduce", "all", "--out", folder)
+    code, out, err = run("research", "reproduce", "all", "--out", folder)
     assert (code, err) == (0, "")
     assert "The report is" in out
     assert sorted(path.name for path in folder.iterdir()) == ["comparisons.json", "index.html"]
     found = json.loads((folder / "comparisons.json").read_text())
     assert {name: len(rows) for name, rows in found.items()} == dict.fromkeys(PAPERS, 3)
     assert (folder / "index.html").read_text().count("data:image/svg+xml") == 4
-    code, out, _ = run("reproduce", "all", "--json")
+    code, out, _ = run("research", "reproduce", "all", "--json")
     assert (code, list(json.loads(out))) == (0, list(PAPERS))
-    code, out, _ = run("reproduce", "geng", "--only", "Lemma 31", "--json")
+    code, out, _ = run("research", "reproduce", "geng", "--only", "Lemma 31", "--json")
     assert [row["what"] for row in json.loads(out)] == ["more"]
-    code, _, err = run("reproduce", "all", "--out", folder)
+    code, _, err = run("research", "reproduce", "all", "--out", folder)
     assert code == 2, "nothing is written over"
-    code, _, err = run("reproduce", "geng", "--only", "Lemma 99")
+    code, _, err = run("research", "reproduce", "geng", "--only", "Lemma 99")
     assert (code, "got Lemma 99" in err) == (2, True)
-    code, _, err = run("reproduce", "geng", "--out", tmp_path / "report.html")
+    code, _, err = run("research", "reproduce", "geng", "--out", tmp_path / "report.html")
     assert (code, "folder" in err) == (2, True)
 
 

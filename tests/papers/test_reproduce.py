@@ -1,4 +1,4 @@
-"""`utmost reproduce`: every figure of the papers is found again, and a wrong one is noticed."""
+"""`utmost research reproduce`: every figure of the papers is found again, and a wrong one is noticed."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ from utmost.interfaces.papers.fernandes import fernandes
 def test_ghosh_is_reproduced_and_a_forged_print_is_noticed(capsys, monkeypatch):
     def run(*arguments):
         with pytest.raises(SystemExit) as ended:
-            main(["reproduce", *arguments])
+            main(["research", "reproduce", *arguments])
         return ended.value.code or 0, capsys.readouterr().out
 
     code, out = run("ghosh", "--json")
@@ -38,7 +38,7 @@ def test_ghosh_is_reproduced_and_a_forged_print_is_noticed(capsys, monkeypatch):
 
 
 def test_geng_is_reproduced():
-    ended = called("reproduce", "geng", "--json")
+    ended = called("research", "reproduce", "geng", "--json")
     assert (ended.returncode, ended.stderr) == (0, "")
     found = [Comparison(**each) for each in json.loads(ended.stdout)]
     assert Counter(each.verdict for each in found) == {"equal": 46, "corrected": 1, "extended": 9}
@@ -48,7 +48,7 @@ def test_geng_is_reproduced():
 
 def test_fernandes_is_reproduced_and_a_forged_print_is_noticed(run):
     """Tables 4 to 7 with capacities, the theorems and the figures: each equal, corrected or extended."""
-    code, out, err = run("reproduce", "fernandes", "--json")
+    code, out, err = run("research", "reproduce", "fernandes", "--json")
     found = json.loads(out)
     assert (code, err) == (0, "")
     assert Counter(each["verdict"] for each in found) == {"equal": 85, "corrected": 11, "extended": 19}
@@ -78,7 +78,7 @@ def test_fernandes_at_length():
 
 def test_an_unknown_paper_is_misuse(capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["reproduce", "dwork"])
+        main(["research", "reproduce", "dwork"])
     assert ended.value.code == 2
     assert "one of ghosh, geng, koufogiannis, fernandes, or all; got dwork" in capsys.readouterr().err
 

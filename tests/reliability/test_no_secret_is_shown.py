@@ -205,22 +205,14 @@ def test_commands(tmp_path, monkeypatch):
             check_silent(text, key)
 
 
-def options_of(command, path=()):
-    """Every option of a command and of those below it."""
-    for name, below in getattr(command, "commands", {}).items():
-        yield from options_of(below, (*path, name))
-    for parameter in command.params:
-        yield from ((" ".join(path), option) for option in parameter.opts)
-
-
 def test_no_option_takes_a_key():
     """Every option of every command: files and places, and no key itself.
 
     What `utmost respond` answers for is a secret in the sense of the glossary; `-` reads it from standard input.
     """
-    from utmost.interfaces.cli.main import COMMANDS, command_named
+    from utmost.interfaces.cli.main import every_command
 
-    found = [option for name in COMMANDS for option in options_of(command_named(name), (name,))]
+    found = [(words, option) for words, command in every_command() for one in command.params for option in one.opts]
     assert ("ledger verify", "--key-file") in found
     words = ("password", "secret", "token")
     told = {("respond", "--secret"), ("serve", "--new-admin-token")}  # the latter asks for one, and takes none

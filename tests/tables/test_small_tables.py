@@ -39,7 +39,7 @@ def written(tmp_path):
 def test_a_policy_hides_the_same_however_it_is_spelled(run, written, separator, mark, encoding):
     """With commas alone "flu;cold" was one lone secret, hidden from none, and the identity was certified."""
     policy = written("flu cold\ncold well 1.5\n", separator, mark, encoding)
-    code, out, err = run("policy", policy, "--epsilon", "1", "--json")
+    code, out, err = run("research", "policy", policy, "--epsilon", "1", "--json")
     found = json.loads(out)
     assert (code, err) == (0, "")
     assert found["parts"] == [["flu", "cold", "well"]]
@@ -65,10 +65,12 @@ def test_other_encodings_and_separators_are_said(run, written):
     policy = written("Köln;Rhein|Main\nBonn;Köln\n", encoding="utf-16")
     with pytest.raises(BadTable, match="UTF-8"):
         small_table(policy)
-    code, out, _ = run("policy", policy, "--epsilon", "1", "--encoding", "utf-16", "--separator", ";", "--json")
+    code, out, _ = run(
+        "research", "policy", policy, "--epsilon", "1", "--encoding", "utf-16", "--separator", ";", "--json"
+    )
     assert code == 0
     assert json.loads(out)["secrets"] == ["Köln", "Rhein|Main", "Bonn"]
-    code, out, err = run("policy", policy, "--epsilon", "1", "--encoding", "utf-16", "--json")
+    code, out, err = run("research", "policy", policy, "--epsilon", "1", "--encoding", "utf-16", "--json")
     assert (code, out) == (1, "")
     assert "--separator" in err
 
@@ -92,7 +94,7 @@ def test_thousands_are_not_taken_for_decimals(written):
 @pytest.mark.parametrize("text", ["flu\ncold\n", "flu cold well\n", "flu:cold\ncold:well\n", "flu flu\n", "flu\n"])
 def test_a_policy_that_hides_nothing_is_refused(run, written, text):
     path = written(text, separator="/")
-    code, out, err = run("policy", path, "--epsilon", "1", "--json")
+    code, out, err = run("research", "policy", path, "--epsilon", "1", "--json")
     assert (code, out) == (1, "")
     assert "must hide a secret from another" in err
 
@@ -115,4 +117,4 @@ def test_json_is_read_with_a_byte_order_mark(run, tmp_path, mark, encoding):
     assert read_json(domain, "a domain must") == {"city": ["Köln", "Bonn"]}
     code, out, err = run("count", events, "--each-row", "--domain", domain, "--out", "-", "--format", "csv")
     assert (code, out) == (0, "city,count\nKöln,1\nBonn,0\n"), err
-    assert run("leakage", channel)[0] == 0
+    assert run("research", "leakage", channel)[0] == 0

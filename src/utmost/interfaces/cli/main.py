@@ -62,38 +62,56 @@ GROUPS = {
         "ledger": "Look after a ledger: check it, set its budget, copy it.",
         "serve": "Serve a ledger over HTTP, to people with tokens.",
         "trust": "Plan who in a network sees how much, and show each its view.",
-        "lossless": "Decide whether noise can be relaxed to another level at no loss.",
     },
     "Design": {
         "noise": "Describe the least noise for one cell, and its error bars.",
-        "compare": "Draw how much more Laplace noise costs, by epsilon.",
         "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
         "design": "Find the best private mechanism for your prior and loss.",
-        "policy": "Find the best mechanism where only some secrets are hidden from others.",
-        "minimax": "Find the best private mechanism for the worst secret, without a prior.",
         "respond": "Draw a private answer from a saved mechanism.",
         "export": "Write a saved mechanism for phones and pages, which draw for themselves.",
         "categories": "Collect one of k categories from clients who trust nobody.",
-        "words": "Choose RAPPOR's parameter by the level of a word.",
-    },
-    "Measure": {
-        "leakage": "Say what a channel leaks, by any measure.",
-        "refine": "Decide whether one channel is better than another for everyone.",
-        "capacity": "Find the most that any mechanism of a type leaks.",
-        "vertices": "List or count the extreme posteriors of a type.",
-        "kernels": "List or count the basic mechanisms of which all are mixtures.",
-        "universal": "Decide whether one mechanism is best for a loss and all priors.",
-        "databases": "Decide whether seeing the database beats seeing the count.",
     },
     "Check": {
         "doctor": "Say whether this installation is well; check it.",
-        "reproduce": "Recompute the figures and numbers of the four papers.",
+    },
+    "Study": {
+        "research": "Compute what papers prove: leakage, capacities, best mechanisms.",
     },
 }
 """The commands by what people are about, and what each does; its file is read when it is called."""
 
+RESEARCH = {
+    "Leakage": {
+        "leakage": "Say what a channel leaks, by any measure.",
+        "refine": "Decide whether one channel is better than another for everyone.",
+        "capacity": "Find the most that any mechanism of a type leaks.",
+    },
+    "Best mechanisms": {
+        "universal": "Decide whether one mechanism is best for a loss and all priors.",
+        "minimax": "Find the best private mechanism for the worst secret, without a prior.",
+        "policy": "Find the best mechanism where only some secrets are hidden from others.",
+        "databases": "Decide whether seeing the database beats seeing the count.",
+    },
+    "Noise": {
+        "compare": "Draw how much more Laplace noise costs, by epsilon.",
+        "lossless": "Decide whether noise can be relaxed to another level at no loss.",
+        "words": "Choose RAPPOR's parameter by the level of a word.",
+    },
+    "Geometry": {
+        "vertices": "List or count the extreme posteriors of a type.",
+        "kernels": "List or count the basic mechanisms of which all are mixtures.",
+    },
+    "Papers": {
+        "reproduce": "Recompute the figures and numbers of the four papers.",
+    },
+}
+"""The commands of `utmost research` by their subjects, and what each does."""
+
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 """Every command and what it does, in the order in which people meet them."""
+
+RESEARCH_COMMANDS = {name: text for group in RESEARCH.values() for name, text in group.items()}
+"""Every command of `utmost research` and what it does."""
 
 # Python looks for circular garbage after 700 new objects; loading a command makes half a million, and next to none.
 _NEW_OBJECTS = 100_000
@@ -102,6 +120,11 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 _MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind)
 _MANNER: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
+
+_RESEARCH_HELP = (
+    "Compute what papers prove of leakage, best mechanisms and the geometry of privacy, each with a checked proof.\n\n"
+    "Secrets are written --space KIND:SIZE, such as --space line:6; levels --epsilon 1 or --alpha 1/2."
+)
 
 _RENAMED = {"--per-atom": "--per-cell", "--radius": "--margin", "--relative-radius": "--relative-margin"}
 """Options of earlier versions (docs/decisions/0034-names.csv), and what they are called now."""
@@ -132,11 +155,13 @@ def _harmless_refusals() -> Iterator[None]:
 
 
 class _Commands(_Parts):
-    """The commands by their names, each imported only when it is called: help is quick, and so is every command."""
+    """Commands by their names, each imported only when it is called: help is quick, and so is every command."""
 
-    def __init__(self, **manner: Any) -> None:
+    def __init__(self, sections: dict[str, dict[str, str]], path: tuple[str, ...] = (), **manner: Any) -> None:
         super().__init__(**manner)
-        self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)  # the names, for suggestions
+        self._sections, self._path = sections, path
+        self._texts = {name: text for section in sections.values() for name, text in section.items()}
+        self.commands: dict[str, Any] = dict.fromkeys(self._texts)  # the names, for suggestions
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         with _harmless_refusals():
@@ -147,17 +172,22 @@ class _Commands(_Parts):
             return super().invoke(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return self.commands.get(cmd_name) or (command_named(cmd_name) if cmd_name in COMMANDS else None)
+        return command_named(*self._path, cmd_name) if cmd_name in self._texts else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if not self._path and args[0] in RESEARCH_COMMANDS:
+            ctx.fail(f"No such command {args[0]!r}. Write utmost research {args[0]}.")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        for title, commands in GROUPS.items():
+        for title, commands in self._sections.items():
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         from click.shell_completion import CompletionItem
 
-        named = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        named = [CompletionItem(name, help=text) for name, text in self._texts.items() if name.startswith(incomplete)]
         return named + click.Command.shell_complete(self, ctx, incomplete)
 
 
@@ -194,10 +224,16 @@ class _Command(click.Command):
 
 
 @cache
-def command_named(name: str) -> click.Command:
-    """The command from the file of its name: one function, or ``PARTS`` with one for each part."""
+def command_named(*path: str) -> click.Command:
+    """The command of these words, such as ``"release"`` or ``"research", "capacity"``, from the file of its name.
+
+    The file has one function of the name, or ``PARTS`` with one for each part.
+    """
+    name = path[-1]
+    if path == ("research",):
+        return _Commands(RESEARCH, path, name=name, no_args_is_help=True, help=_RESEARCH_HELP, **_MANNER)
     word = name.replace("-", "_")
-    module = import_module(f"utmost.interfaces.cli.commands.{word}_command")
+    module = import_module(f"utmost.interfaces.cli.commands.{'.'.join((*path[:-1], word))}_command")
     first, parts = getattr(module, "FIRST", ()), getattr(module, "PARTS", None)
     if parts is None:
         return _command(name, getattr(module, word), first)
@@ -205,6 +241,17 @@ def command_named(name: str) -> click.Command:
     for part in parts:
         group.add_command(_command(part.__name__, part, first))
     return group
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    """Each command that can be run, by all its words: ``"release"``, ``"ledger status"``, ``"research capacity"``."""
+    for name in COMMANDS:
+        command = command_named(name)
+        if not isinstance(command, click.Group):
+            yield name, command
+            continue
+        for part in command.commands:
+            yield f"{name} {part}", command_named(name, part) if name == "research" else command.commands[part]
 
 
 def _command(name: str, function: Callable[..., None], first: Collection[str]) -> click.Command:
@@ -232,6 +279,7 @@ def _first(name: str, help: str, **more: Any) -> click.Option:
 
 _SHELL: dict[str, Any] = {"is_flag": False, "flag_value": "this", "metavar": "[SHELL]"}
 app = _Commands(
+    GROUPS,
     no_args_is_help=True,
     callback=lambda: None,
     params=[

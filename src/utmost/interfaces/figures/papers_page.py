@@ -40,7 +40,7 @@ def papers_page(papers: Sequence[Paper], comparisons: Found, pictures: Pictures,
     body = [
         "<header><h1>Four papers, computed</h1>",
         "<p>Each theorem, lemma, figure, table and number of the four papers beside what this library computes for it. "
-        f"Nothing here is typed in: the page is what <code>utmost reproduce</code> found.{long}</p></header>",
+        f"Nothing here is typed in: the page is what <code>utmost research reproduce</code> found.{long}</p></header>",
         _contents(papers),
         '<main><section id="summary"><h2>Summary</h2>',
         _summary(papers, comparisons),
@@ -110,7 +110,7 @@ def _missing(papers: Iterable[Paper], comparisons: Found) -> str:
 
 
 def _paper(paper: Paper, comparisons: Sequence[Comparison], pictures: Mapping[str, bytes]) -> str:
-    command = f"<code>utmost reproduce {paper.name}</code>"
+    command = f"<code>utmost research reproduce {paper.name}</code>"
     parts = [
         f'<section id="{paper.name}"><h2>{_named(paper)}</h2>',
         f"<p>{escape(paper.authors)}: <cite>{escape(paper.title)}</cite> ({paper.year}). Command: {command}; one "
@@ -157,7 +157,8 @@ def _comparisons(paper: Paper, rows: Sequence[Comparison], *, placed: bool = Fal
     table = _table("rows", head, lines)
     if placed:
         return table
-    return f'{table}<p class="command"><code>utmost reproduce {paper.name} --only "{escape(rows[0].place)}"</code></p>'
+    command = f'utmost research reproduce {paper.name} --only "{escape(rows[0].place)}"'
+    return f'{table}<p class="command"><code>{command}</code></p>'
 
 
 def _text(words: str) -> str:

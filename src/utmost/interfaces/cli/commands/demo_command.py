@@ -14,7 +14,6 @@ from utmost.errors import Unsupported
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import screen
 from utmost.interfaces.cli.screens.terminal import Text
-from utmost.provided import provided
 from utmost.tables.admissions import ADMISSIONS_DOMAIN, admission_rows
 
 Keep = Annotated[Path | None, option("DIR", "Keep the files in this new folder, to go on from there.")]
@@ -99,6 +98,8 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 
 def _run(arguments: list[str]) -> None:
     """One command, as the command line runs it, in this process."""
+    from utmost.interfaces.cli.main import command_named  # the main file reads this one when the demo is called
+
     name, *rest = arguments
     # An error comes up to the demo, and does not end the process by itself.
-    provided("command")(name).main(args=rest, prog_name=f"utmost {name}", standalone_mode=False)
+    command_named(name).main(args=rest, prog_name=f"utmost {name}", standalone_mode=False)

@@ -58,22 +58,30 @@ class Secrets:
             return self
         return replace(self, places=table if self.places is None else f"{table}:{self.places}")
 
-    def at(self, level: AskedLevel, *, needed: bool = True) -> tuple[str, "PrivacyType"]:
-        """The space as text, and the privacy type on it.
+    def at(self, level: AskedLevel) -> tuple[str, "PrivacyType"]:
+        """The space as text, and the privacy type on it at the level for one unit of distance."""
+        return privacy_type(*self.read(), level, self.epsilon_at)
 
-        Args:
-            level: the level for one unit of distance.
-            needed: whether the answer depends on it; where it does not, it may be left out.
-        """
-        from utmost.core.exact.levels import level as level_of
-        from utmost.design.spaces.distance_units import level_at
-        from utmost.design.types.privacy_type import PrivacyType
 
-        spelled, secrets = self.read()
-        if self.epsilon_at is not None:
-            if level.is_given:
-                raise NotALevel("one of --epsilon, --alpha and --epsilon-at must be given", came="two")
-            return spelled, PrivacyType(secrets, level_at(self.epsilon_at, secrets.unit))
-        if not needed and not level.is_given:
-            return spelled, PrivacyType(secrets, level_of(alpha="1/2"))
-        return spelled, PrivacyType(secrets, level.per_unit(secrets.unit))
+def privacy_type(
+    spelled: str, secrets: "Space", level: AskedLevel, epsilon_at: str | None, *, needed: bool = True
+) -> tuple[str, "PrivacyType"]:
+    """The space as text, and the privacy type on it.
+
+    Args:
+        spelled, secrets: the space.
+        level: the level for one unit of distance.
+        epsilon_at: the level of another distance instead.
+        needed: whether the answer depends on it; where it does not, it may be left out.
+    """
+    from utmost.core.exact.levels import level as level_of
+    from utmost.design.spaces.distance_units import level_at
+    from utmost.design.types.privacy_type import PrivacyType
+
+    if epsilon_at is not None:
+        if level.is_given:
+            raise NotALevel("one of --epsilon, --alpha and --epsilon-at must be given", came="two")
+        return spelled, PrivacyType(secrets, level_at(epsilon_at, secrets.unit))
+    if not needed and not level.is_given:
+        return spelled, PrivacyType(secrets, level_of(alpha="1/2"))
+    return spelled, PrivacyType(secrets, level.per_unit(secrets.unit))

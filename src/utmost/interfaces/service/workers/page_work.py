@@ -189,7 +189,7 @@ def shape(kind: str, size: str) -> Space:
         raise OutOfRange("a map is of a shape and a size", came=f"{kind} {size}"[:40], remedy=remedy)
     secrets = prod(numbers) if kind != "hamming" else 2 ** min(numbers[0], 10)
     if not 2 <= secrets <= MOST_PLACES:
-        remedy = "Larger maps are for the command line: utmost capacity, utmost design."
+        remedy = "Larger maps are for the command line: utmost research capacity, utmost design."
         raise OutOfRange(f"a map on a page has 2 to {MOST_PLACES} places", came=secrets, where="size", remedy=remedy)
     makers: dict[str, Callable[..., Space]] = {
         "grid": grid,

@@ -1,4 +1,4 @@
-"""`utmost databases`: whether it helps to look at more than a count, Proposition 6.2 and Theorem 6.3 of Ghosh et al."""
+"""`utmost research databases`: whether it helps to look at more than a count, by Ghosh et al., 6.2 and 6.3."""
 
 from typing import Annotated, Any
 
@@ -19,7 +19,7 @@ from utmost.design.optima.sharing import shared_mechanism
 from utmost.design.spaces.families import counts
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotANumber, OutOfRange
-from utmost.interfaces.cli.options import people_options
+from utmost.interfaces.cli.options import people_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, screen, with_exact
@@ -28,7 +28,7 @@ from utmost.interfaces.documents.reports import exact_text
 
 
 def show_databases(report: dict[str, Any]) -> None:
-    """Print what `utmost databases` reports of Proposition 6.2."""
+    """Print what `utmost research databases` reports of Proposition 6.2."""
     agree = report["oblivious_loss_exact"] == report["any_loss_exact"]
     shown = {
         "databases": f"{report['databases']:,}: {report['rows']} rows of {report['values']} values",
@@ -43,7 +43,7 @@ def show_databases(report: dict[str, Any]) -> None:
 
 
 def show_conflict(report: dict[str, Any]) -> None:
-    """Print what `utmost databases` reports of Theorem 6.3."""
+    """Print what `utmost research databases` reports of Theorem 6.3."""
     shown = {
         "consumers": f"two, whose priors over the 8 databases mirror each other; tilt {report['tilt']}",
         "level": f"epsilon = {report['epsilon']}",
@@ -63,7 +63,6 @@ def _both(report: dict[str, Any], name: str) -> str:
 Values = Annotated[int, option("K", "How many values a row may take.")]
 Rows = Annotated[int, option("N", "How many rows a database has.")]
 Satisfying = Annotated[list[str] | None, option("VALUES", "The values, of 0..K-1, that are counted; 1 if left out.")]
-Prior = Annotated[str, option("PRIOR", "What is believed of the count, as for read.")]
 Conflict = Annotated[bool, flag("The two consumers of Theorem 6.3 instead, whom no one mechanism serves.")]
 Tilt = Annotated[str | None, option("NUMBER", "With --conflict: how far each leans, from 0 to 1/2; 1/100.")]
 
@@ -73,8 +72,8 @@ def databases(
     values: Values = 2,
     rows: Rows = 3,
     satisfying: Satisfying = None,
-    prior: Prior = "uniform",
-    loss: options.Loss = "absolute",
+    prior: research_options.Prior = "uniform",
+    loss: research_options.Loss = "absolute",
     level: options.AskedLevel,
     conflict: Conflict = False,
     tilt: Tilt = None,

@@ -1,4 +1,4 @@
-"""`utmost refine`: the verdict in both directions, and the proof of each."""
+"""`utmost research refine`: the verdict in both directions, and the proof of each."""
 
 from pathlib import Path
 from typing import Annotated, Any

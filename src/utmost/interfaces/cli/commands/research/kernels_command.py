@@ -1,4 +1,4 @@
-"""`utmost kernels`: how many there are of each size, and all of them where they are few and small."""
+"""`utmost research kernels`: how many there are of each size, and all of them where they are few and small."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,9 @@ from utmost.design.geometry.kernel_search import kernels as listed_kernels
 from utmost.design.geometry.vertex_search import vertices
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.commands.vertices_command import draw_type
+from utmost.interfaces.cli.commands.research.vertices_command import draw_type
 from utmost.interfaces.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
-from utmost.interfaces.cli.options import file_options, secret_options, table_options
+from utmost.interfaces.cli.options import file_options, research_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import (
@@ -86,9 +86,7 @@ def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, estimate: Ker
     screen().print(facts(shown))
 
 
-Count = Annotated[bool, flag("Only how many there are.")]
 BySize = Annotated[bool, flag("How many there are with each number of outcomes.")]
-Orbits = Annotated[bool, flag("Up to the automorphisms of the space.")]
 Samples = Annotated[str | None, option("SAMPLES", "Estimate their number from so many random sets.")]
 Size = Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")]
 Seed = Annotated[int | None, option("N", "Make an estimate repeatable.")]
@@ -98,11 +96,10 @@ Resume = Annotated[Path | None, option("FILE", "Keep in this file where the sear
 
 def kernels(
     *,
-    secrets: secret_options.Secrets,
-    level: options.AskedLevel,
-    count: Count = False,
+    asked: research_options.TypeAsked,
+    count: research_options.Count = False,
     by_size: BySize = False,
-    orbits: Orbits = False,
+    orbits: research_options.Orbits = False,
     estimate: Samples = None,
     size: Size = None,
     seed: Seed = None,
@@ -118,7 +115,7 @@ def kernels(
     vertices with the uniform distribution inside its hull. How many there are depends on the level; the number is exact
     for rational alpha.
     """
-    spelled, ptype = secrets.at(level)
+    spelled, ptype = asked.read()
     _check_one({"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None})
     if plot is not None:
         draw_type(spelled, ptype, plot)

@@ -1,4 +1,4 @@
-"""`utmost lossless`: whether noise at one level can later be relaxed to another at no loss, decided with proof."""
+"""`utmost research lossless`: whether noise at one level can be relaxed to another at no loss, with proof."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -47,7 +47,7 @@ _SAYS: Mapping[type, Callable[[Any], str]] = {
 
 
 def show_lossless(report: dict[str, Any]) -> None:
-    """Print what `utmost lossless` reports."""
+    """Print what `utmost research lossless` reports."""
     shown = {
         "verdict": "lossless: the stricter noise is the looser one plus independent noise W"
         if report["lossless"]

@@ -1,4 +1,4 @@
-"""`utmost vertices`: the extreme posteriors of a type, and their orbits."""
+"""`utmost research vertices`: the extreme posteriors of a type, and their orbits."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from utmost.design.geometry.vertex_search import vertices as listed
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.kernel_files import height_rows, posterior_rows
-from utmost.interfaces.cli.options import file_options, secret_options, table_options
+from utmost.interfaces.cli.options import file_options, research_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import entry_text, facts, grid, others, screen, tallied
@@ -89,18 +89,15 @@ def heights_text(heights: Sequence[str]) -> str:
 # So many are listed to be shown; a type with more is counted only when it is asked to be.
 _MOST_SHOWN = 5_000
 
-Count = Annotated[bool, flag("Only how many there are, without a list where that is possible.")]
-Orbits = Annotated[bool, flag("Up to the automorphisms of the space.")]
 Heights = Annotated[bool, flag("Write h with v(x) ~ alpha^h(x) instead of probabilities.")]
 Out = Annotated[Path | None, option("FILE", "Write all of them, row by row, as .csv or .json; - for the pipe.")]
 
 
 def vertices(
     *,
-    secrets: secret_options.Secrets,
-    level: options.AskedLevel,
-    count: Count = False,
-    orbits: Orbits = False,
+    asked: research_options.TypeAsked,
+    count: research_options.Count = False,
+    orbits: research_options.Orbits = False,
     heights: Heights = False,
     out: Out = None,
     plot: options.Plot = None,
@@ -111,7 +108,7 @@ def vertices(
     Every mechanism of the type leaves mixtures of them behind. How many there are depends on the distances only, not on
     the level, which may be left out with --count, --orbits and --heights.
     """
-    spelled, ptype = secrets.at(level, needed=plot is not None or not (count or orbits or heights))
+    spelled, ptype = asked.read(needed=plot is not None or not (count or orbits or heights))
     if count and orbits:
         raise OutOfRange("only one of --count and --orbits can be asked for", came="both")
     answer = options.Answer(out if count or orbits else None, as_json)

@@ -1,4 +1,4 @@
-"""`utmost reproduce`: the papers' figures beside ours, and how they agree."""
+"""`utmost research reproduce`: the papers' figures beside ours, and how they agree."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""`utmost universal`: whether one mechanism is optimal for every prior, and what proves it."""
+"""`utmost research universal`: whether one mechanism is optimal for every prior, and what proves it."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from utmost.design.geometry.best_action_cells import exact_expected_loss, exact_
 from utmost.design.geometry.universal_optima import universal_mechanism, universality
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.options import file_options, secret_options
+from utmost.interfaces.cli.options import file_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.screens.screen import facts, grid, matrix_grid, screen
@@ -103,9 +103,8 @@ Out = Annotated[Path | None, option("FILE", "Write the verdict and its proof as 
 
 def universal(
     *,
-    secrets: secret_options.Secrets,
-    loss: options.Loss = "absolute",
-    level: options.AskedLevel,
+    asked: research_options.TypeAsked,
+    loss: research_options.Loss = "absolute",
     mechanism: Judged = None,
     out: Out = None,
     check: file_options.Check = None,
@@ -120,7 +119,7 @@ def universal(
     answer = options.Answer(out, as_json)
     if check is not None:
         return _show_check(verdicts.read(check), answer)
-    spelled, ptype = secrets.at(level)
+    spelled, ptype = asked.read()
     verdict = _verdict(spelled, ptype, loss, mechanism)
     document = verdicts.document(verdict)
     report = {**document, "loss_name": loss, "verified": verdict.verify()}

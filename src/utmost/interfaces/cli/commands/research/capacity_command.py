@@ -1,4 +1,4 @@
-"""`utmost capacity`: each capacity, what attains it, and whether the proof was checked."""
+"""`utmost research capacity`: each capacity, what attains it, and whether the proof was checked."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,9 +9,8 @@ from utmost.core.exact.written_levels import level_facts
 from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.design.capacities.capacity_of import capacity as capacity_of
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.options import file_options, secret_options
+from utmost.interfaces.cli.options import file_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.measure_options import AskedMeasure
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, number, screen, with_exact
 from utmost.interfaces.cli.screens.terminal import Text
@@ -29,7 +28,7 @@ _LONGEST = 40
 
 
 def show_capacities(report: dict[str, Any], out: Path | None) -> None:
-    """Print what `utmost capacity` reports."""
+    """Print what `utmost research capacity` reports."""
     console = screen()
     console.print(
         facts(
@@ -64,18 +63,16 @@ def _value(capacity: dict[str, Any]) -> str:
 
 Multiplicative = Annotated[bool, flag("Only the largest factor on anyone's gain; both when left out.")]
 Additive = Annotated[bool, flag("Only the most that is added to anyone's gain.")]
-Prior = Annotated[str | None, option("PRIOR", "With a measure: the belief before, uniform or a .csv file.")]
 Out = Annotated[Path | None, option("FILE", "Write mechanisms and proofs as JSON, and check them; - for the pipe.")]
 
 
 def capacity(
     *,
-    secrets: secret_options.Secrets,
-    level: options.AskedLevel,
+    asked: research_options.TypeAsked,
     multiplicative: Multiplicative = False,
     additive: Additive = False,
-    measure: AskedMeasure,
-    prior: Prior = None,
+    measure: research_options.AskedMeasure,
+    prior: research_options.Prior = "uniform",
     out: Out = None,
     check: file_options.Check = None,
     as_json: options.AsJson = False,
@@ -87,16 +84,16 @@ def capacity(
     With a measure: the most that any mechanism adds to it at one prior, over the vertices of the type.
     """
     answer = options.Answer(out, as_json)
-    if measure.is_given or prior is not None:
+    if measure.is_given or prior != "uniform":
         if multiplicative or check is not None:
             came = "--multiplicative" if multiplicative else "--check"
             raise OutOfRange("by a measure the additive capacity is found, once", came=came, where="--measure")
-        return _by_measure(secrets, level, measure, prior or "uniform", answer)
+        return _by_measure(asked, measure, prior, answer)
     per_type: Sequence[Any]
     if check is not None:
         spelled, per_type = check.name, capacities.read(check)
     else:
-        spelled, ptype = secrets.at(level)
+        spelled, ptype = asked.read()
         both = multiplicative == additive
         per_type = [capacity_of(ptype, kind="multiplicative")] if multiplicative or both else []
         per_type += [capacity_of(ptype, kind="additive")] if additive or both else []
@@ -133,14 +130,13 @@ def _report(capacities: Sequence[TypeCapacity], shown: str, *, is_read: bool) ->
 
 
 def _by_measure(
-    secrets: secret_options.Secrets,
-    level: options.AskedLevel,
-    measured: AskedMeasure,
+    asked: research_options.TypeAsked,
+    measured: research_options.AskedMeasure,
     prior: str,
     answer: options.Answer,
 ) -> None:
     """The capacity by one measure at one prior; what is written is the mechanism, as a channel."""
-    spelled, ptype = secrets.at(level)
+    spelled, ptype = asked.read()
     measure, belief = measured.read(), prior_of(prior, ptype.space.size)
     with long_work(f"Listing the vertices of {spelled}"):
         capacity = capacity_of(ptype, measure, "additive", belief)

@@ -1,4 +1,4 @@
-"""`utmost policy`: secrets that are hidden from some others only, the best mechanism for them, and what it leaks."""
+"""`utmost research policy`: secrets hidden from some others only, the best mechanism for them, and what it leaks."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from utmost.design.capacities.policy_capacities import policy_capacity
 from utmost.design.optima.policy_designs import PolicyOptimum, policy_mechanism
 from utmost.design.spaces.policies import Policy
 from utmost.design.types.policy_types import PolicyType
-from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import file_options, research_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, matrix_grid, number, screen, with_exact
@@ -29,7 +29,6 @@ File = Annotated[
 ]
 Directed = Annotated[bool, flag("A row bounds the first secret against the second only, not the reverse.")]
 Out = Annotated[Path | None, option("FILE", "Write the mechanism and all else as JSON; - for standard output.")]
-Loss = Annotated[str, option("LOSS", "What an answer costs: binary, nib, or a .csv file, a row for each secret.")]
 
 
 def policy(
@@ -38,8 +37,8 @@ def policy(
     level: options.AskedLevel,
     directed: Directed = False,
     spelling: table_options.DecimalSpelling,
-    prior: options.Prior = "uniform",
-    loss: Loss = "binary",
+    prior: research_options.Prior = "uniform",
+    loss: research_options.Loss = "binary",
     out: Out = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`utmost minimax`: the best private mechanism for a consumer without a prior, and a prior that proves it."""
+"""`utmost research minimax`: the best private mechanism for a consumer without a prior, and a prior that proves it."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from utmost.core.exact.written_levels import level_facts
 from utmost.design.optima.minimax import MinimaxOptimum, minimax_mechanism
 from utmost.design.spaces.space import Space
 from utmost.errors import NotANumber, OutOfRange
-from utmost.interfaces.cli.options import file_options, people_options, secret_options
+from utmost.interfaces.cli.options import file_options, people_options, research_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, others, screen, with_exact
@@ -24,7 +24,7 @@ _SHOWN = 24
 
 
 def show_minimax(report: dict[str, Any], out: Path | None) -> None:
-    """Print what `utmost minimax` reports."""
+    """Print what `utmost research minimax` reports."""
     shown = {
         "worst expected loss": with_exact(report["worst_loss"], report["worst_loss_exact"]),
         "no private mechanism's worst is less than": number(report["lower_bound"], 12),
@@ -53,9 +53,8 @@ Out = Annotated[Path | None, option("FILE", "Write the mechanism, as .csv or .js
 
 def minimax(
     *,
-    secrets: secret_options.Secrets,
-    loss: options.Loss = "absolute",
-    level: options.AskedLevel,
+    asked: research_options.TypeAsked,
+    loss: research_options.Loss = "absolute",
     possible: Possible = None,
     exactly: Exactly = False,
     out: Out = None,
@@ -66,7 +65,7 @@ def minimax(
     You get the least worst-case expected loss that any private mechanism has, and a worst prior: whoever holds it loses
     as much from every private mechanism. On counts with a monotone loss it is the geometric mechanism and a remap.
     """
-    spelled, ptype = secrets.at(level)
+    spelled, ptype = asked.read()
     rule, wanted = loss_of(loss, ptype.space), _possible(possible, ptype.space)
     with long_work(f"Solving the minimax program on {spelled}"):
         optimum = minimax_mechanism(ptype, rule, wanted, exactly=True if exactly else None)

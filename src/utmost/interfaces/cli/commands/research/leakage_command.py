@@ -1,4 +1,4 @@
-"""`utmost leakage`: what a channel reveals, by any measure."""
+"""`utmost research leakage`: what a channel reveals, by any measure."""
 
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
@@ -6,9 +6,8 @@ from typing import Annotated, Any
 
 from utmost.design.channels.channel import Channel
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.options import file_options, table_options
+from utmost.interfaces.cli.options import file_options, research_options, table_options
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.measure_options import AskedMeasure
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents import channel_files
@@ -136,9 +135,9 @@ Channels = Annotated[
 def leakage(
     channels: Channels,
     *,
-    prior: options.Prior = "uniform",
-    measure: AskedMeasure,
-    space: options.SpaceSpec = None,
+    prior: research_options.Prior = "uniform",
+    measure: research_options.AskedMeasure,
+    space: research_options.SpaceText = None,
     plot: options.Plot = None,
     spelling: table_options.DecimalSpelling,
     answer: options.Answer,

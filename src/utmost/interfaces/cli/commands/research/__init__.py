@@ -1,0 +1,1 @@
+"""The commands of `utmost research`, one file each: what papers prove about mechanisms, computed with proofs."""
