@@ -62,7 +62,7 @@ def public_callables():
 
 
 @pytest.mark.parametrize("name", sorted(public_callables().keys() - {"Ledger", "Domain"}))
-def test_a_misspelt_argument_is_one_error_that_names_the_nearest(name):
+def test_a_misspelt_argument_is_the_error_of_python(name):
     """Whatever else is wrong with the call; a dict of axes is what Domain takes, and a ledger is opened."""
     call = public_callables()[name]
     parameters = inspect.signature(call).parameters.values()
@@ -70,7 +70,7 @@ def test_a_misspelt_argument_is_one_error_that_names_the_nearest(name):
     for right in names:
         wrong = f"{right[:-1]}x"
         if wrong not in names:
-            with pytest.raises(TypeError, match=rf"unexpected keyword argument '{wrong}'. Did you mean"):
+            with pytest.raises(TypeError, match=rf"unexpected keyword argument '{wrong}'"):
                 call(**{wrong: 1})
 
 
