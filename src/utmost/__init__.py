@@ -160,7 +160,7 @@ def __getattr__(name: str) -> Any:
     if not module:
         raise AttributeError(f"module 'utmost' has no attribute {name!r}")
     try:
-        value = import_module(module)
+        value: Any = import_module(module)
     except ModuleNotFoundError as error:  # of an extra that is not installed
         if name not in _EXTRAS or (error.name or "").startswith("utmost"):
             raise
