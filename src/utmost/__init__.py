@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from utmost.core.exact import card_writer as _card_writer
 from utmost.provided import register
 from utmost.version import __version__ as __version__
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from utmost.design.spaces.consumer import Consumer as Consumer
     from utmost.design.types.privacy_type import PrivacyType as PrivacyType
     from utmost.interfaces.documents.saved_designs import read_design as read_design
+    from utmost.interfaces.figures.plots import plot as plot
     from utmost.interfaces.service.client import connect as connect
     from utmost.publish.counting.contributions import count_contributions as count_contributions
     from utmost.publish.counting.counted_events import count_table as count_table
@@ -72,6 +74,7 @@ _HOMES = {
     "noise": "utmost.noise",
     "optimal_mechanism": "utmost.design.optima.optimum:optimal_mechanism",
     "optimal_noise": "utmost.core.noise.optimal:optimal_noise",
+    "plot": "utmost.interfaces.figures.plots:plot",
     "priors": "utmost.design.spaces.priors",
     "read_design": "utmost.interfaces.documents.saved_designs:read_design",
     "read_promise": "utmost.publish.statements.promise_files:read_promise",
@@ -125,7 +128,6 @@ register(
     {
         "answering": "utmost.design.local.checked_mechanisms:read_mechanism",
         "check_answers": "utmost.interfaces.documents.answer_words:check_answers",
-        "card": "utmost.interfaces.figures.cards:card",
         "checked_columns": "utmost.publish.releases.table:checked_columns",
         "checked_pieces": "utmost.publish.releases.streamed:checked_pieces",
         "checked_sums": "utmost.publish.releases.noised_workloads:checked_sums",
@@ -139,20 +141,27 @@ register(
         "json_file": "utmost.publish.statements.codec:read_json",
         "lake_relation": "utmost.tables.engines.duckdb_engine:lake_relation",
         "measured_sums": "utmost.publish.releases.workload_release:WorkloadRelease",
-        "packages": "utmost.interfaces.interop",
-        "plot": "utmost.interfaces.figures.plots:plot",
         "polars_rows": "utmost.tables.engines.polars_engine:LazyPolars",
         "publication": "utmost.publish.statements.saved_tables",
         "save_promise": "utmost.publish.statements.promise_files:save_promise",
         "saved_design": "utmost.interfaces.documents.saved_designs:save_design",
         "release_answers": "utmost.publish.statements.release_answers",
-        "sample": "utmost.core.sampling.draw:sample",
         "small_table": "utmost.tables.files.small_tables:small_table",
         "spark_rows": "utmost.tables.engines.spark_engine:SparkRows",
         "table_adapters": "utmost.tables.frames.adapters",
         "table_files": "utmost.tables.files.files",
     }
 )
+
+
+def _card(value: Any) -> str:
+    """The card of a value in a notebook."""
+    from utmost.interfaces.figures.cards import card
+
+    return card(value)
+
+
+_card_writer.write_card = _card
 
 
 def __getattr__(name: str) -> Any:

@@ -173,6 +173,6 @@ def test_what_is_no_choice_is_refused(contributions, words, error):
 
 def test_it_draws_itself():
     pytest.importorskip("matplotlib")
-    figure = bound_costs(COUNTED, DOMAIN, epsilon=1, public=True).plot()
+    figure = ut.plot(bound_costs(COUNTED, DOMAIN, epsilon=1, public=True))
     assert figure.axes[0].get_xlabel() == "at_most"
     assert len(figure.axes[0].lines) == 4

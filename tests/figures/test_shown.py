@@ -17,7 +17,8 @@ from utmost.core.exact.shown import LONGEST, Shown, brief
 from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS, card
-from utmost.interfaces.figures.plots import DRAWN, plot
+from utmost.interfaces.figures.plots import DRAWN
+from utmost.publish.releases.gradual_together import GradualTogether
 from utmost.spaces import counts
 
 TRUE = [918273645564738, 564738291827364, 827364519182736]
@@ -107,7 +108,7 @@ def planted(tmp_path):
             ut.releases.ProcessedRelease(TRUE, before=list, after=lambda response, level: response, sensitivity=1),
             ut.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
-            ut.publish.releases.gradual_together.GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
+            GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
             ut.releases.release_together(
                 {"n": TRUE, "m": TRUE}, columns=["n", "m"], epsilon="1/1000000000000", sensitivity=1
             ),
@@ -174,7 +175,7 @@ def test_every_kind_with_a_picture_draws_it():
     drawn = 0
     for value in public():
         if {kind.__name__ for kind in type(value).__mro__} & set(DRAWN) and "60" not in repr(value):
-            figure = value.plot()
+            figure = ut.plot(value)
             figure.axes[0].set_title("mine")
             drawn += 1
             if drawn % 12 == 0:
@@ -184,10 +185,10 @@ def test_every_kind_with_a_picture_draws_it():
 
 def test_pictures_refuse_options_that_they_have_not():
     with pytest.raises(OutOfRange, match="confidence"):
-        ut.noise.Geometric(1).plot(colour="red")
+        ut.plot(ut.noise.Geometric(1), numbers=True)
     with pytest.raises(Unsupported, match="no picture"):
-        ut.releases.path("1/10").plot()
-    shaded = ut.noise.Geometric(1).plot(confidence="0.5").axes[0].patches
+        ut.plot(ut.releases.path("1/10"))
+    shaded = ut.plot(ut.noise.Geometric(1), confidence="0.5").axes[0].patches
     assert len({patch.get_facecolor() for patch in shaded}) == 2
 
 
@@ -207,7 +208,7 @@ def test_pictures_and_cards_are_of_classes_that_there_are():
 def texts_of_figure(value):
     """All numbers and words that a picture holds."""
     try:
-        figure = plot(value)
+        figure = ut.plot(value)
     except UtmostError as refused:
         return [str(refused)]
     found = []
@@ -243,7 +244,7 @@ def test_a_released_table_shows_its_error_bars(planted):
     page = planted[0]._repr_html_()
     assert page.count("±") == 3 + 1
     assert "epsilon = 0.000000000001 in all" in page
-    bars = planted[0].plot().axes[0]
+    bars = ut.plot(planted[0]).axes[0]
     assert [label.get_text() for label in bars.get_xticklabels()] == ["p", "q", "r"]
 
 
@@ -293,7 +294,7 @@ def test_a_large_domain_says_how_many_values_its_axes_have():
 def test_the_legend_of_a_budget_lies_on_no_bar(planted):
     """Below the axes, where no bar can be, however much is spent."""
     (ledger,) = (value for value in planted if isinstance(value, ut.Ledger))
-    figure = ledger.plot()
+    figure = ut.plot(ledger)
     figure.draw_without_rendering()
     (legend,) = figure.legends
     assert figure.axes[0].get_legend() is None
@@ -306,7 +307,7 @@ def test_a_design_for_places_is_drawn_on_their_map():
     consumer = ut.Consumer(priors.from_counts([7, 2, 1]), losses.distance(towns))
     design = ut.optimal_mechanism(ut.PrivacyType(towns, "ln 2 per 100 km"), consumer)
     for place, row in ((None, 0), ("Hamar", 2)):
-        believed, answers = design.plot(**({} if place is None else {"place": place})).axes
+        believed, answers = ut.plot(design, place=place).axes
         discs = answers.collections[1]
         assert answers.get_title() == f"answers for {towns.labels[row]}"
         assert np.allclose(discs.get_offsets(), towns.coordinates[:, ::-1])
@@ -319,11 +320,11 @@ def test_a_design_for_places_is_drawn_on_their_map():
     assert [text.get_text().split()[0] for text in answers.texts] == [
         towns.labels[k] for k in np.argsort(-chances, kind="stable") if chances[k] > 0
     ]
-    assert design.plot(numbers=True).axes[0].get_xlabel() == "outcome"
+    assert ut.plot(design, numbers=True).axes[0].get_xlabel() == "outcome"
     with pytest.raises(OutOfRange, match="'Paris'"):
-        design.plot(place="Paris")
+        ut.plot(design, place="Paris")
     with pytest.raises(Unsupported, match="for places"):
-        public()[0].plot(place=1)
+        ut.plot(public()[0], place=1)
 
 
 def test_a_release_without_an_answer_that_may_be_seen_still_has_its_name():

@@ -29,7 +29,7 @@ LAWS = [
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_delta_at_every_epsilon_is_ours_and_never_less(law):
     """The hockey-stick divergence of the pair is `privacy.delta`, rounded up by at most the discretization."""
-    found, drawn = law.to_dp_accounting(), on_grid(law)[0]
+    found, drawn = ut.interop.privacy_loss_distribution(law), on_grid(law)[0]
     for share in (0, 0.2, 0.5, 0.77, 0.999, 1.001):
         epsilon = share * law.level.epsilon_float
         ours = float(ut.types.delta(drawn, epsilon))
@@ -54,7 +54,7 @@ def test_the_geometric_law_is_dp_accountings_discrete_laplace():
         law = ut.noise.Geometric(epsilon, width)
         theirs = pld.from_discrete_laplace_mechanism(law.level.epsilon_float / width, sensitivity=width)
         for at in (0, 0.1, 0.4, 0.9):
-            assert law.to_dp_accounting().get_delta_for_epsilon(at) == pytest.approx(
+            assert ut.interop.privacy_loss_distribution(law).get_delta_for_epsilon(at) == pytest.approx(
                 theirs.get_delta_for_epsilon(at), abs=2e-4
             )
 
@@ -62,8 +62,9 @@ def test_the_geometric_law_is_dp_accountings_discrete_laplace():
 def test_cells_compose():
     """k cells are k times one; at nearly no delta their epsilons nearly add up, and less is lost at a delta."""
     law = ut.noise.Geometric("1/10")
-    assert law.to_dp_accounting(cells=3).get_epsilon_for_delta(1e-9) == pytest.approx(0.3, rel=1e-2)
-    many = law.to_dp_accounting(cells=100)
+    three = ut.interop.privacy_loss_distribution(law, cells=3)
+    assert three.get_epsilon_for_delta(1e-9) == pytest.approx(0.3, rel=1e-2)
+    many = ut.interop.privacy_loss_distribution(law, cells=100)
     assert many.get_epsilon_for_delta(1e-6) < 6
 
 
@@ -81,8 +82,9 @@ def test_events_are_accounted():
         ut.noise.Laplace(1),
     ):
         accountant = accountant_of()
-        accountant.compose(law.to_dp_event(cells=3))
-        assert accountant.get_epsilon(1e-5) >= law.to_dp_accounting(cells=3).get_epsilon_for_delta(1e-5) - 1e-3
+        accountant.compose(ut.interop.dp_event(law, cells=3))
+        loss = ut.interop.privacy_loss_distribution(law, cells=3)
+        assert accountant.get_epsilon(1e-5) >= loss.get_epsilon_for_delta(1e-5) - 1e-3
     one = accountant_of()
-    one.compose(ut.noise.Geometric(1).to_dp_event())
+    one.compose(ut.interop.dp_event(ut.noise.Geometric(1)))
     assert one.get_delta(0.3) == pytest.approx(float(ut.types.delta(ut.noise.Geometric(1), "0.3")), abs=1e-4)

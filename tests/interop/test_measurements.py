@@ -48,7 +48,7 @@ def test_the_map_rounds_up():
 @pytest.mark.oracle
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_a_measurement_maps_and_releases(dp, law):
-    measurement = law.to_opendp()
+    measurement = ut.interop.opendp_measurement(law)
     one = int(law.sensitivity) if law.numbers == "integers" else float(law.sensitivity)
     assert measurement.map(one) == pytest.approx(law.level.epsilon_float)
     assert measurement.map(2 * one) == pytest.approx(2 * law.level.epsilon_float)
@@ -59,14 +59,14 @@ def test_a_measurement_maps_and_releases(dp, law):
 
 @pytest.mark.oracle
 def test_released_integers_stay_in_64_bits(dp):
-    assert -(1 << 63) <= ut.noise.Geometric("1/1000000").to_opendp()((1 << 63) - 1) < 1 << 63
+    assert -(1 << 63) <= ut.interop.opendp_measurement(ut.noise.Geometric("1/1000000"))((1 << 63) - 1) < 1 << 63
 
 
 @pytest.mark.oracle
 def test_it_composes_with_opendps_own(dp):
     """Chained behind a count of OpenDP's, the map is the product of both."""
     count = dp.t.make_count(dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance(), TO="i64")
-    chained = count >> ut.noise.Geometric(1).to_opendp()
+    chained = count >> ut.interop.opendp_measurement(ut.noise.Geometric(1))
     assert chained.map(2) == pytest.approx(2)
     assert isinstance(chained([1, 2, 3]), int)
 
@@ -74,7 +74,7 @@ def test_it_composes_with_opendps_own(dp):
 @pytest.mark.oracle
 def test_a_queryable_answers_at_any_level_and_costs_the_loosest(dp):
     law = ut.noise.Geometric(2)
-    measurement = law.to_opendp(gradual=True)
+    measurement = ut.interop.gradual_measurement(law)
     assert measurement.map(1) == pytest.approx(2)
     asked = measurement(100)
     strict, loose = asked("1/10"), asked(2)
@@ -91,7 +91,7 @@ def test_answers_of_a_queryable_are_those_of_one_process(dp):
     levels = [ut.level("1/2"), ut.level(2)]
     pairs = []
     for _ in range(400):
-        asked = ut.noise.Geometric(2).to_opendp(gradual=True)(0)
+        asked = ut.interop.gradual_measurement(ut.noise.Geometric(2))(0)
         pairs.append((asked("1/2"), asked(2)))
     mean = sum(a * b for a, b in pairs) / len(pairs)
     assert mean == pytest.approx(float(ut.noise.Geometric(2).variance()), abs=1.5)
@@ -100,4 +100,4 @@ def test_answers_of_a_queryable_are_those_of_one_process(dp):
 
 def test_only_geometric_noise_is_gradual():
     with pytest.raises(UtmostError):
-        ut.noise.DiscreteStaircase(1, 3, step=1).to_opendp(gradual=True)
+        ut.interop.gradual_measurement(ut.noise.DiscreteStaircase(1, 3, step=1))

@@ -10,6 +10,9 @@ import pytest
 import utmost as ut
 from utmost import leakage, local, optima
 from utmost.design.geometry.power_channels import exact_mechanism
+from utmost.design.local.bits import as_bits
+from utmost.design.local.category_reports import CategoryCoupling
+from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.spaces import losses, priors
 from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, UtmostError
 from utmost.exact import level
@@ -43,22 +46,22 @@ RESPONSES = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4"
 CALLS = {
     "CategoryCounts": lambda: local.CategoryCounts(None, 4),
     "CategoryCounts without clients": lambda: local.CategoryCounts(np.array([1, 2, 3]), None),
-    "CategoryCoupling": lambda: local.category_reports.CategoryCoupling(level(alpha="1/2"), level(3)),
+    "CategoryCoupling": lambda: CategoryCoupling(level(alpha="1/2"), level(3)),
     "folded_channel": lambda: optima.folded_channel(level(1), 3),
     "losses.power": lambda: losses.power([]),
     "losses.power of text": lambda: losses.power("x"),
     "places": lambda: places("", name=None),
-    "certificate_of_rays": lambda: optima.column_generation.certificate_of_rays(LINE, READER, progress=10),
+    "certificate_of_rays": lambda: certificate_of_rays(LINE, READER, progress=10),
     "property_vulnerability": lambda: leakage.property_vulnerability(np.array([(0,)], dtype=[("a", "<i8")])),
     "PowerField": lambda: PowerField.of("x"),
     "exact_mechanism": lambda: exact_mechanism(LINE, []),
     "turned": lambda: turned([[1, 2], [3]], [1]),
-    "bits": lambda: local.bits.as_bits(Unconvertible(), "bits"),
+    "bits": lambda: as_bits(Unconvertible(), "bits"),
     "points": lambda: PlanarRelease(Unconvertible()),
     "half_step": lambda: Staircase.half_step(HUGE, 10**9),
     "optimal": lambda: Staircase.optimal(HUGE),
     "Laplace": lambda: Laplace(HUGE),
-    "events": lambda: Geometric(1).to_dp_event(cells=-(10**40)),
+    "events": lambda: ut.interop.dp_event(Geometric(1), cells=-(10**40)),
     "risen": lambda: ThresholdedPair(*RESPONSES).risen(0, 10**1500),
     "ThresholdedLaplace": lambda: ThresholdedLaplace(1),
 }
@@ -75,15 +78,15 @@ def test_what_is_refused_costs_no_import(monkeypatch):
     """Cells are checked before dp-accounting is loaded; OpenDP, which loads for seconds, only where it may be used."""
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
     monkeypatch.setitem(sys.modules, "dp_accounting.pld.privacy_loss_distribution", None)
-    for door in (Staircase(1).to_dp_event, Staircase(1).to_dp_accounting):
+    for door in (ut.interop.dp_event, ut.interop.privacy_loss_distribution):
         with pytest.raises(OutOfRange, match="cells"):
-            door(cells=-(10**40))
+            door(Staircase(1), cells=-(10**40))
     pytest.importorskip("opendp.mod")
     monkeypatch.delitem(sys.modules, "opendp")
     import_module("utmost.interfaces.interop.measurements")
     before = set(sys.modules)
     with pytest.raises(Unsupported, match="OpenDP must allow"):
-        Geometric(1).to_opendp()
+        ut.interop.opendp_measurement(Geometric(1))
     assert set(sys.modules) == before
 
 

@@ -297,11 +297,11 @@ def test_a_picture_is_of_the_amounts_or_of_the_counts():
     pytest.importorskip("matplotlib")
     release = released(counted(), {"shop": 1}, epsilon=1)
     for column, name in ((None, "paid"), ("count", "count")):
-        axes = release.plot(**({} if column is None else {"column": column})).axes[0]
+        axes = ut.plot(release, column=column).axes[0]
         assert [label.get_text() for label in axes.get_xticklabels()] == SHOPS
         assert axes.get_title("left").startswith(name)
     with pytest.raises(OutOfRange, match="released one"):
-        release.plot(column="above 0")
+        ut.plot(release, column="above 0")
 
 
 def test_sums_up_to_each_bin_are_asked_by_command(tmp_path):

@@ -1,4 +1,4 @@
-"""How values show themselves: one line as text, a card in a notebook, a figure when asked for."""
+"""How values show themselves: one line as text, and a card in a notebook."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from utmost.provided import provided
+from utmost.core.exact import card_writer
 
 LONGEST = 200
 """The most characters of the text of a value."""
@@ -17,7 +17,7 @@ _OF_ONE, _OF_A_NUMBER, _OF_A_LIST = 60, 24, 48
 
 
 class Shown:
-    """A value that shows itself: one line as text, a card in a notebook, a figure by ``.plot()``.
+    """A value that shows itself: one line as text, and a card in a notebook.
 
     The text names what ``_shown`` lists, or else the fields of the dataclass. Arrays are shown by their shapes, long
     lists by their lengths, and things from elsewhere by their types: no cell of a table stands in any of them.
@@ -33,19 +33,7 @@ class Shown:
 
     def _repr_html_(self) -> str:
         """The card of a notebook: what is public of the value, and a small picture where there is one."""
-        return str(provided("card")(self))
-
-    def plot(self, **options: Any) -> Any:
-        """A figure of matplotlib, to be changed, shown and saved: ``figure.axes``, ``figure.savefig``.
-
-        Args:
-            options: as the kind of value has them; ``help(utmost.interfaces.figures.plots)`` lists them.
-
-        Raises:
-            Unsupported: where matplotlib is not installed, and for a value without a picture.
-            OutOfRange: for an option that this kind of picture does not have.
-        """
-        return provided("plot")(self, **options)
+        return card_writer.write_card(self)
 
 
 def few(words: Sequence[str], most: int = 24) -> str:

@@ -9,8 +9,7 @@ from utmost.core.exact.levels import Level, fraction_text, level, level_argument
 from utmost.core.exact.numbers import Number, exact_integer, read_confidence, written_number
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.costs import Cost, Moment, absolute, moment, squared
-from utmost.errors import OutOfRange, PromiseBroken
-from utmost.provided import provided
+from utmost.errors import OutOfRange
 
 THEOREM_11 = (
     "least expected cost, whatever the cost, among additive noise on the integers [geng2012, Theorem 11]; "
@@ -186,52 +185,3 @@ class Law(Shown, ABC):
     def isf(self, q: Any) -> Any:
         """The quantile of the upper tail, by SciPy's name; see `iccdf`."""
         return self.iccdf(q)
-
-    def rvs(self, size: int | tuple[int, ...] | None = None, *, loc: Any = 0, random_state: Any = None) -> Any:
-        """Noise alone, for simulations: never a release, since nothing is added to it and nothing is promised.
-
-        The draws are exact and from the operating system's randomness, like those of a release.
-
-        Args:
-            size: the shape; one number when left out.
-            loc: refused, unless 0: noise on a value is a release, which checks the value and states its promise.
-            random_state: refused, unless None: draws that can be repeated can be taken off again.
-
-        Raises:
-            PromiseBroken: for a ``loc`` and a ``random_state``.
-        """
-        if random_state is not None:
-            remedy = "Leave it out; tests that must repeat call utmost.testing.seeded_draw."
-            raise PromiseBroken(
-                "noise must not be drawn by what can be predicted", came="a random_state", remedy=remedy
-            )
-        if type(loc) not in (int, float) or loc != 0:
-            remedy = "Release a value with utmost.releases.add_noise, or a table with utmost.release_table."
-            raise PromiseBroken("rvs must draw noise alone, around 0", came="a loc", where="rvs", remedy=remedy)
-        return provided("sample")(self, () if size is None else size)
-
-    def to_scipy(self) -> Any:
-        """The law as a distribution of SciPy, see `utmost.interop.scipy_law`."""
-        return _door().scipy_law(self)
-
-    def to_opendp(self, *, gradual: bool = False) -> Any:
-        """One number plus this noise, as a measurement of OpenDP, see `utmost.interop.opendp_measurement`.
-
-        Args:
-            gradual: for the geometric law: answers at any levels up to this one, all together at this one, see
-                `utmost.interop.gradual_measurement`.
-        """
-        return _door().gradual_measurement(self) if gradual else _door().opendp_measurement(self)
-
-    def to_dp_accounting(self, cells: int = 1) -> Any:
-        """The privacy loss distribution of noise on so many cells, see `utmost.interop`."""
-        return _door().privacy_loss_distribution(self, cells)
-
-    def to_dp_event(self, cells: int = 1) -> Any:
-        """The level as an event of dp-accounting, see `utmost.interop.dp_event`."""
-        return _door().dp_event(self, cells)
-
-
-def _door() -> Any:
-    """The room of other packages."""
-    return provided("packages")

@@ -1,18 +1,4 @@
-"""The figures that values draw of themselves by ``.plot()``: matplotlib's, for the caller to change and save.
-
-Options, by the kind of value:
-
-- laws: ``confidence`` (0.95), the share of the noise that is shaded; ``width`` (0.999), the share that is drawn.
-- channels, optima, capacities, hypers, spaces, verdicts: ``numbers``, whether cells are written out; if left out, where
-  there are at most 12 columns.
-- optima for places also ``place``, the one whose answers are drawn on the map, the likeliest if left out; where
-  ``numbers`` is given the matrix is drawn.
-- released tables: ``column``, which of the released columns; ``rows`` (40), how many rows from the first.
-- named keys: ``rows`` (40), the most frequent of them.
-- workload releases: ``family``, as in ``release["department sex"]``; ``rows`` (40); ``column``, where counts were
-  noised together with sums: "count", or that of the amounts, which is drawn if left out.
-- costs of bounds: none.
-- releases at several levels and ledgers: none.
+"""The pictures of values: figures of matplotlib, for the caller to change and save.
 
 What a figure shows has been released, or says nothing of any individual; the noise itself has none.
 """
@@ -20,44 +6,84 @@ What a figure shows has been released, or says nothing of any individual; the no
 from collections.abc import Callable
 from functools import cache
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import optional, text, truth
+from utmost.core.exact.numbers import Number, natural
+from utmost.core.exact.shown import Shown
 from utmost.errors import OutOfRange, Unsupported
 from utmost.interfaces.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare
 from utmost.interfaces.figures.cards import columns_of, constraints_of, kind_of
+from utmost.publish.ledger.remembered_release import Release
 from utmost.tables.optional_imports import extra
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _ARROWS = {"down": "↓", "up": "↑", "slack": "", "zero": "0"}
 _WRITTEN_UP_TO = 12
 _MOST_POINTS, _MOST_BARS, _MOST_SHADED = 2001, 300, 400
 
 
-def plot(value: Any, **options: Any) -> Any:
-    """The figure of a value; see this module for the options.
+def plot(
+    value: Shown,
+    *,
+    column: str | None = None,
+    family: Any = None,
+    rows: int | None = None,
+    confidence: Number | None = None,
+    width: Number | None = None,
+    numbers: bool | None = None,
+    place: Any = None,
+) -> "Figure":
+    """Draw a value: a figure of matplotlib, to be changed, shown and saved (``figure.axes``, ``figure.savefig``).
+
+    Args:
+        value: a law, channel, design, capacity, release, ledger, strategy, or whatever else has a picture.
+        column: Name of the released column; of counts noised together with sums "count" or that of the amounts.
+        family: Marginal of a release of sums, as in ``release["department sex"]``.
+        rows: Number of rows, from the first; 40 if left out. Of keys the most frequent.
+        confidence: Share of a law's noise that is shaded; 0.95 if left out.
+        width: Share of a law's noise that is drawn; 0.999 if left out.
+        numbers: Whether the cells of a matrix are written out; if left out, where there are at most 12 columns. A
+            design for places is drawn as a matrix where this is given, else on the map.
+        place: Place whose answers are drawn on the map; the likeliest if left out.
 
     Raises:
         Unsupported: for a value that has no picture, and where matplotlib is not installed.
         OutOfRange: for an option that this kind of picture does not have, and a column that was not released.
 
     >>> from utmost.noise import Geometric
-    >>> figure = plot(Geometric(1))
+    >>> figure = plot(Geometric(1), confidence="0.99")
     >>> figure.axes[0].get_xlabel()
     'noise'
     """
-    kind = type(value).__name__
-    draw = kind_of(value, DRAWN)
+    drawn = value.read() if isinstance(value, Release) else value
+    kind = type(drawn).__name__
+    draw = kind_of(drawn, DRAWN)
     if draw is None:
         remedy = f"These have one: {', '.join(sorted(DRAWN))}."
         raise Unsupported("this value has no picture", came=kind, where="plot", remedy=remedy)
     code = draw.__code__
     known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    for name in options:
+    options = {
+        "column": optional(column, text, "column"),
+        "family": family,
+        "rows": None if rows is None else natural(rows, "rows"),
+        "confidence": confidence,
+        "width": width,
+        "numbers": optional(numbers, truth, "numbers"),
+        "place": place,
+    }
+    given = {name: option for name, option in options.items() if option is not None}
+    for name in given:
         if name not in known:
             remedy = f"It has {', '.join(known)}." if known else "It has none."
             raise OutOfRange(f"the picture of a {kind} must be given options that it has", came=name, remedy=remedy)
-    return draw(value, **options)
+    figure: Figure = draw(drawn, **given)
+    return figure
 
 
 @cache

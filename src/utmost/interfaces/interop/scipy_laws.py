@@ -7,6 +7,8 @@ import numpy as np
 
 from utmost.core.exact.kinds import checked
 from utmost.core.noise.law import Law
+from utmost.core.sampling.draw import sample
+from utmost.errors import PromiseBroken
 from utmost.interfaces.interop.packages import package
 
 
@@ -70,8 +72,17 @@ class _OfLaw:
         return {"law": self.law}
 
     def rvs(self, *, size: Any = None, random_state: Any = None) -> Any:
-        """Draws for simulations, see `utmost.noise.Law.rvs`."""
-        return self.law.rvs(size, random_state=random_state)
+        """Draws for simulations, as `utmost.sample` makes them.
+
+        Raises:
+            PromiseBroken: for a ``random_state``: draws that can be repeated can be taken off again.
+        """
+        if random_state is not None:
+            remedy = "Leave it out; tests that must repeat call utmost.testing.seeded_draw."
+            raise PromiseBroken(
+                "noise must not be drawn by what can be predicted", came="a random_state", remedy=remedy
+            )
+        return sample(self.law, () if size is None else size)
 
 
 def _floats(function: Any, x: Any) -> Any:

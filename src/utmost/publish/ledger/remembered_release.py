@@ -172,10 +172,6 @@ class Release(AnswersReaders, Shown):
         statement = partial(self._memory.statement, self.name, epsilon=at, version=self.version)
         return provided("release_answers").read_answer(self.at(at), statement)
 
-    def plot(self, **options: Any) -> Any:
-        """A figure of this answer, see `plot` of what `read` gives."""
-        return self.read().plot(**options)
-
     def save(
         self, path: Path | str, *, epsilon: Number | Level | None = None, alpha: Number | None = None, **how: Any
     ) -> dict[str, Any]:

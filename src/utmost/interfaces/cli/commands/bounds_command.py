@@ -77,7 +77,9 @@ def bounds(
         confidence=confidence,
     )
     if plot is not None:
-        figure, kind = costs.plot(), plot.suffix[1:].lower()
+        from utmost.interfaces.figures.plots import plot as picture_of
+
+        figure, kind = picture_of(costs), plot.suffix[1:].lower()
         write_together({plot: lambda file: canvas.write(figure, file, kind)})
     answer.give(_report(costs), lambda: _show(costs))
 
