@@ -175,7 +175,7 @@ class RemoteLedger:
         return self._get(f"/v1/proposals/{path_part(name)}")
 
     def waiting(self) -> list[dict[str, Any]]:
-        """What waits for the bearer: proposals and orders to decide, and tables to bring; longest first."""
+        """What waits for the bearer: proposals to decide, and tables to bring; longest first."""
         return self._listed("/v1/waiting")
 
     def decide(self, proposal: str, state: str, reason: str = "") -> dict[str, Any]:
@@ -341,42 +341,6 @@ class RemoteLedger:
     def revoke(self, token: str) -> dict[str, Any]:
         """Revoke a token at once, by its name."""
         return self._post(f"/v1/tokens/{path_part(token)}/revocation", None, {})
-
-    def offers(self) -> list[dict[str, Any]]:
-        """The levels that can be bought."""
-        return self._listed("/v1/offers")
-
-    def offer(
-        self,
-        release: str,
-        prices: Mapping[Any, Number],
-        currency: str,
-        *,
-        version: int | None = None,
-        request: str | None = None,
-    ) -> dict[str, Any]:
-        """Offer levels of a release at prices, level to price, which do not fall as the level grows."""
-        priced = {level_text(level(at)): str(exact(price, "price")) for at, price in prices.items()}
-        body = {"release": release, "prices": priced, "currency": currency, "version": version}
-        return self._post("/v1/offers", request, body)
-
-    def close_offer(self, offer: str) -> dict[str, Any]:
-        """Take an offer back; orders that were made stay."""
-        return self._post(f"/v1/offers/{path_part(offer)}/closing", None, {})
-
-    def orders(self) -> list[dict[str, Any]]:
-        """A buyer's own orders, or those that a curator decides; oldest first."""
-        return self._listed("/v1/orders")
-
-    def decide_order(self, order: str, state: str) -> dict[str, Any]:
-        """Let an order be "approved", "refused" or "refunded"; or "cancelled", by its buyer."""
-        return self._post(f"/v1/orders/{path_part(order)}/decision", None, {"state": state})
-
-    @spelled
-    def order(self, offer: str, *, request: str | None = None, **words: Unpack[LevelWords]) -> dict[str, Any]:
-        """Order a level of an offer."""
-        body = {"offer": offer, "epsilon": level_text(level_in(words))}
-        return self._post("/v1/orders", request, body)
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -14,7 +14,7 @@ from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, OutOfRange
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
-from utmost.interfaces.service.desk import ANY, Desk, granted, held, reaches
+from utmost.interfaces.service.desk import Desk, granted, reaches
 from utmost.interfaces.service.proposing import Proposals, Saying, check_declared
 from utmost.interfaces.service.records import Shelf
 from utmost.interfaces.service.terms import BroughtWords, Terms
@@ -95,12 +95,7 @@ class Releases:
     def all(self, token: Token) -> tuple[Published, ...]:
         """The releases that a token is for, every version, in the order published."""
         token.check_role("list")
-        there = self._ledger.releases
-
-        def mine(shelf: Any) -> tuple[Published, ...]:
-            return tuple(release for release in there if held(shelf, token, release.name, release.version) is not None)
-
-        return self._desk.records.read(mine)
+        return tuple(release for release in self._ledger.releases if granted(token, release.name) is not None)
 
     def not_there(self, token: Token, grants: tuple[Grant, ...]) -> list[str]:
         """The releases of grants that are not there, for whoever makes a token: yet to come, or misspelt."""
@@ -115,11 +110,11 @@ class Releases:
             NotAllowed: where the token is not for it, whether it is there or not.
             NotPublished: where it is not there.
         """
-        return self._known(token, "list", name, version)[1]
+        return self._known(token, "list", name, version)
 
     def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
         """The stored levels that a token may see, strictest first."""
-        most = self._desk.records.read(lambda shelf: held(shelf, token, release.name, release.version))
+        most = granted(token, release.name)
         return tuple(at for at in release.levels if reaches(most, at))
 
     def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
@@ -130,7 +125,7 @@ class Releases:
                 recipient has had many made already.
             NotPublished, NeedsTable: as for `Ledger.view`.
         """
-        _, release = self._known(token, "view", name, version, at)
+        release = self._known(token, "view", name, version, at)
         if at not in release.levels and at < max(release.levels) and token.role == "recipient":
             self._note_asked(token, release, at)
         table = self._ledger.view(name, epsilon=at, version=release.version)
@@ -167,7 +162,7 @@ class Releases:
         self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
     ) -> int | float:
         """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
-        release = self._known(token, "list", name, version)[1]
+        release = self._known(token, "list", name, version)
         return self._ledger.margin(name, epsilon=at, confidence=confidence, version=release.version)
 
     @spelled
@@ -352,14 +347,11 @@ class Releases:
         there = self._ledger.releases
         return any(granted(token, release.name) is not None and release.dataset == dataset for release in there)
 
-    def _known(
-        self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None
-    ) -> tuple[Level | str, Published]:
-        """The largest level of a release that a token is for, and the release, looked up once.
+    def _known(self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None) -> Published:
+        """A release that a token is for, up to a level where one is asked for.
 
         Raises:
-            NotAllowed: where there is no such level, or a smaller one than is asked for; whether or not the release is
-                there.
+            NotAllowed: where the token is for no such level; whether or not the release is there.
             NotPublished: where it is not there.
         """
         token.check_role(verb)
@@ -367,17 +359,12 @@ class Releases:
         wanted = None if version is None else exact_integer(version, "version")
         # An error that names the releases there are takes the longer the more there are: so none is made before it is
         # known that the token may ask.
-        release = self._ledger.items.release(name, wanted)
-        newest = 1 if release is None else release.version
         most = granted(token, name)
-        if most != ANY:
-            asked_version = newest if wanted is None else wanted
-            most = self._desk.records.read(lambda shelf: held(shelf, token, name, asked_version))
         if most is None:
             raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
         if at is not None and not reaches(most, at):
             raise NotAllowed("the token must allow this level", came=at, where=repr(name))
-        return most, self._ledger.release(name, wanted) if release is None else release
+        return self._ledger.release(name, wanted)
 
 
 def _others_dataset() -> NotAllowed:

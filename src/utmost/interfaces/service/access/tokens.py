@@ -37,8 +37,8 @@ Role = Literal["recipient", "curator", "approver", "auditor", "admin"]
 ROLES: tuple[str, ...] = get_args(Role)
 
 ALLOWED: Mapping[str, frozenset[str]] = {
-    "recipient": frozenset({"list", "view", "order"}),
-    "curator": frozenset({"list", "view", "propose", "publish", "relax", "offer", "decide orders", "history"}),
+    "recipient": frozenset({"list", "view"}),
+    "curator": frozenset({"list", "view", "propose", "publish", "relax", "history"}),
     "approver": frozenset({"list", "decide proposals", "history"}),
     "auditor": frozenset({"list", "history", "verify", "trail", "metrics"}),
     "admin": frozenset({"list", "tokens", "budgets", "verify", "trail", "metrics"}),
@@ -123,8 +123,8 @@ class Token(Written):
     def names(self) -> tuple[str, ...]:
         """The names of its owner, each once: the one it says, what a provider calls them, and those of other tokens.
 
-        By the second they bought while no token was made for them, and they came as one of all of whom the provider
-        says something.
+        By the second they were known while no token was made for them, and they came as one of all of whom the
+        provider says something.
         """
         own = (self.owner,) if self.subject is None or self.is_shared else (self.owner, self.subject)
         return tuple(dict.fromkeys((*own, *sorted(self.also))))

@@ -33,9 +33,8 @@ PLACES = (
     (
         "Decisions",
         (
-            (WAITING, "Waiting for you", "decide proposals|publish|decide orders"),
+            (WAITING, "Waiting for you", "decide proposals|publish"),
             ("/proposals", "Proposals", "propose|decide proposals"),
-            ("/market", "Market", "order|offer"),
         ),
     ),
     (
@@ -68,9 +67,6 @@ DONE = {
     "withdrawn": "Withdrawn.",
     "published": "Published.",
     "relaxed": "Relaxed. The earlier levels stay as they were.",
-    "offered": "The offer is open.",
-    "closed": "The offer is closed. Orders that were made stay.",
-    "ordered": "Ordered. The curator decides.",
     "revoked": "The token is revoked.",
     "limited": "The limit is set.",
     "waits": "The limit is set, and no release names this dataset yet: see whether its name is right.",
