@@ -1,6 +1,5 @@
 """The records of a service: sealed, of a length that short documents do not change."""
 
-
 import pytest
 
 from utmost.errors import LedgerDamaged

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Unpack
+from typing import Any
 
-from utmost.core.exact.kinds import spelled
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer
 from utmost.core.exact.written_levels import level_text
@@ -17,7 +16,7 @@ from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
 from utmost.interfaces.service.desk import Desk, granted, reaches
 from utmost.interfaces.service.proposing import Proposals, Saying, check_declared
 from utmost.interfaces.service.records import Shelf
-from utmost.interfaces.service.terms import BroughtWords, Terms
+from utmost.interfaces.service.terms import Terms
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import Brought
@@ -165,9 +164,17 @@ class Releases:
         release = self._known(token, "list", name, version)
         return self._ledger.margin(name, epsilon=at, confidence=confidence, version=release.version)
 
-    @spelled
     def publish(
-        self, token: Token, key: str, name: str, table: Any, at: Level, terms: Terms, **words: Unpack[BroughtWords]
+        self,
+        token: Token,
+        key: str,
+        name: str,
+        table: Any,
+        at: Level,
+        terms: Terms,
+        *,
+        version: int | None = None,
+        proposal: str | None = None,
     ) -> Any:
         """Publish a table, as `Ledger.publish`; the idempotency key becomes the ledger's name for the request.
 
@@ -177,7 +184,7 @@ class Releases:
             NotAllowed: for a token for some releases, and a dataset that others spend.
             OutOfRange: for a counted table of which the promise does not say all.
         """
-        return self.publish_measures(token, key, {name: terms.brought(table, at, **words)})[name][1]
+        return self.publish_measures(token, key, {name: terms.brought(table, at, version, proposal)})[name][1]
 
     def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
         """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none.
@@ -208,14 +215,23 @@ class Releases:
         self._proposals.done("publish", *sayings)
         return published
 
-    @spelled
-    def relax(self, token: Token, key: str, name: str, table: Any, at: Level, **words: Unpack[BroughtWords]) -> Any:
+    def relax(
+        self,
+        token: Token,
+        key: str,
+        name: str,
+        table: Any,
+        at: Level,
+        *,
+        version: int | None = None,
+        proposal: str | None = None,
+    ) -> Any:
         """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval.
 
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
         """
-        return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name][1]
+        return self.relax_measures(token, key, {name: Brought(table, at, version=version, proposal=proposal)})[name][1]
 
     def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
         """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none.

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level
@@ -15,13 +15,6 @@ from utmost.publish.promises.promise import Promise
 LONGEST_TERMS = 1 << 19
 """How many characters the terms of a proposal have at most, as JSON: as many as a page shows whole. What it does not
 show whole, nobody can approve."""
-
-
-class BroughtWords(TypedDict, total=False):
-    """The words of a table that is brought: the version of the data, and the approved proposal, where one is needed."""
-
-    version: int | None
-    proposal: str | None
 
 
 @checked_parts
