@@ -13,9 +13,9 @@ from service.visiting import PAGE, Visitor
 from utmost.counting import CountedTable
 from utmost.errors import Unsupported
 from utmost.exact import level
+from utmost.interfaces.figures.inline_svg import heat_map
 from utmost.interfaces.service.access.rate_limits import CONTENT_SECURITY
 from utmost.interfaces.service.app import application
-from utmost.interfaces.service.pages.page_charts import heat_map
 from utmost.interfaces.service.pages.page_forms import forms
 from utmost.interfaces.service.pages.page_measures import measures
 from utmost.interfaces.service.pages.page_publishing import publishing

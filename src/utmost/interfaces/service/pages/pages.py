@@ -13,6 +13,8 @@ from starlette.exceptions import HTTPException
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text, level_words
+from utmost.interfaces.figures import inline_svg as charts
+from utmost.interfaces.figures.inline_svg import short
 from utmost.interfaces.service.access.bearers import SOON
 from utmost.interfaces.service.access.tokens import ALLOWED, ROLES, Token
 from utmost.interfaces.service.api.request_models import SPELLED
@@ -22,12 +24,11 @@ from utmost.interfaces.service.api.routes import After, Following, Served, Versi
 from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
 from utmost.interfaces.service.held_releases import View
 from utmost.interfaces.service.outlook import Outlook, outlook
-from utmost.interfaces.service.pages import page_charts as charts
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.interfaces.service.pages.page_downloads import downloads, endings
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS
 from utmost.interfaces.service.pages.page_publishing import known_datasets
-from utmost.interfaces.service.pages.page_rendering import WAITING, render, short, static_files
+from utmost.interfaces.service.pages.page_rendering import WAITING, render, static_files
 from utmost.interfaces.service.pages.page_session import Viewer
 from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.promise_shown import exact_text, visible
