@@ -18,6 +18,7 @@ from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS, card
 from utmost.interfaces.figures.plots import DRAWN, plot
+from utmost.publish.releases.gradual_together import GradualTogether
 from utmost.spaces import counts
 
 TRUE = [918273645564738, 564738291827364, 827364519182736]
@@ -107,7 +108,7 @@ def planted(tmp_path):
             ut.releases.ProcessedRelease(TRUE, before=list, after=lambda response, level: response, sensitivity=1),
             ut.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
-            ut.publish.releases.gradual_together.GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
+            GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
             ut.releases.release_together(
                 {"n": TRUE, "m": TRUE}, columns=["n", "m"], epsilon="1/1000000000000", sensitivity=1
             ),

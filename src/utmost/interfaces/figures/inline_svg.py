@@ -17,7 +17,7 @@ _BETWEEN_ROWS = {"down": "↓", "up": "↑", "slack": "·", "zero": "0"}
 _BLUE = "#2a78b5"
 # What the style sheet of a service says of these classes, for a page that has no style sheet of ours.
 _STYLES = {
-    "chart": "width:100%;max-width:32em;height:auto;overflow:visible",
+    "chart": "display:block;width:100%;max-width:32em;height:auto;overflow:visible",
     "tick": "font-size:13px;fill:currentColor",
     "name": "font-size:12px;fill:currentColor",
     "end": "text-anchor:end",
