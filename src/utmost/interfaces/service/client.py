@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from utmost.core.exact.arguments import instance, text
+from utmost.core.exact.arguments import text
 from utmost.core.exact.kinds import named
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
@@ -190,7 +190,7 @@ class RemoteLedger:
             reason: why, for whoever decides.
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
-        terms = Terms(instance(promise, Promise, "promise"), dataset, independent).facts()
+        terms = Terms(promise, dataset, independent).facts()
         body = {"verb": "publish", "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
         return self._post("/v1/proposals", request, body | {"terms": terms, "reason": reason, "anyone": anyone})
 
@@ -254,7 +254,7 @@ class RemoteLedger:
             proposal: the name of the approved proposal, where the service asks for one.
         """
         at = level(epsilon, alpha)
-        terms = Terms(instance(promise, Promise, "promise"), dataset, independent)
+        terms = Terms(promise, dataset, independent)
         promise.check(table)
         body = {"name": name, "epsilon": level_text(at), "terms": terms.facts(), "version": version}
         answer = self._post("/v1/releases", request, {**body, "proposal": proposal, **as_sent(table)})

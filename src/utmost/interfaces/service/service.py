@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, integer, truth
 from utmost.interfaces.service.access.bearers import Bearers
 from utmost.interfaces.service.access.sessions import Sessions
 from utmost.interfaces.service.audit import Audit
@@ -49,16 +49,15 @@ class Service:
 
     __slots__ = ("audit", "bearers", "desk", "ledger", "proposals", "releases", "sessions", "waiting")
 
-    @checked
     def __init__(
         self, ledger: Ledger, *, approvals: bool = True, most_levels: int = 64, clock: Callable[[], float] = time.time
     ) -> None:
-        records = Records(*ledger.beside(PURPOSE))
+        records = Records(*instance(ledger, Ledger, "ledger").beside(PURPOSE))
         self.ledger, self.desk = ledger, Desk(records, ledger.beside("service names")[1], clock)
         self.bearers = Bearers(self.desk)
         self.sessions = Sessions(self.desk, self.bearers)
-        self.proposals = Proposals(self.desk, ledger, required=approvals)
-        self.releases = Releases(self.desk, ledger, self.proposals, most_levels)
+        self.proposals = Proposals(self.desk, ledger, required=truth(approvals, "approvals"))
+        self.releases = Releases(self.desk, ledger, self.proposals, integer(most_levels, "most_levels"))
         self.audit = Audit(self.desk, ledger)
         self.waiting = WaitingRoom(self.desk)
 

@@ -12,7 +12,6 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_of_text, level_text
 
@@ -90,7 +89,6 @@ class Written:
         return {name: plain(getattr(self, name)) for name in names}
 
     @classmethod
-    @checked
     def of_kept(cls, name: str, record: Mapping[str, Any]) -> Self:
         """What `kept` wrote, under its name."""
         read = {part: cls.READ[part](value) if part in cls.READ else value for part, value in record.items()}
