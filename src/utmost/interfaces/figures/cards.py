@@ -144,11 +144,12 @@ def _matrix_card(matrix: Any, rows: Any, columns: Any, summary: str) -> tuple[st
 def _heat_map(title: str, matrix: Any, rows: Any, columns: Any, bound: Any = None) -> str:
     """A matrix, as far as a card has room for it, with the names of its rows and columns, or their numbers."""
     shown = matrix[:_MOST_CELLS, :_MOST_CELLS].tolist()
-    named = [
-        [str(k) for k in range(size)] if names is None else [markup.text(names[k]) for k in range(size)]
-        for names, size in ((rows, len(shown)), (columns, len(shown[0])))
-    ]
-    return charts.self_coloured(charts.heat_map(title, shown, *named, () if bound is None else bound))
+    down, across = _names(rows, len(shown)), _names(columns, len(shown[0]))
+    return charts.self_coloured(charts.heat_map(title, shown, down, across, () if bound is None else bound))
+
+
+def _names(names: Any, size: int) -> list[str]:
+    return [str(k) if names is None else markup.text(names[k]) for k in range(size)]
 
 
 def _bars(title: str, shares: Iterable[Any], answer: int | None = None) -> str:

@@ -30,6 +30,9 @@ from utmost.tables.files.saving import Publication, saved
 _TRIES, _FIRST_WAIT = 4, 0.2
 _LONGEST_WAIT = 10**6
 
+Viewed = dict[str, list[Any]] | WorkloadRelease
+"""The cells of a table by column; or what a strategy measured."""
+
 
 @named
 def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = None) -> "RemoteLedger":
@@ -100,7 +103,7 @@ class RemoteLedger:
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
         version: int | None = None,
-    ) -> dict[str, list[Any]] | WorkloadRelease:
+    ) -> Viewed:
         """A release at a level: a dict of columns, or a `WorkloadRelease`."""
         return self._viewed(name, level(epsilon, alpha), version)[1]
 
@@ -142,7 +145,7 @@ class RemoteLedger:
         """The level that is named, else the only one that the token may see."""
         return level_of_answer(epsilon, alpha, lambda: self.levels(name, version), repr(name))
 
-    def _viewed(self, name: str, at: Level, version: int | None) -> tuple[dict[str, Any], Any]:
+    def _viewed(self, name: str, at: Level, version: int | None) -> tuple[dict[str, Any], Viewed]:
         """What the service answers of a release at a level, and the table in it."""
         answer = self._get(f"/v1/releases/{path_part(name)}/view", epsilon=level_text(at), version=version)
         return answer, table_in(answer, None)
