@@ -84,7 +84,8 @@ def frames() -> None:
     """The verbs of frames are typed, though no checker knows that a frame has them."""
     assert_type(register_frames("polars"), tuple[str, ...])
     verbs = FrameVerbs(TABLE)
-    assert_type(verbs.release("admitted", public="department", unit=ut.Unit(1, 1), epsilon=1), Release)
+    promise = ut.Promise("admitted", public="department", unit=ut.Unit(1, 1))
+    assert_type(verbs.release(promise, epsilon=1), Release)
 
 
 def mistakes() -> None:

@@ -6,11 +6,11 @@ from itertools import permutations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from utmost.interfaces.service.market import read_offer
 
 from utmost.core.gradual.prices import read_prices, step_price
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
-from utmost.interfaces.service.market import read_offer
 
 LEVELS = [level(e) for e in ("1e-6", "1/4", 1, 50)]
 

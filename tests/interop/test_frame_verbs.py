@@ -7,7 +7,7 @@ import pytest
 
 import utmost as ut
 from running import python
-from utmost.errors import NotDeclared, OutOfRange, Unsupported, UtmostError
+from utmost.errors import NotDeclared, OutOfRange, Unsupported, WrongKind
 from utmost.interfaces.interop.frame_verbs import FrameVerbs
 from utmost.interop import register_frames
 
@@ -23,17 +23,15 @@ def frames(request):
 
 
 def test_a_release_of_a_frame_is_the_release_of_its_values(frames):
-    """Columns or a whole promise, at any level, in the kind of frame that came; at this level no noise is ever seen."""
+    """At any level, in the kind of frame that came; at this level no noise is ever seen."""
     frame = frames.DataFrame(VALUES)
     unit = ut.Unit(1, 1)
-    by_words = frame.utmost.release("admitted", public="department", unit=unit, epsilon=100)
     promise = ut.Promise("admitted", public="department", unit=unit)
-    by_promise = frame.utmost.release(promise, alpha="1/2")
-    assert type(by_words.table) is frames.DataFrame
-    assert by_words.table["admitted"].to_list() == VALUES["admitted"]
-    assert by_words.at(200)["admitted_margin"].to_list() == [0, 0]
-    assert by_promise.spent == ut.level(alpha="1/2")
-    assert by_promise.statement["format"] == by_words.statement["format"]
+    made = frame.utmost.release(promise, epsilon=100)
+    assert type(made.table) is frames.DataFrame
+    assert made.table["admitted"].to_list() == VALUES["admitted"]
+    assert made.at(200)["admitted_margin"].to_list() == [0, 0]
+    assert frame.utmost.release(promise, alpha="1/2").spent == ut.level(alpha="1/2")
 
 
 def test_a_count_of_a_frame_is_the_count_of_its_events(frames):
@@ -53,19 +51,19 @@ def test_a_lazy_frame_is_counted_where_it_is():
 def test_a_series_is_released_under_its_name():
     pandas = pytest.importorskip("pandas")
     register_frames("pandas")
-    made = pandas.Series([7, 9], name="visits").utmost.release("visits", sensitivity=1, cells=1, epsilon=100)
+    made = pandas.Series([7, 9], name="visits").utmost.release(
+        ut.Promise("visits", sensitivity=1, cells=1), epsilon=100
+    )
     assert made.table["visits"].tolist() == [7, 9]
 
 
 def test_refusals_are_those_of_the_verb_and_draw_nothing(frames):
-    """Every column is declared; columns are named once, and a promise is whole."""
+    """Every column is declared, by a promise and by nothing else."""
     frame = frames.DataFrame(VALUES)
     with pytest.raises(NotDeclared):
-        frame.utmost.release("admitted", sensitivity=1, cells=1, epsilon=1)
-    with pytest.raises(OutOfRange, match="named once"):
-        frame.utmost.release("admitted", columns="admitted", public="department", sensitivity=1, cells=1, epsilon=1)
-    with pytest.raises(UtmostError):
-        frame.utmost.release(ut.Promise("admitted", public="department", sensitivity=1, cells=1), cells=2, epsilon=1)
+        frame.utmost.release(ut.Promise("admitted", sensitivity=1, cells=1), epsilon=1)
+    with pytest.raises(WrongKind):
+        frame.utmost.release("admitted", epsilon=1)
 
 
 def test_the_frame_stays_what_it_was(frames):

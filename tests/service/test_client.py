@@ -23,6 +23,7 @@ from utmost.errors import (
     OutOfRange,
     ServiceError,
     UtmostError,
+    WrongKind,
 )
 from utmost.exact import level
 from utmost.interfaces.service.app import application
@@ -36,7 +37,7 @@ from utmost.workloads import Domain, Workload, strategy
 
 ONE_STORE = True
 
-PROMISE = {"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1}
+PROMISE = Promise("admitted", public="department", sensitivity=1, cells=1)
 
 
 class Inside(httpx.BaseTransport):
@@ -75,7 +76,7 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
     """A dataframe comes back a dataframe, and a view holds the values of its level."""
     frame = pd.DataFrame(TABLE)
     curator, reader = connected("curator"), connected("recipient", ("admissions", level("1/4")))
-    first = curator.publish("admissions", frame, **PROMISE, epsilon="1/4").table
+    first = curator.publish("admissions", frame, PROMISE, epsilon="1/4").table
     assert list(first.columns) == ["department", "admitted", "admitted_margin"]
     assert reader.view("admissions", epsilon="1/4")["admitted"] == first["admitted"].tolist()
     again = curator.relax("admissions", frame, epsilon=1)
@@ -94,7 +95,7 @@ def test_points_are_refused_by_name_before_anything_is_sent(connected):
     with pytest.raises(OutOfRange, match="a service publishes tables and sums"):
         curator.publish("homes", {"name": ["a"], "x": [1.5], "y": [2.0]}, points, epsilon=1)
     with pytest.raises(OutOfRange, match="a service publishes tables and sums"):
-        curator.propose("publish", "homes", points, epsilon=1)
+        curator.propose_publication("homes", points, epsilon=1)
 
 
 def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeypatch):
@@ -105,15 +106,15 @@ def test_a_publication_is_of_the_version_that_its_answer_says(connected, monkeyp
     def followed(remote, path, request, body):
         answer = posted(remote, path, request, body)
         if path == "/v1/releases" and remote is curator:
-            assert other.publish("admissions", changed, **PROMISE, epsilon=1, version=2).version == 2
+            assert other.publish("admissions", changed, PROMISE, epsilon=1, version=2).version == 2
         return answer
 
     monkeypatch.setattr(RemoteLedger, "_post", followed)
-    first = curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="mine")
+    first = curator.publish("admissions", TABLE, PROMISE, epsilon=1, request="mine")
     monkeypatch.undo()
     assert first.version == 1
     assert first.table == curator.view("admissions", epsilon=1, version=1)
-    assert curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="mine").version == 1
+    assert curator.publish("admissions", TABLE, PROMISE, epsilon=1, request="mine").version == 1
     assert curator._post("/v1/releases/admissions/relax", None, {"epsilon": "2", "table": changed})["version"] == 2
 
 
@@ -123,13 +124,15 @@ def test_a_strategy_through_a_service(connected):
     plan = strategy(Workload(domain, {"sex": 1, "sex outcome": 1}), Unit(1, 1), epsilon=1)
     counted = CountedTable(domain, [[10, 20], [30, 40]], Unit(1, 1))
     curator = connected("curator")
-    made = curator.publish("applicants", counted, strategy=plan, epsilon=1).table
+    made = curator.publish("applicants", counted, Promise(strategy=plan), epsilon=1).table
     seen = curator.view("applicants", epsilon=1)
     assert seen.total({"sex": "men"}).value == made.total({"sex": "men"}).value
     assert curator.relax("applicants", counted, epsilon=2).level == level(2)
     part = CountedTable(domain, [[1, 2], [3, 4]], Unit(1, 1), part=("town", "Bern"))
-    assert curator.publish("in Bern", part, strategy=plan, epsilon=1).table.part == ("town", "Bern")
-    alone = curator.publish("counts", part, epsilon=1, dataset="in Bern").table
+    of_bern = Promise(strategy=plan, part=part.part)
+    assert curator.publish("in Bern", part, of_bern, epsilon=1).table.part == ("town", "Bern")
+    counts = Promise("count", public=("sex", "outcome"), unit=part.unit, part=part.part)
+    alone = curator.publish("counts", part, counts, epsilon=1, dataset="in Bern").table
     assert list(alone) == ["sex", "outcome", "count", "count_margin"]
     assert curator.relax("counts", part, epsilon=2)["sex"] == alone["sex"]
 
@@ -137,8 +140,8 @@ def test_a_strategy_through_a_service(connected):
 def test_an_answer_that_is_lost_on_its_way_is_asked_for_again(connected):
     """Three answers dropped: one publication, and the ledger was asked under one key."""
     curator = connected("curator", drop=3)
-    made = curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="tonight").table
-    assert curator.publish("admissions", TABLE, **PROMISE, epsilon=1, request="tonight").table == made
+    made = curator.publish("admissions", TABLE, PROMISE, epsilon=1, request="tonight").table
+    assert curator.publish("admissions", TABLE, PROMISE, epsilon=1, request="tonight").table == made
     assert len(curator.releases) == 1
     with pytest.raises(LedgerUnavailable):
         connected("auditor", drop=9).status()
@@ -147,7 +150,7 @@ def test_an_answer_that_is_lost_on_its_way_is_asked_for_again(connected):
 def test_budgets_receipts_and_history(connected):
     curator, admin, auditor = connected("curator"), connected("admin"), connected("auditor")
     admin.budget("admissions", 1)
-    curator.publish("admissions", TABLE, **PROMISE, epsilon=1)
+    curator.publish("admissions", TABLE, PROMISE, epsilon=1)
     assert curator.rehearse("admissions", epsilon="1/2")["spent"] == "1"
     with pytest.raises(BudgetExceeded):
         curator.relax("admissions", TABLE, epsilon=2)
@@ -168,15 +171,14 @@ def test_a_second_person_over_the_wire(opened):
 
     ada, grace = made("Ada", "curator"), made("Grace", "approver")
     with pytest.raises(NeedsApproval):
-        ada.publish("admissions", TABLE, **PROMISE, epsilon=1)
-    proposal = ada.propose("publish", "admissions", epsilon=1, **PROMISE)
+        ada.publish("admissions", TABLE, PROMISE, epsilon=1)
+    proposal = ada.propose_publication("admissions", PROMISE, epsilon=1)
     grace.decide(proposal["name"], "approved")
-    assert len(ada.publish("admissions", TABLE, **PROMISE, epsilon=1, proposal=proposal["name"]).table["admitted"]) == 3
+    assert len(ada.publish("admissions", TABLE, PROMISE, epsilon=1, proposal=proposal["name"]).table["admitted"]) == 3
 
 
-@pytest.mark.parametrize("as_object", [False, True])
-def test_a_part_is_proposed_and_published_over_the_wire(opened, as_object):
-    """Before there is a table the promise says of which part it is, as an object or in words."""
+def test_a_part_is_proposed_and_published_over_the_wire(opened):
+    """Before there is a table the promise says of which part it is."""
     service = opened()
     app = application(service, Settings(rate=1e6, burst=10**6))
     ada, grace = (
@@ -185,18 +187,15 @@ def test_a_part_is_proposed_and_published_over_the_wire(opened, as_object):
     )
     domain = Domain(sex=["men", "women"])
     plan = strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1)
-    words = {"strategy": plan, "part": ("town", "Bern")}
-    said = {"promise": Promise(**words)} if as_object else words
-    proposal = ada.propose("publish", "in Bern", epsilon=1, dataset="people", **said)
+    promise = Promise(strategy=plan, part=("town", "Bern"))
+    proposal = ada.propose_publication("in Bern", promise, epsilon=1, dataset="people")
     assert grace.proposal(proposal["name"])["terms"]["part"] == ["town", "Bern"]
     grace.decide(proposal["name"], "approved")
     table = CountedTable(domain, [3, 4], Unit(1, 1), part=("town", "Bern"))
-    made = ada.publish("in Bern", table, epsilon=1, dataset="people", proposal=proposal["name"], **said).table
+    made = ada.publish("in Bern", table, promise, epsilon=1, dataset="people", proposal=proposal["name"]).table
     assert made.part == ("town", "Bern")
-    with pytest.raises(OutOfRange, match="terms belong to a publication"):
-        ada.propose("relax", "in Bern", epsilon=2, **said)
-    with pytest.raises(OutOfRange, match="beside it"):
-        ada.propose("publish", "x", Promise(**words), epsilon=1, cells=1)
+    with pytest.raises(WrongKind, match="promise must be a Promise; got dict"):
+        ada.propose_publication("x", {"strategy": plan}, epsilon=1)
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])
@@ -237,9 +236,9 @@ def people(opened):
 
 
 def test_every_verb_of_every_role_goes_over_the_wire(people, tmp_path):
-    """Tokens made and revoked, offers, orders and their decisions, budgets, and the trail of it all."""
+    """Tokens made and revoked, proposals, budgets, and the trail of it all."""
     admin, ada, auditor = people("Root", "admin"), people("Ada", "curator"), people("Ida", "auditor")
-    ada.publish("admissions", TABLE, **PROMISE, epsilon=1)
+    ada.publish("admissions", TABLE, PROMISE, epsilon=1)
     token = admin.make_token("Bo", "recipient", {"admissions": "1/4"}, days="1/2")
     assert (token["token"]["role"], token["not_there"]) == ("recipient", [])
     assert token["token"]["expires"] - token["token"]["made"] == 43_200
@@ -247,19 +246,9 @@ def test_every_verb_of_every_role_goes_over_the_wire(people, tmp_path):
     assert {made["owner"] for made in admin.tokens()} == {"Root", "Ada", "Ida", "Bo"}
     assert admin.revoke(token["token"]["name"])["revoked"] is not None
     bo = people("Cy", "recipient", ("admissions", level("1/4")))
-    offer = ada.offer("admissions", {"1/4": 10, level("1/2"): "25/2", 1: 35}, "EUR")
-    assert bo.offers() == [offer]
-    assert offer["prices"] == [["1/4", "10"], ["1/2", "25/2"], ["1", "35"]]
-    order = bo.order(offer["name"], epsilon="1/2")
-    assert ada.orders() == bo.orders() == [order]
-    assert bo.decide_order(order["name"], "cancelled")["state"] == "cancelled"
-    order = bo.order(offer["name"], epsilon=1)
-    assert ada.decide_order(order["name"], "approved")["due"] == "35"
-    assert bo.view("admissions", epsilon=1) == ada.view("admissions", epsilon=1)
-    assert ada.close_offer(offer["name"])["is_open"] is False
-    assert bo.offers() == []
+    assert bo.view("admissions", epsilon="1/4") == ada.view("admissions", epsilon="1/4")
     assert [budget["spent"] for budget in auditor.budgets()] == ["1"]
-    proposal = ada.propose("relax", "admissions", epsilon=2)
+    proposal = ada.propose_relaxation("admissions", epsilon=2)
     assert ada.proposals() == [proposal]
     assert bo.me()["expires"] > bo.me()["made"]
     for refused in (bo.tokens, bo.trail, bo.proposals, bo.budgets, auditor.tokens):
@@ -268,7 +257,7 @@ def test_every_verb_of_every_role_goes_over_the_wire(people, tmp_path):
     entries = auditor.trail()
     assert [entry["done"] for entry in entries][-3:] == ["refused"] * 3  # once for each request, see `trail`
     done = [entry["done"] for entry in entries if entry["done"] not in ("refused", "view")]
-    assert done[-3:] == ["approved", "close offer", "propose"]
+    assert done[-3:] == ["revoke", "make token", "propose"]
     for most in range(1, len(entries) + 2):
         assert auditor.trail(entries[0]["name"], most) == entries[1 : 1 + most]
     assert auditor.export_trail(tmp_path / "trail.jsonl") == len(auditor.trail())
@@ -282,8 +271,8 @@ def test_lists_longer_than_a_page_come_whole(people, monkeypatch):
     """Each list of the API in pages of two: the client has all items, once, in order."""
     ada, auditor, admin = people("Ada", "curator"), people("Ida", "auditor"), people("Root", "admin")
     for number in range(5):
-        ada.publish(f"n{number}", TABLE, **PROMISE, epsilon=1, dataset="d", independent=True)
-        ada.propose("relax", f"n{number}", epsilon=2)
+        ada.publish(f"n{number}", TABLE, PROMISE, epsilon=1, dataset="d", independent=True)
+        ada.propose_relaxation(f"n{number}", epsilon=2)
     whole = [ada.releases, ada.proposals(), auditor.history(), auditor.trail(), admin.tokens()]
     send = RemoteLedger._get
     monkeypatch.setattr(RemoteLedger, "_get", lambda ledger, path, **asked: send(ledger, path, **asked | {"most": 2}))
@@ -296,7 +285,7 @@ def test_lists_longer_than_a_page_come_whole(people, monkeypatch):
 def test_the_lines_on_a_page_are_those_that_work(people, name, at, monkeypatch):
     """A shell takes the address apart into itself, and Python does as it is told, whatever the name and level."""
     ada, visitor = people("Ada", "curator"), people("Eve", "curator", kind=Visitor)
-    published = ada.publish(name, TABLE, **PROMISE, epsilon=at).table
+    published = ada.publish(name, TABLE, PROMISE, epsilon=at).table
     page = visitor.get(f"/release?{urlencode({'name': name})}").text
     curl, python = (
         unescape(line)

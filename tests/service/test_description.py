@@ -10,10 +10,8 @@ import pytest
 from service.conftest import ALL, TABLE, TERMS
 from service.test_http import Caller
 from utmost.core.sampling.random_bits import entropy
-from utmost.exact import level
 from utmost.interfaces.service.app import application
 from utmost.interfaces.service.settings import Settings
-from utmost.service import Grant
 
 ONE_STORE = True
 
@@ -68,7 +66,6 @@ def test_every_request_and_answer_has_an_example_that_is_true(described):
 def walk(app):
     """One answer of each operation, from a first publication to the trail, with its method and path."""
     curator, admin, auditor, approver = (Caller(app, bearer(app, role)) for role in ROLES)
-    buyer = Caller(app, bearer(app, "recipient", (Grant("admissions", level("1/4")),)))
     asked = {"name": "admissions", "epsilon": "1/4", "terms": TERMS.facts(), "table": TABLE}
     one = "/v1/releases/{name}"
 
@@ -90,7 +87,7 @@ def walk(app):
         ("history", ""),
     ):
         yield said(curator, "GET", f"{one}/{path}", path=f"{one}/{path}{query}")[1]
-    for path in ("/v1/me", "/v1/releases", "/v1/waiting", one, "/v1/proposals", "/v1/offers", "/v1/orders"):
+    for path in ("/v1/me", "/v1/releases", "/v1/waiting", one, "/v1/proposals"):
         yield said(curator, "GET", path)[1]
     proposed = {"verb": "relax", "release": "admissions", "epsilon": "2", "reason": "so"}
     proposal, shown = said(curator, "POST", "/v1/proposals", key="q", json=proposed)
@@ -103,16 +100,7 @@ def walk(app):
     made = f"{one}/decision"
     decided = {"json": {"state": "approved"}}
     yield said(approver, "POST", "/v1/proposals/{name}/decision", path=made, **decided)[1]
-    offered = {"release": "admissions", "prices": {"1/4": 1, "1": "5/2"}, "currency": "EUR"}
-    offer, shown = said(curator, "POST", "/v1/offers", key="o", json=offered)
-    yield shown
-    order, shown = said(buyer, "POST", "/v1/orders", key="b", json={"offer": offer.json()["name"], "epsilon": "1"})
-    yield shown
-    made = f"/v1/orders/{order.json()['name']}/decision"
-    yield said(curator, "POST", "/v1/orders/{name}/decision", path=made, **decided)[1]
-    yield said(curator, "POST", "/v1/offers/{name}/closing", path=f"/v1/offers/{offer.json()['name']}/closing")[1]
-    for path in ("/v1/offers", "/v1/orders", "/v1/proposals"):
-        yield said(curator, "GET", path)[1]
+    yield said(curator, "GET", "/v1/proposals")[1]
     asked = {"owner": "Cy", "role": "recipient", "grants": [{"release": "*", "up_to": "1/4"}], "days": "1/2"}
     token, shown = said(admin, "POST", "/v1/tokens", key="t", json=asked)
     yield shown

@@ -33,7 +33,7 @@ from utmost.workloads import Domain, Strategy
 ONE_STORE = True
 
 ONE = level(1)
-ROWS, LABELS, PROPOSALS, TOKENS, ORDERS = 30_000, 2_000, 40, 100, 20
+ROWS, LABELS, PROPOSALS, TOKENS = 30_000, 2_000, 40, 100
 """A fifth of what users have met."""
 ROLES = ("recipient", "curator", "approver", "auditor", "admin")
 SECONDS, BYTES, SILENCE, LONGEST = 1.5, 20 << 20, 1.5, 2 << 20
@@ -42,12 +42,12 @@ SECONDS, BYTES, SILENCE, LONGEST = 1.5, 20 << 20, 1.5, 2 << 20
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A service with a long table, many sums, many long proposals, tokens, offers and orders."""
+    """A service with a long table, many sums, many long proposals and tokens."""
     place = tmp_path_factory.mktemp("large")
     with Ledger.open(place / "l.db", create=True) as ledger:
         service = Service(ledger, approvals=False)
         made = {role: service.bearers.make(None, role, f"a {role}", role, ALL) for role in ROLES}
-        ada, buyer = made["curator"][0], made["recipient"][0]
+        ada = made["curator"][0]
         columns = {"town": [f"town {number}" for number in range(ROWS)], "n": list(range(ROWS))}
         terms = Terms.read({"columns": "n", "public": "town", "sensitivity": 1, "cells": 1, "dataset": "d"})
         service.releases.publish(ada, "t", "long", columns, ONE, terms)
@@ -64,11 +64,6 @@ def large(tmp_path_factory):
             service.proposals.propose(ada, f"p{number}", "publish", f"r{number}", ONE, terms=wide, reason="why " * 200)
         for number in range(TOKENS):
             service.bearers.make(None, f"t{number}", f"o{number}", "recipient", (Grant("long", level("1/4")),))
-        offer = service.market.offer(ada, "o", "long", {"1/4": 1, "1": 2}, "EUR")
-        for number in range(ORDERS):
-            one = service.bearers.make(None, f"b{number}", f"b{number}", "recipient", (Grant("long", level("1/8")),))[0]
-            service.market.order(one, "o", offer.name, level("1/4"))
-        assert buyer
         with served(service, OPEN) as address:
             yield service, address, {role: presented for role, (_, presented) in made.items()}
 
@@ -86,14 +81,14 @@ def asked(service):
         "/v1/releases/{name}/history": ["/v1/releases/long/history"],
         "/v1/proposals": ["/v1/proposals", "/v1/proposals?most=1"],
         "/v1/proposals/{name}": [f"/v1/proposals/{proposal}"], "/v1/waiting": ["/v1/waiting"],
-        "/v1/offers": ["/v1/offers"], "/v1/orders": ["/v1/orders"], "/v1/tokens": ["/v1/tokens"],
+        "/v1/tokens": ["/v1/tokens"],
         "/v1/datasets/{dataset}/budget": ["/v1/datasets/d/budget"], "/v1/history": ["/v1/history"],
         "/v1/status": ["/v1/status"], "/v1/receipt": ["/v1/receipt"], "/v1/trail": ["/v1/trail"],
         "/v1/trail/lines": ["/v1/trail/lines"], "/v1/openapi.json": ["/v1/openapi.json"],
         "/": ["/"], "/static/{name}": ["/static/htmx.min.js"], "/releases": ["/releases"],
         "/release": ["/release?name=long", "/release?name=long&below=20000", "/release?name=sums&below=1"],
         "/waiting": ["/waiting"], "/proposals": ["/proposals"], "/proposal": [f"/proposal?name={proposal}"],
-        "/market": ["/market"], "/verify": ["/verify"], "/history": ["/history"], "/budgets": ["/budgets"],
+        "/verify": ["/verify"], "/history": ["/history"], "/budgets": ["/budgets"],
         "/tokens": ["/tokens"], "/trail": ["/trail"], "/trail.jsonl": ["/trail.jsonl"], "/publish": ["/publish"],
         "/release/table.{ending}": [f"/release/table.{of}{one}" for of in ("csv", "parquet", "xlsx") for one in files],
         "/release/statement.json": [f"/release/statement.json{one}&of=xlsx" for one in files],

@@ -76,8 +76,7 @@ def proposed(curator, tables, shared):
     """A proposal for each measure."""
     levels = shared.levels(shared.level)
     return {
-        name: curator.propose(
-            "publish",
+        name: curator.propose_publication(
             name,
             shared_measures.shared_measures(tables, shared, {})[name].promise,
             epsilon=levels[name],
@@ -237,7 +236,8 @@ def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
 
 def test_the_same_values_in_another_dataset_are_refused_for_all(connected, tables, shared):
     curator = connected(approvals=False)("Ada", "curator")
-    curator.publish("visits before", tables["visits"], strategy=shared.strategies["visits"], epsilon=1, dataset="old")
+    before = ut.Promise(strategy=shared.strategies["visits"])
+    curator.publish("visits before", tables["visits"], before, epsilon=1, dataset="old")
     with pytest.raises(AlreadyPublished):
         curator.publish_shared(tables, shared, dataset="sales")
     assert [release["name"] for release in curator.releases] == ["visits before"]

@@ -56,10 +56,6 @@ BODIES = {
     "/relax/measures": ("curator", {"release-1": "admissions", "epsilon-1": "3", "release-2": ""}, {"table-1": CSV}),
     "/relax": ("curator", {"release": "admissions", "version": "1", "epsilon": "3"}, {"table": CSV}),
     "/view": ("recipient", {"release": "admissions", "version": "1", "epsilon": "1/8"}, {}),
-    "/offers": ("curator", {"release": "admissions 1", "prices": "1/4 = 10", "currency": "EUR"}, {}),
-    "/offers/closing": ("curator", {"offer": ""}, {}),
-    "/orders": ("recipient", {"offer": "", "epsilon": "1"}, {}),
-    "/orders/decision": ("curator", {"order": "", "state": "approved"}, {}),
     "/tokens": ("admin", {"owner": "Cy", "role": "admin", "grants": "*", "days": "1", "subject": ""}, {}),
     "/tokens/revocation": ("admin", {"token": ""}, {}),
     "/budgets": ("admin", {"dataset": "other", "epsilon": "2"}, {}),
@@ -75,9 +71,8 @@ def visitors(request, opened, clock):
     """One of each role, where a second person is asked for and where not; something is on each page."""
     service = opened(approvals=request.param)
     who = lambda owner, role: service.bearers.make(None, f"{owner} {role}", owner, role, ALL)[0]  # noqa: E731
-    curator = publish(service, who, level("1/4"))
+    publish(service, who, level("1/4"))
     relax(service, who, level(1))
-    service.market.offer(curator, "o", "admissions", {"1/4": 10, "1": 35}, "EUR")
     app = application(service, OPEN)
     roles = {role for role, _, _ in BODIES.values()}
     return {role: Visitor(app, service.bearers.make(None, f"v {role}", role, role, ALL)[1]) for role in roles}
@@ -111,7 +106,7 @@ def test_bad_forms(visitors, doses):
             seen.add((action, answer.status_code // 100))
     assert {action for action, _ in seen} == set(BODIES)
     for role, one in visitors.items():
-        for page in ("/releases", "/release?name=admissions", "/proposals", "/market", "/tokens", "/trail", "/history"):
+        for page in ("/releases", "/release?name=admissions", "/proposals", "/tokens", "/trail", "/history"):
             assert one.get(page).status_code in (200, 403), (role, page)
 
 
@@ -129,11 +124,10 @@ TOO_LONG = (
 
 def test_a_version_that_is_none(visitors):
     """It is refused: not read as the newest, and no fault of the service."""
-    curator = visitors["curator"]
-    page = curator.get("/market")
+    bo = visitors["recipient"]
+    page = bo.get("/release?name=admissions&at=1/4")
     for version in ("9" * 5000, "x", "1.5", "-", "²"):
-        asked = {"release": f"admissions {version}", "prices": "1/4 = 10", "currency": "EUR"}
-        assert curator.fill(page, "/offers", **asked).status_code == 422
+        assert bo.fill(page, "/view", version=version, epsilon="1/8").status_code == 422
 
 
 def test_a_level_that_takes_hours_to_draw_is_refused_at_once(visitors):

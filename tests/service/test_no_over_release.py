@@ -44,12 +44,6 @@ NEEDS = {
     ("get", "/v1/proposals/{name}"): ("propose", "decide proposals"),
     ("post", "/v1/proposals/{name}/decision"): "decide proposals",
     ("post", "/v1/proposals/{name}/withdrawal"): "propose",
-    ("get", "/v1/offers"): None,
-    ("post", "/v1/offers"): "offer",
-    ("post", "/v1/offers/{name}/closing"): "offer",
-    ("get", "/v1/orders"): None,
-    ("post", "/v1/orders"): "order",
-    ("post", "/v1/orders/{name}/decision"): "decide orders",
     ("get", "/v1/tokens"): "tokens",
     ("post", "/v1/tokens"): "tokens",
     ("post", "/v1/tokens/{name}/revocation"): "tokens",
@@ -62,7 +56,7 @@ NEEDS = {
     ("post", "/v1/receipt/check"): "verify",
     ("get", "/v1/trail"): "trail",
     ("get", "/v1/trail/lines"): "trail",
-    ("get", "/v1/waiting"): ("publish", "decide proposals", "decide orders"),
+    ("get", "/v1/waiting"): ("publish", "decide proposals"),
 }
 WHOLE = {"tokens", "budgets", "verify", "trail"}
 """What a token for one release does not allow, whatever its role: it concerns all of them."""
@@ -90,8 +84,7 @@ class World:
             for stored in STORED[:-1]:
                 seen = service.releases.view(curator, name, level(stored)).table
                 self.said[name, stored] = self.shown(seen["n"])
-        offer = service.market.offer(curator, "o", "wages", {"1/4": 1, "2": 9}, "EUR").name
-        self.made = {"proposals": self.proposal(curator), "offers": offer, "orders": "0" * 24}
+        self.made = {"proposals": self.proposal(curator)}
         self.made["tokens"] = service.bearers.make(None, "z", "Zoe", "recipient", ALL)[0].name
 
     def proposal(self, curator):
@@ -115,9 +108,6 @@ class World:
             "/v1/relaxations": {"measures": [{"name": name, "epsilon": at, "table": truth}]},
             "/v1/proposals": {"verb": "relax", "release": name, "epsilon": at},
             "/v1/proposals/{name}/decision": {"state": "refused", "reason": "no"},
-            "/v1/orders/{name}/decision": {"state": "approved"},
-            "/v1/offers": {"release": name, "prices": {at: 1}, "currency": "EUR"},
-            "/v1/orders": {"offer": self.made["offers"], "epsilon": at},
             "/v1/tokens": {"owner": "Eve", "role": "admin", "grants": [{"release": "*"}]},
             "/v1/datasets/{dataset}/budget": {"epsilon": "100"},
             "/v1/receipt/check": {"receipt": "utmost-receipt:a:1:b:c"},
@@ -159,7 +149,7 @@ def test_every_role_endpoint_and_level(world, every_level):
     for turn, ((role, caller), ((method, path), needs)) in enumerate(product(callers.items(), NEEDS.items())):
         verbs = [needs] if isinstance(needs, str) else list(needs or [])
         names = RELEASES if "{name}" in path or "{dataset}" in path or method == "post" else RELEASES[:1]
-        every = "releases" in path or path in ("/v1/offers", "/v1/publications", "/v1/relaxations")
+        every = "releases" in path or path in ("/v1/publications", "/v1/relaxations")
         levels = ("1/4", "1/2", "1") if every else ("1",)
         refused = verbs and not set(verbs) & ALLOWED[role] and not every_level
         if refused:
@@ -219,7 +209,7 @@ def test_tokens_that_are_not_what_they_seem(world, clock, tokens):
 
     What a sound one may is recomputed from its grants with fractions.
     """
-    draw, answered, number = random.Random(tokens), {200: 0, 401: 0, 403: 0}, 0
+    draw, answered, number = random.Random(tokens + 1), {200: 0, 401: 0, 403: 0}, 0
     world.service.bearers.make(None, "standing", "standing", "admin", (Grant("*"),), days=2)  # the last one must stay
     while answered[401] + answered[403] < tokens:
         number += 1
@@ -321,7 +311,7 @@ def test_a_refusal_does_not_list_what_is_there(world):
 
 
 PATHS = (
-    *("me", "releases", "releases/admissions", "releases/none", "offers", "orders", "proposals", "tokens", "trail"),
+    *("me", "releases", "releases/admissions", "releases/none", "proposals", "tokens", "trail"),
     *("releases/admissions/margin?epsilon=7", "releases/admissions/history", "history"),
 )
 
@@ -336,12 +326,10 @@ def looks(tmp_path, name, cells, clock):
         truth = {"n": cells}
         service.releases.publish(curator, "p", "admissions", truth, level("1/4"), TERMS)
         service.releases.relax(curator, "r", "admissions", truth, level(2))
-        offer = service.market.offer(curator, "o", "admissions", {"1/2": 1, "2": 9}, "EUR").name
         app = application(service, OPEN)
         bo = Caller(app, service.bearers.make(None, "b", "Bo", "recipient", (Grant("admissions", level("1/2")),))[1])
-        view, asked = "/v1/releases/admissions/view?epsilon=", {"offer": offer, "epsilon": "2"}
+        view = "/v1/releases/admissions/view?epsilon="
         answers = [bo("GET", view + at) for at in ("1/4", "1/2", "1/8", "1/7", "1", "2", "3", "x", "0")]
-        answers += [bo("POST", "/v1/orders", key="k", json=asked) for _ in range(2)]
         answers += [bo("GET", f"/v1/{path}") for path in PATHS]
         answers += [bo("POST", "/v1/releases/admissions/relax", key="x", json={"epsilon": "1/2", "table": truth})]
         return [look(answer, cells) for answer in answers]

@@ -18,7 +18,6 @@ ROLES = {
     "/v1/tokens": "admin",
     "/v1/datasets/{dataset}/budget": "admin",
     "/v1/proposals/{name}/decision": "approver",
-    "/v1/orders": "recipient",
     "/v1/receipt/check": "auditor",
 }
 """Who may send a body, by path, where it is no curator."""
@@ -122,8 +121,6 @@ def bodies(draw):
         ("curator", "POST", "/v1/releases/admissions/relax", {"epsilon": 1, "table": draw.choice([table, wrong])}),
         ("curator", "POST", "/v1/proposals", {"verb": "publish", "release": "x", "epsilon": wrong, "terms": terms}),
         ("curator", "POST", "/v1/proposals", {"verb": "relax", "release": name, "epsilon": "1", "version": wrong}),
-        ("curator", "POST", "/v1/offers", {"release": "admissions", "prices": {str(wrong): wrong}, "currency": name}),
-        ("recipient", "POST", "/v1/orders", {"offer": draw.choice([name, wrong, "0" * 24]), "epsilon": wrong}),
         ("admin", "POST", "/v1/tokens", {"owner": name, "role": "admin", "grants": [], "days": wrong, "subject": ""}),
         ("admin", "POST", "/v1/tokens", {"owner": "a", "role": name, "grants": [{"release": name, "up_to": wrong}]}),
         ("admin", "PUT", "/v1/datasets/admissions/budget", {"epsilon": wrong}),
@@ -174,7 +171,7 @@ def test_bad_paths_queries_and_headers(callers):
     for part in ("%00", "%ff%fe", "%2e%2e", "a%2Fb", "%F0%9D%95%8F", "x" * 300, "%20", "%25", ";", "%ud800"):
         for tail in ("", "/view?epsilon=1", "/margin?epsilon=1", "/history", "/rehearsal?epsilon=1"):
             assert check(curator("GET", f"/v1/releases/{part}{tail}"))
-        for path in (f"/v1/tokens/{part}/revocation", f"/v1/offers/{part}/closing", f"/v1/orders/{part}/decision"):
+        for path in (f"/v1/tokens/{part}/revocation", f"/v1/proposals/{part}/decision"):
             check(callers["admin"]("POST", path, key="k", json={"state": "approved"}), 403, 404, 422)
         check(callers["admin"]("GET", f"/v1/datasets/{part}/budget"))
     for wrong in NUMBERS:
@@ -188,7 +185,7 @@ def test_bad_paths_queries_and_headers(callers):
                            ("releases", "most"), ("releases/admissions/margin?epsilon=1/1_0", "version")):  # fmt: skip
             check(curator("GET", f"/v1/{path}", params={name: wrong} if "?" not in path else None), 422)
     for key in ("", "\x01", "x" * 201, "\xff", "\t"):
-        answer = curator("POST", "/v1/offers", json={"release": "admissions", "prices": {"1": 1}, "currency": "E"},
+        answer = curator("POST", "/v1/proposals", json={"verb": "relax", "release": "admissions", "epsilon": "3"},
                          headers={"Idempotency-Key": key.encode("latin-1")})  # fmt: skip
         check(answer, *((200,) if key == "\xff" else (422,)))
     for kind in (None, "", "text/plain", "application/xml", "application/json; charset=utf-16", "multipart/form-data"):

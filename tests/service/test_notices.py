@@ -58,7 +58,7 @@ def wait_for(came, number):
 
 
 def test_each_step_is_told_once_and_says_no_value(service, who, clock):
-    """A proposal, its approval and an order, each once whatever is repeated; a token before it ends, once."""
+    """A proposal and its approval, each once whatever is repeated; a token before it ends, once."""
     ada, grace, bo = (
         who("Ada", "curator"),
         who("Grace", "approver"),
@@ -73,17 +73,13 @@ def test_each_step_is_told_once_and_says_no_value(service, who, clock):
             service.proposals.propose(ada, "p", "publish", "another", level(1), terms=TERMS)
         for _ in range(2):
             service.releases.publish(ada, "k", "secret town", TABLE, level(1), TERMS, proposal=proposal.name)
-        offer = service.market.offer(ada, "o", "secret town", {level(1): 1}, "EUR")
-        for _ in range(2):
-            order = service.market.order(bo, "b", offer.name, level(1))
-            service.market.decide_order(ada, order.name, "approved")
         clock.now += 80 * 86_400
         for _ in range(2):
             service.bearers.note_expiring()
         service.bearers.revoke(bo, bo.name)
         notices.close()
-        told = wait_for(came, 6)
-    assert told == ["decide proposals", "publish", "decide orders", *["expires"] * 3]
+        told = wait_for(came, 5)
+    assert told == ["decide proposals", "publish", *["expires"] * 3]
     assert {path for path, _ in came} == {"/hook"}
     assert all(
         body == {"notice": body["notice"], "text": f"{SENTENCES[body['notice']]} {ADDRESS}/waiting"} for _, body in came

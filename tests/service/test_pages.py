@@ -13,9 +13,9 @@ from service.visiting import PAGE, Visitor
 from utmost.counting import CountedTable
 from utmost.errors import Unsupported
 from utmost.exact import level
+from utmost.interfaces.figures.inline_svg import heat_map
 from utmost.interfaces.service.access.rate_limits import CONTENT_SECURITY
 from utmost.interfaces.service.app import application
-from utmost.interfaces.service.pages.page_charts import heat_map
 from utmost.interfaces.service.pages.page_forms import forms
 from utmost.interfaces.service.pages.page_measures import measures
 from utmost.interfaces.service.pages.page_publishing import publishing
@@ -46,7 +46,6 @@ PAGES = {
     "/proposals": {"curator", "approver"},
     "/publish": {"curator"},
     "/waiting": {"curator", "approver"},
-    "/market": {"recipient", "curator"},
     "/history": {"curator", "approver", "auditor"},
     "/budgets": {"admin"},
     "/tokens": {"admin"},
@@ -159,7 +158,7 @@ FORMS = {
         "/relax",
         "/view",
     ),
-    *("/offers", "/offers/closing", "/orders", "/orders/decision", "/tokens", "/tokens/revocation", "/budgets"),
+    *("/tokens", "/tokens/revocation", "/budgets"),
     *("/verify/ledger", "/verify/receipt", "/verify/table"),
 }
 
@@ -191,9 +190,6 @@ def test_hostile_names_stay_text(visitor, service, who):
     publish(service, who, level("1/4"), name=HOSTILE)
     service.proposals.propose(who(HOSTILE, "curator"), "h", "relax", HOSTILE, level(1), reason=HOSTILE)
     seen = {role: visitor(HOSTILE, role) for role in ROLES}
-    ada = visitor("Ada", "curator")
-    offered = ada.fill(ada.get("/market"), "/offers", release=f"{HOSTILE} 1", prices="1/8 = 10\n1/4 = 35")
-    assert offered.status_code == 200, offered.text
     tools = [f"/read?response={HOSTILE}", f"/explore?epsilon={HOSTILE}", f"/trust?owner={HOSTILE}&edges={HOSTILE}"]
     hostile = {"name": HOSTILE}
     for role, one in seen.items():
@@ -439,23 +435,6 @@ def test_to_look_at_a_page_draws_nothing(visitor, service, published):
     assert bo.fill(page, "/view", epsilon="1/8").status_code == 200
     assert bo.fill(page, "/view", epsilon="1").status_code == 403
     assert [str(at) for at in service.ledger.levels("admissions")] == ["epsilon=1/8", "epsilon=1/4"]
-
-
-def test_an_order_from_offer_to_view(visitor, published, service, who):
-    """Offered, ordered at the price of the step, approved; the level is then the buyer's."""
-    relax(service, who, level(1))
-    ada, bo = visitor("Ada", "curator"), visitor("Bo", "recipient", ("admissions", level("1/4")))
-    falling = ada.fill(ada.get("/market"), "/offers", prices="1/4 = 10\n1 = 9")
-    assert falling.status_code == 422
-    assert "The offer is open." in ada.fill(ada.get("/market"), "/offers", prices="1/4 = 10\n1 = 35").text
-    page = bo.get("/market")
-    assert "yours" in page.text
-    assert "35 EUR" in page.text  # what was given is credited with nothing
-    ordered = bo.fill(page, "/orders")
-    assert "Ordered." in ordered.text
-    assert "Approved." in ada.fill(ada.get("/market"), "/orders/decision").text
-    assert "ε = 1<" in bo.get("/release?name=admissions").text
-    assert "closed" in ada.fill(ada.get("/market"), "/offers/closing").text
 
 
 def test_tokens_and_budgets_by_forms(visitor, app, published):

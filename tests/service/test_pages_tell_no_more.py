@@ -18,7 +18,7 @@ NUMBER = re.compile(r"[-\u2212]?\d[\d\u202f.,]*(e[+-]?\d+)?")
 FRESH = ("x-request-id", "content-length", "date", "set-cookie")
 GRANTS = tuple(Grant(name, level("1/2")) for name in ("people", "applicants", "none"))
 SEEN = (
-    *("/releases", "/market", "/verify", "/read", "/publish", "/proposals", "/history", "/trail", "/budgets"),
+    *("/releases", "/verify", "/read", "/publish", "/proposals", "/history", "/trail", "/budgets"),
     *(
         f"/release?name={name}{at}"
         for name in ("people", "applicants", "none", "other")
@@ -45,7 +45,6 @@ def seen_of(folder, clock, cells, numbers):
         (_, plan, _), (_, counted, _) = plan_and_table(cells=numbers)
         terms = plan_terms(planned(plan), None, False)
         service.releases.publish(curator, "s", "applicants", brought_counted(counted), level("1/4"), terms)
-        service.market.offer(curator, "o", "people", {"1/2": 1, "2": 9}, "EUR")
         presented = service.bearers.make(None, "b", "Bo", "recipient", GRANTS)[1]
         bo = Visitor(application(service, OPEN), presented)
         answers = [bo.get(path, follow=False) for path in SEEN]

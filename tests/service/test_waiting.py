@@ -10,7 +10,6 @@ from utmost.errors import LedgerUnavailable, NotAllowed, UtmostError
 from utmost.exact import level
 from utmost.interfaces.service.app import application
 from utmost.interfaces.service.settings import Settings
-from utmost.interfaces.service.waiting import index_waiting
 
 QUARTER, ONE = level("1/4"), level(1)
 
@@ -20,7 +19,7 @@ def verbs(service, token):
 
 
 def by_hand(service, token):
-    """What waits by opening every proposal and order there is: an approved one until its table was brought."""
+    """What waits by opening every proposal there is: an approved one until its table was brought."""
     person = service.desk.records.read(lambda shelf: service.desk.person(shelf, token))
     there = {(release.name, at) for release in service.ledger.releases for at in release.levels}
     names = []
@@ -31,15 +30,11 @@ def by_hand(service, token):
                 names += [] if proposal.is_of(person) else [proposal.name]
             if proposal.state == "approved" and not is_done and token.may("publish", proposal.release, proposal.level):
                 names += [proposal.name] if proposal.anyone or proposal.is_of(person) else []
-    if token.may_ever("decide orders"):
-        names += [
-            order.name for order in service.market.orders(token) if order.state == "asked" and not order.is_of(person)
-        ]
     return sorted(names)
 
 
 def test_a_walk_says_at_each_step_what_waits_for_whom(service, who):
-    """Proposed, approved, brought; ordered, decided: each step is told to one role, and ends with the next."""
+    """Proposed, approved, brought: each step is told to one role, and ends with the next."""
     ada, grace, bo = who("Ada", "curator"), who("Grace", "approver"), who("Bo", "recipient", ("admissions", QUARTER))
     same = who("Ada", "approver")
     proposal = service.proposals.propose(ada, "p", "publish", "admissions", ONE, terms=TERMS)
@@ -51,11 +46,6 @@ def test_a_walk_says_at_each_step_what_waits_for_whom(service, who):
     assert verbs(service, ada) == ["publish"]
     service.releases.publish(ada, "l", "admissions", TABLE, ONE, TERMS, proposal=proposal.name)
     assert verbs(service, ada) == []
-    offer = service.market.offer(ada, "o", "admissions", {ONE: 1}, "EUR")
-    order = service.market.order(bo, "b", offer.name, ONE)
-    assert verbs(service, ada) == ["decide orders"]
-    service.market.decide_order(ada, order.name, "refused")
-    assert verbs(service, ada) == []
     refused = service.proposals.propose(ada, "q", "relax", "admissions", level(2))
     service.proposals.decide(grace, refused.name, "refused", "not now")
     assert verbs(service, grace) == verbs(service, ada) == []
@@ -64,8 +54,8 @@ def test_a_walk_says_at_each_step_what_waits_for_whom(service, who):
             service.waiting.all(nobody)
 
 
-def test_the_index_says_what_the_records_say(service, who, opened):
-    """For every token, the same as opening all proposals and orders; also where an older version wrote no index."""
+def test_the_index_says_what_the_records_say(service, who):
+    """For every token, the same as opening all proposals."""
     few = [("admissions", QUARTER)]
     tokens = [who("Ada", "curator"), who("Grace", "approver"), who("Ada", "approver"), who("Cy", "curator", *few),
               who("Di", "approver", *few), who("Cy", "approver", ("wages", ONE))]  # fmt: skip
@@ -80,26 +70,13 @@ def test_the_index_says_what_the_records_say(service, who, opened):
     for decided in (open_to_all, mine):
         service.proposals.decide(grace, decided.name, "approved")
     relax(service, who, level("1/2"))
-    offer = service.market.offer(ada, "o", "admissions", {QUARTER: 1}, "EUR")
-    service.market.order(who("Bo", "recipient", ("admissions", level("1/8"))), "b", offer.name, QUARTER)
 
     def told():
         return [sorted(waiting.name for waiting in service.waiting.all(token)) for token in tokens]
 
     wanted = [by_hand(service, token) for token in tokens]
     assert told() == wanted
-    assert [len(names) for names in wanted] == [2, 3, 1, 3, 1, 1]
-    before = service.desk.records.read(lambda shelf: shelf.all("waiting"))
-
-    def forget(shelf):
-        shelf.drop("waiting index", "waiting")
-        for name, _ in before:
-            shelf.drop("waiting", name)
-
-    service.desk.records.write(forget)
-    service.desk.records.write(index_waiting)
-    after = service.desk.records.read(lambda shelf: shelf.all("waiting"))
-    assert after == [entry for entry in before if entry[1]["verb"] != "publish"]
+    assert [len(names) for names in wanted] == [1, 3, 1, 2, 1, 1]
 
 
 def test_the_menu_counts_and_the_page_lists(service, who, bearer):

@@ -16,7 +16,7 @@ HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)
 
 def calls(service, token, at):
     """Every verb of the service, as a function of nothing, by the word that a role must have for it."""
-    releases, proposals, market, audit = service.releases, service.proposals, service.market, service.audit
+    releases, proposals, audit = service.releases, service.proposals, service.audit
     return {
         "list": lambda: releases.release(token, "admissions"),
         "view": lambda: releases.view(token, "admissions", at),
@@ -24,9 +24,6 @@ def calls(service, token, at):
         "decide proposals": lambda: proposals.decide(token, "0" * 24, "approved"),
         "publish": lambda: releases.publish(token, "key", "other", TABLE, at, TERMS).table,
         "relax": lambda: releases.relax(token, "key", "admissions", TABLE, at),
-        "offer": lambda: market.offer(token, "key", "admissions", {at: 1}, "EUR"),
-        "order": lambda: market.order(token, "key", "0" * 24, at),
-        "decide orders": lambda: market.decide_order(token, "0" * 24, "approved"),
         "tokens": lambda: service.bearers.make(token, "key", "Eve", "admin", (Grant("*"),)),
         "budgets": lambda: audit.limit(token, "admissions", ONE),
         "history": lambda: audit.history(token),

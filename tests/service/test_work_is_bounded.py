@@ -233,10 +233,9 @@ def test_a_long_body_is_for_those_who_bring_a_table(app, presented):
     for role, path, status, most in [
         ("curator", "/v1/releases", 422, 300_000),
         ("curator", "/v1/releases/x/relax", 422, 300_000),
-        ("curator", "/v1/offers", 413, 80_000),
+        ("approver", f"/v1/proposals/{'0' * 24}/decision", 413, 80_000),
         ("admin", "/v1/tokens", 413, 80_000),
         ("auditor", "/v1/receipt/check", 413, 80_000),
-        ("recipient", "/v1/orders", 413, 80_000),
         ("recipient", "/v1/releases", 403, 0),
         ("admin", "/v1/releases/x/relax", 403, 0),
         ("recipient", "/v1/proposals", 403, 0),
@@ -253,7 +252,7 @@ def test_a_long_form_is_for_those_who_bring_a_table(app, presented):
     for role, path, status, most in [
         ("curator", "/publish", 403, 310_000),
         ("curator", "/verify/table", 403, 310_000),
-        ("curator", "/offers", 413, 80_000),
+        ("approver", "/proposals/decision", 413, 80_000),
         ("recipient", "/verify/table", 413, 80_000),
         ("recipient", "/publish", 403, 0),
         ("admin", "/relax", 403, 0),

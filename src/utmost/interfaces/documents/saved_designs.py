@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from utmost.core.exact import arguments
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import path as path_argument
+from utmost.core.exact.kinds import named
 from utmost.design.channels.channel import Channel
 from utmost.design.optima.optimum import Optimum
 from utmost.design.spaces import losses
@@ -80,7 +80,7 @@ def loss_name(consumer: Consumer, space: Space) -> str | None:
     return None
 
 
-@checked
+@named
 def read_design(path: Path | str) -> Optimum | Channel:
     """The design or the channel in a file; of a design everything is computed again that it states.
 
@@ -102,7 +102,7 @@ def read_design(path: Path | str) -> Optimum | Channel:
     >>> str(read_design(path).matrix[0, 0]), read_design(path).outcomes
     ('2/3', ('yes', 'no'))
     """
-    path = Path(arguments.path(path, "path"))
+    path = Path(path_argument(path, "path"))
     if path.suffix.lower() == ".json" and is_design(path):
         certificate = designs.read(path)
         if not certificate.verify():

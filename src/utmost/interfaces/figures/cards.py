@@ -13,6 +13,7 @@ import numpy as np
 
 from utmost.core.exact.shown import Shown, one_line, shown_names
 from utmost.errors import NotALevel, UtmostError
+from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.figures import markup
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.stated_words import sums_in_words
@@ -21,7 +22,7 @@ from utmost.publish.statements.statement_readers import stated_release
 Card = Callable[[Any], tuple[str, list[str]]]
 """The summary of a value and the parts under it."""
 
-_MOST_ROWS, _MOST_BARS = 12, 400
+_MOST_ROWS, _MOST_BARS, _MOST_CELLS = 12, 400, 40
 
 
 def card(value: Any) -> str:
@@ -102,11 +103,13 @@ def _law(law: Any) -> tuple[str, list[str]]:
     spread = law.margin("0.99")
     if law.numbers == "integers" and spread <= _MOST_BARS // 2:
         far = max(1, int(spread))
-        picture = markup.bars([float(law.pmf(float(x))) for x in range(-far, far + 1)], range(-far, far + 1))
+        heights = [(x, float(law.pmf(float(x)))) for x in range(-far, far + 1)]
+        picture = charts.columns_chart("The chance of each error", heights, ("error", "probability"))
     else:
         xs = np.linspace(-float(spread), float(spread), 401)
         ys = law.pdf(xs) if law.numbers == "reals" else law.pmf(np.rint(xs))
-        picture = markup.curve(xs.tolist(), ys.tolist())
+        line = list(zip(xs.tolist(), ys.tolist(), strict=True))
+        picture = charts.curves("How likely each error is", {"law": line}, ("error", "density"))
     facts = [
         ("level", str(law.level)),
         ("sensitivity", str(law.sensitivity)),
@@ -115,7 +118,7 @@ def _law(law: Any) -> tuple[str, list[str]]:
         ("95 % within", law.margin("0.95")),
         ("proved", law.theorem),
     ]
-    return one_line_of(law), [markup.facts_table(facts), picture]
+    return one_line_of(law), [markup.facts_table(facts), charts.self_coloured(picture)]
 
 
 def _channel(channel: Any) -> tuple[str, list[str]]:
@@ -124,7 +127,7 @@ def _channel(channel: Any) -> tuple[str, list[str]]:
 
 def _matrix_card(matrix: Any, rows: Any, columns: Any, summary: str) -> tuple[str, list[str]]:
     marks, tight_at = constraints_of(matrix)
-    parts = [markup.heat_map(matrix, rows, columns, marks)]
+    parts = [_heat_map(summary or "A matrix", matrix, rows, columns, marks)]
     if marks is not None:
         parts.append(
             markup.sentence(
@@ -132,9 +135,28 @@ def _matrix_card(matrix: Any, rows: Any, columns: Any, summary: str) -> tuple[st
                 "alpha times the lower, · neither, 0 both are zero."
             )
         )
-    if max(matrix.shape) > 40:
-        parts.append(markup.sentence(f"{matrix.shape[0]} x {matrix.shape[1]}, of which 40 x 40 are shown."))
+    if max(matrix.shape) > _MOST_CELLS:
+        shape = f"{matrix.shape[0]} x {matrix.shape[1]}"
+        parts.append(markup.sentence(f"{shape}, of which {_MOST_CELLS} x {_MOST_CELLS} are shown."))
     return summary, parts
+
+
+def _heat_map(title: str, matrix: Any, rows: Any, columns: Any, bound: Any = None) -> str:
+    """A matrix, as far as a card has room for it, with the names of its rows and columns, or their numbers."""
+    shown = matrix[:_MOST_CELLS, :_MOST_CELLS].tolist()
+    down, across = _names(rows, len(shown)), _names(columns, len(shown[0]))
+    return charts.self_coloured(charts.heat_map(title, shown, down, across, () if bound is None else bound))
+
+
+def _names(names: Any, size: int) -> list[str]:
+    return [str(k) if names is None else markup.text(names[k]) for k in range(size)]
+
+
+def _bars(title: str, shares: Iterable[Any], answer: int | None = None) -> str:
+    """The first shares as upright bars, over their numbers; one of them is marked."""
+    heights = [(k, float(share)) for k, share in enumerate(islice(shares, _MOST_BARS))]
+    marks = [] if answer is None else [(answer, f"best answer {answer}")]
+    return charts.self_coloured(charts.columns_chart(title, heights, ("", "probability"), marks=marks))
 
 
 def constraints_of(matrix: Any) -> tuple[Any, str]:
@@ -195,14 +217,15 @@ def _order(verdict: Any) -> tuple[str, list[str]]:
         ("channels", sizes),
         ("proof", None if proof is None else proof[0 if verdict else 1]),
     ]
-    parts = [markup.heat_map(shown.matrix, shown.secrets, shown.outcomes) for shown in (verdict.better, verdict.worse)]
+    pair = {"The better channel": verdict.better, "The worse channel": verdict.worse}
+    parts = [_heat_map(title, shown.matrix, shown.secrets, shown.outcomes) for title, shown in pair.items()]
     return "", [markup.facts_table(facts), *parts]
 
 
 def _universality(verdict: Any) -> tuple[str, list[str]]:
     parts = [markup.facts_table([("best for every prior", "yes" if verdict else "no")])]
     if verdict.prior is not None:
-        parts += [markup.sentence("A prior for which another mechanism is better:"), markup.bars(list(verdict.prior))]
+        parts += [markup.sentence("A prior for which another mechanism is better:"), _bars("The prior", verdict.prior)]
     return "", parts
 
 
@@ -216,7 +239,7 @@ def _existence(verdict: Any) -> tuple[str, list[str]]:
 
 def _hyper(hyper: Any) -> tuple[str, list[str]]:
     weights = markup.rows_table(["posterior", *range(min(20, hyper.shape[1]))], [["weight", *hyper.weights[:20]]])
-    return one_line_of(hyper), [weights, markup.heat_map(hyper.posteriors)]
+    return one_line_of(hyper), [weights, _heat_map("The posteriors", hyper.posteriors, None, None)]
 
 
 def _reading(reading: Any) -> tuple[str, list[str]]:
@@ -226,8 +249,7 @@ def _reading(reading: Any) -> tuple[str, list[str]]:
         ("interval", f"{first} to {last}, with mass {float(reading.mass):.4g}"),
         ("expected loss", reading.loss),
     ]
-    belief = [float(share) for share in reading.posterior[:_MOST_BARS]]
-    return "", [markup.facts_table(facts), markup.bars(belief, None, [reading.action])]
+    return "", [markup.facts_table(facts), _bars("The posterior", reading.posterior, reading.action)]
 
 
 def _table_release(release: Any) -> tuple[str, list[str]]:
@@ -306,12 +328,14 @@ def _status(status: Any) -> tuple[str, list[str]]:
 
 
 def _space(space: Any) -> tuple[str, list[str]]:
-    small = space.size <= 40
-    return one_line_of(space), [markup.heat_map(space.distances, space.labels, space.labels)] if small else []
+    small = space.size <= _MOST_CELLS
+    return one_line_of(space), [
+        _heat_map("The distances", space.distances, space.labels, space.labels)
+    ] if small else []
 
 
 def _consumer(consumer: Any) -> tuple[str, list[str]]:
-    return one_line_of(consumer), [markup.bars([float(share) for share in consumer.prior[:_MOST_BARS]])]
+    return one_line_of(consumer), [_bars("The prior", consumer.prior)]
 
 
 def _strategy(chosen: Any) -> tuple[str, list[str]]:
@@ -320,7 +344,7 @@ def _strategy(chosen: Any) -> tuple[str, list[str]]:
 
 
 def _decomposition(mixture: Any) -> tuple[str, list[str]]:
-    return f"a mixture of {len(mixture.weights)} kernels", [markup.bars([float(share) for share in mixture.weights])]
+    return f"a mixture of {len(mixture.weights)} kernels", [_bars("The weights", mixture.weights)]
 
 
 def _keys(keys: Any) -> tuple[str, list[str]]:

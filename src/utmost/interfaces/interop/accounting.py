@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, real
 from utmost.core.exact.numbers import natural
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
@@ -21,7 +21,6 @@ Masses = dict[Any, float]
 """Outcomes and the logarithms of their probabilities."""
 
 
-@checked
 def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float = 1e-4) -> Any:
     """The privacy loss of noise on ``cells`` cells, each changed by at most the sensitivity, as dp-accounting holds it.
 
@@ -44,10 +43,11 @@ def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float
 
     Source: [geng2012], equations (3) to (11), for the classes; docs/theory/trade-off.md for the worst shift.
     """
-    times = natural(cells, "cells", least=1, most=_MOST_CELLS)
+    drawn, _ = on_grid(instance(law, Law, "law"), None)
+    times, step = natural(cells, "cells", least=1, most=_MOST_CELLS), real(discretization, "discretization")
     pld = package("dp_accounting.pld.privacy_loss_distribution")
-    lower, upper = worst_pair(on_grid(law, None)[0])
-    distribution = pld.from_two_probability_mass_functions(lower, upper, value_discretization_interval=discretization)
+    lower, upper = worst_pair(drawn)
+    distribution = pld.from_two_probability_mass_functions(lower, upper, value_discretization_interval=step)
     return distribution if times == 1 else distribution.self_compose(times)
 
 
@@ -94,7 +94,6 @@ def _geometric_pair(law: Geometric) -> tuple[Masses, Masses]:
     return lower, upper
 
 
-@checked
 def dp_event(law: Law, cells: int = 1) -> Any:
     """The level of noise on ``cells`` cells as an event for dp-accounting's accountants.
 
@@ -113,8 +112,8 @@ def dp_event(law: Law, cells: int = 1) -> Any:
         Unsupported: where dp-accounting is not installed.
         OutOfRange: for more cells.
     """
+    least = math.exp(-instance(law, Law, "law").level.epsilon_float)
     times = natural(cells, "cells", least=1, most=_MOST_EVENTS)
     accounting = package("dp_accounting")
-    least = math.exp(-law.level.epsilon_float)
     response = accounting.RandomizedResponseDpEvent(2 * least / (1 + least), 2)
     return response if times == 1 else accounting.ComposedDpEvent([response] * times)

@@ -3,9 +3,9 @@
 Nothing is registered until `register_frames` is called, and neither package is imported before.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, Unpack
+from typing import Any
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
@@ -14,7 +14,7 @@ from utmost.interfaces.interop.packages import package
 from utmost.publish.counting.counted_events import count_table
 from utmost.publish.ledger.process_release import release
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.promises.promise import Promise, Words
+from utmost.publish.promises.promise import Promise
 
 _NAME = "utmost"
 
@@ -26,7 +26,8 @@ class FrameVerbs:
     >>> register_frames("pandas")
     ('pandas',)
     >>> table = pd.DataFrame({"department": ["A", "B"], "admitted": [601, 370]})
-    >>> made = table.utmost.release("admitted", public="department", sensitivity=1, cells=1, epsilon=100)
+    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> made = table.utmost.release(promise, epsilon=100)
     >>> made.table.to_dict("list")
     {'department': ['A', 'B'], 'admitted': [601, 370], 'admitted_margin': [0, 0]}
     """
@@ -38,29 +39,21 @@ class FrameVerbs:
 
     def release(
         self,
-        what: Promise | str | Sequence[str] | None = None,
+        promise: Promise,
         *,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
-        **words: Unpack[Words],
     ) -> Release:
         """Release columns of the frame, see `utmost.release`.
 
         Args:
-            what: the columns to release, or the whole promise.
+            promise: what is promised of it.
             epsilon, alpha: the level, one of the two.
-            words: of the promise, see `utmost.Promise`, where ``what`` is not one.
 
         Raises:
             As `utmost.release`. Nothing is drawn by a call that raises.
         """
-        if isinstance(what, Promise):
-            return release(self._frame, what, epsilon=epsilon, alpha=alpha, **words)
-        if what is not None and words.get("columns") is not None:
-            raise OutOfRange("the columns must be named once", came="the first argument and columns", where="release")
-        if what is not None:
-            words["columns"] = what
-        return release(self._frame, epsilon=epsilon, alpha=alpha, **words)
+        return release(self._frame, promise, epsilon=epsilon, alpha=alpha)
 
     def count(self, **words: Any) -> Any:
         """Count the events that are the frame's rows over a declared domain, see `utmost.count_table`.

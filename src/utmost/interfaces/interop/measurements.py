@@ -7,8 +7,8 @@ from fractions import Fraction
 from importlib.util import find_spec
 from typing import Any
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.intervals import round_up, settled
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import exact
 from utmost.core.noise.geometric import Geometric
@@ -21,7 +21,6 @@ from utmost.publish.releases.gradual_release import GradualRelease
 _LARGEST = (1 << 63) - 1
 
 
-@checked
 def opendp_measurement(law: Law) -> Any:
     """One number plus noise of the law, as a measurement of OpenDP.
 
@@ -41,9 +40,9 @@ def opendp_measurement(law: Law) -> Any:
     >>> opendp_measurement(Geometric(1))  # doctest: +SKIP
     Measurement(...)
     """
+    whole = instance(law, Law, "law").numbers == "integers"
     _check_allowed()
     prelude = package("opendp.prelude")
-    whole = law.numbers == "integers"
 
     def respond(value: Any) -> Any:
         noisy = add_noise(value, law)
@@ -52,7 +51,6 @@ def opendp_measurement(law: Law) -> Any:
     return _measurement(prelude, law, respond, "i64" if whole else float)
 
 
-@checked
 def gradual_measurement(law: Geometric) -> Any:
     """One integer answered at any levels in any order, all answers together at the level of the law, as a measurement
     of OpenDP whose release is a queryable.
@@ -67,6 +65,7 @@ def gradual_measurement(law: Geometric) -> Any:
 
     Source: koufogiannis2015, Theorem 1B, on the integers.
     """
+    instance(law, Geometric, "law")
     _check_allowed()
     prelude = package("opendp.prelude")
     queryables = package("opendp.core")

@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance
 from utmost.core.noise.law import Law
 from utmost.core.sampling.draw import sample
 from utmost.errors import PromiseBroken
 from utmost.interfaces.interop.packages import package
 
 
-@checked
 def scipy_law(law: Law) -> Any:
     """The law as a distribution of SciPy: an ``rv_discrete`` on the integers, an ``rv_continuous`` on the reals.
 
@@ -27,7 +26,7 @@ def scipy_law(law: Law) -> Any:
     >>> float(distribution.std()) == Geometric(1).std()
     True
     """
-    return _types()[law.numbers == "reals"](law)
+    return _types()[instance(law, Law, "law").numbers == "reals"](law)
 
 
 class _OfLaw:

@@ -1,1 +1,1 @@
-"""A ledger for many people: tokens, proposals that a second person confirms, and a market for accuracy."""
+"""A ledger for many people: tokens, and proposals that a second person confirms."""

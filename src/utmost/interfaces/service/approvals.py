@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -31,10 +31,8 @@ from utmost.interfaces.service.api.record_forms import (
     one_of,
 )
 
-PROPOSED, ASKED, APPROVED, REFUSED = "proposed", "asked", "approved", "refused"
-_WAITING = (PROPOSED, ASKED)
-CANCELLED, REFUNDED, WITHDRAWN = "cancelled", "refunded", "withdrawn"
-State = Annotated[str, one_of((PROPOSED, ASKED, APPROVED, REFUSED, CANCELLED, REFUNDED, WITHDRAWN))]
+PROPOSED, APPROVED, REFUSED, WITHDRAWN = "proposed", "approved", "refused", "withdrawn"
+State = Annotated[str, one_of((PROPOSED, APPROVED, REFUSED, WITHDRAWN))]
 Verb = Literal["publish", "relax"]
 VERBS: tuple[str, ...] = get_args(Verb)
 
@@ -84,8 +82,21 @@ class Proposal(Written):
         return token.is_of((self.proposer, *self.also))
 
     def decided_as(self, state: str, token: Token, now: float) -> "Proposal":
-        """The proposal as decided by a token's owner; deciding the same again changes nothing."""
-        return decided(self, state, token, now)
+        """The proposal as decided by a token's owner; deciding the same again changes nothing.
+
+        Raises:
+            OutOfRange: for what is no decision.
+            NotAllowed: for the proposer's own decision, and for another one than was made.
+        """
+        if state not in (APPROVED, REFUSED):
+            raise OutOfRange("a decision must be approved or refused", came=state)
+        if self.is_of(token):
+            raise NotAllowed("a second person must decide", came="the asker's own token", where=self.name)
+        if self.state == PROPOSED:
+            return replace(self, state=state, decided_by=token.owner, decided=int(now))
+        if self.state != state:
+            raise NotAllowed("a decision stands", came=f"{self.state} before", where=self.name)
+        return self
 
     def allows(self, verb: str, release: str, version: int, level: Level, facts: Mapping[str, Any]) -> bool:
         """Whether it is approved, and for just this."""
@@ -105,40 +116,6 @@ def terms_text(facts: Mapping[str, Any]) -> str:
 def terms_digest(facts: Mapping[str, Any]) -> str:
     """The SHA-256 by which terms are known: two are one where this is one."""
     return sha256(terms_text(facts).encode("ascii")).hexdigest()
-
-
-class _Awaiting(Protocol):
-    """What waits for a second person: a dataclass with these fields."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def state(self) -> str: ...
-
-    def is_of(self, token: Token) -> bool: ...
-
-
-Awaiting = TypeVar("Awaiting", bound=_Awaiting)
-
-
-def decided(awaiting: Awaiting, state: str, token: Token, now: float) -> Awaiting:
-    """What waited, as decided by a token's owner; deciding the same again changes nothing.
-
-    Raises:
-        OutOfRange: for what is no decision.
-        NotAllowed: for the asker's own decision, and for another one than was made.
-    """
-    if state not in (APPROVED, REFUSED):
-        raise OutOfRange("a decision must be approved or refused", came=state)
-    if awaiting.is_of(token):
-        raise NotAllowed("a second person must decide", came="the asker's own token", where=awaiting.name)
-    if awaiting.state in _WAITING:
-        return replace(awaiting, state=state, decided_by=token.owner, decided=int(now))
-    if awaiting.state != state:
-        raise NotAllowed("a decision stands", came=f"{awaiting.state} before", where=awaiting.name)
-    return awaiting
 
 
 def check_approved(

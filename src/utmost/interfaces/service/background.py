@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, integer
 from utmost.errors import LedgerUnavailable, OutOfRange
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.settings import Settings
@@ -14,7 +14,6 @@ _PATIENCE = 30.0
 
 
 @contextmanager
-@checked
 def served(service: Service, settings: Settings | None = None, port: int = 0) -> Iterator[str]:
     """Serve while the block runs; its address.
 
@@ -28,14 +27,15 @@ def served(service: Service, settings: Settings | None = None, port: int = 0) ->
     """
     import uvicorn
 
-    if not 0 <= port < 1 << 16:
+    number = integer(port, "port")
+    if not 0 <= number < 1 << 16:
         raise OutOfRange("port must be below 65536", came=port)
     from utmost.interfaces.service.app import application
 
     config = uvicorn.Config(
-        application(service, settings),
+        application(instance(service, Service, "service"), settings),
         host="127.0.0.1",
-        port=port,
+        port=number,
         log_config=None,
         access_log=False,
         server_header=False,

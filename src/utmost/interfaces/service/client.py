@@ -3,43 +3,35 @@
 import json
 import time
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Unpack
+from typing import Any
 
-from utmost.core.exact.kinds import named, spelled
-from utmost.core.exact.levels import Level, LevelWords, level, level_in
+from utmost.core.exact.arguments import text
+from utmost.core.exact.kinds import named
+from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
-from utmost.interfaces.service.api.serialization import (
-    CallWords,
-    ProposingWords,
-    PublishingWords,
-    SharedWords,
-    as_sent,
-    checked_text,
-    facts_in,
-    path_part,
-    query_of,
-    table_in,
-)
+from utmost.interfaces.service.api.serialization import as_sent, facts_in, path_part, table_in
 from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.trail import check_lines
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import AtWords, Brought, SaveWords, apart
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.ledger.shared_measures import shared_measures
-from utmost.publish.promises.promise import Promise, promise_of, stated_promise
+from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.gradual_answers import level_of_answer
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.shared_level import SharedLevel
-from utmost.tables.files.saving import Publication, file_words, saved
+from utmost.tables.files.saving import Publication, saved
 
 _TRIES, _FIRST_WAIT = 4, 0.2
 _LONGEST_WAIT = 10**6
+
+Viewed = dict[str, list[Any]] | WorkloadRelease
+"""The cells of a table by column; or what a strategy measured."""
 
 
 @named
@@ -64,7 +56,7 @@ def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = Non
     if not isinstance(token, str):  # what came is a secret, or nearly one
         raise WrongKind("a token must be text", came=type(token).__name__, where="token")
     try:
-        address = httpx.URL(checked_text(url, "url"))
+        address = httpx.URL(text(url, "url"))
     except httpx.InvalidURL as error:
         raise OutOfRange("url must be the address of a service", came=str(error), where="url") from None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= _LONGEST_WAIT:
@@ -104,34 +96,59 @@ class RemoteLedger:
         published = self._get(f"/v1/releases/{path_part(name)}", version=version)
         return tuple(map(level_of_text, published["levels"]))
 
-    @spelled
-    def view(self, name: str, **words: Unpack[AtWords]) -> Any:
+    def view(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> Viewed:
         """A release at a level: a dict of columns, or a `WorkloadRelease`."""
-        return table_in(self._get(f"/v1/releases/{path_part(name)}/view", **query_of(words)), None)
+        return self._viewed(name, level(epsilon, alpha), version)[1]
 
-    @spelled
-    def save(self, name: str, path: Path | str, *, family: Any = None, **words: Unpack[SaveWords]) -> dict[str, Any]:
+    def save(
+        self,
+        name: str,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        family: Any = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
         """Write a view and its statement, which the service says, into files here, as `Ledger.save`."""
-        file, answer = file_words(words), self._answer(name, words)
-        table = table_in(answer, None)
+        answer, table = self._viewed(name, self._only_level(name, epsilon, alpha, version), version)
         if isinstance(table, WorkloadRelease):
-            return table.save(path, family=family, **file)
+            return table.save(path, family=family, format=format, sign=sign, overwrite=overwrite)
         statement = answer["statement"]
-        return saved(Publication(table, lambda digest: statement | {"table": dict(digest or {})}), path, **file)
+        publication = Publication(table, lambda digest: statement | {"table": dict(digest or {})})
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
-    @spelled
-    def statement(self, name: str, **words: Unpack[AtWords]) -> dict[str, Any]:
+    def statement(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> dict[str, Any]:
         """What the service says publicly of a release at a level, as `Ledger.statement`; of a plan, the document."""
-        answer = self._answer(name, words)
-        statement: dict[str, Any] = table_in(answer, None).statement if "release" in answer else answer["statement"]
+        answer, table = self._viewed(name, self._only_level(name, epsilon, alpha, version), version)
+        statement: dict[str, Any] = table.statement if isinstance(table, WorkloadRelease) else answer["statement"]
         return statement
 
-    def _answer(self, name: str, words: AtWords) -> dict[str, Any]:
-        """The view at the level that is named, else at the only one that the token may see."""
-        version = words.get("version")
-        levels = partial(self.levels, name, version)
-        at = level_of_answer(words.get("epsilon"), words.get("alpha"), levels, repr(name))
-        return self._get(f"/v1/releases/{path_part(name)}/view", epsilon=level_text(at), version=version)
+    def _only_level(self, name: str, epsilon: Any, alpha: Any, version: int | None) -> Level:
+        """The level that is named, else the only one that the token may see."""
+        return level_of_answer(epsilon, alpha, lambda: self.levels(name, version), repr(name))
+
+    def _viewed(self, name: str, at: Level, version: int | None) -> tuple[dict[str, Any], Viewed]:
+        """What the service answers of a release at a level, and the table in it."""
+        answer = self._get(f"/v1/releases/{path_part(name)}/view", epsilon=level_text(at), version=version)
+        return answer, table_in(answer, None)
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The history of a release, the newest version; or of a name and a version; see `Ledger`."""
@@ -139,32 +156,65 @@ class RemoteLedger:
         answer = self._get(f"/v1/releases/{path_part(name)}", version=version)
         return Release(self, name, answer["version"])
 
-    @spelled
-    def margin(self, name: str, *, confidence: Number = "0.95", **words: Unpack[AtWords]) -> int | float:
+    def margin(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        confidence: Number = "0.95",
+    ) -> int | float:
         """The error bar that a release has, or would have, at any level."""
-        query = query_of(words) | {"confidence": str(confidence)}
+        at = level_text(level(epsilon, alpha))
+        query = {"epsilon": at, "version": version, "confidence": str(confidence)}
         bar: int | float = self._get(f"/v1/releases/{path_part(name)}/margin", **query)["margin"]
         return bar
 
-    @spelled
-    def propose(
-        self, verb: str, name: str, promise: Promise | None = None, **words: Unpack[ProposingWords]
+    def propose_publication(
+        self,
+        name: str,
+        promise: Promise,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        dataset: str | None = None,
+        version: int = 1,
+        request: str | None = None,
+        independent: bool = False,
+        reason: str = "",
+        anyone: bool = False,
     ) -> dict[str, Any]:
-        """Propose to "publish" or to "relax"; a publication with its terms.
+        """Propose to publish a table, by its terms; the table comes with `publish`, once a second person has approved.
 
         Args:
-            promise: of a publication; or its words instead, see `Promise`.
-            dataset, independent: as for `Ledger.publish`.
-            version: of the data; 1 if left out.
+            name, promise, epsilon, alpha, dataset, independent, request: as for `Ledger.publish`.
+            version: of the data.
+            reason: why, for whoever decides.
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
-        at = level_text(level_in(words))
-        body: dict[str, Any] = {"verb": verb, "release": name, "epsilon": at, "version": words.get("version", 1)}
-        body |= {"reason": words.get("reason", ""), "anyone": words.get("anyone", False)}
-        whose, promised = apart(words)
-        if verb == "publish" or promise is not None or whose or promised:
-            body["terms"] = Terms(stated_promise(promise, promised), **whose).facts()
-        return self._post("/v1/proposals", words.get("request"), body)
+        terms = Terms(promise, dataset, independent).facts()
+        body = {"verb": "publish", "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
+        return self._post("/v1/proposals", request, body | {"terms": terms, "reason": reason, "anyone": anyone})
+
+    def propose_relaxation(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int = 1,
+        request: str | None = None,
+        reason: str = "",
+        anyone: bool = False,
+    ) -> dict[str, Any]:
+        """Propose to relax a release to a level.
+
+        Args:
+            version, reason, anyone: as for `propose_publication`.
+        """
+        body = {"verb": "relax", "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
+        return self._post("/v1/proposals", request, body | {"reason": reason, "anyone": anyone})
 
     def proposals(self) -> list[dict[str, Any]]:
         """What waits for a second person, and what was decided; oldest first, without the terms."""
@@ -175,7 +225,7 @@ class RemoteLedger:
         return self._get(f"/v1/proposals/{path_part(name)}")
 
     def waiting(self) -> list[dict[str, Any]]:
-        """What waits for the bearer: proposals and orders to decide, and tables to bring; longest first."""
+        """What waits for the bearer: proposals to decide, and tables to bring; longest first."""
         return self._listed("/v1/waiting")
 
     def decide(self, proposal: str, state: str, reason: str = "") -> dict[str, Any]:
@@ -187,73 +237,119 @@ class RemoteLedger:
         """Take a proposal of one's own back, as long as its table was not brought."""
         return self._post(f"/v1/proposals/{path_part(proposal)}/withdrawal", None, {})
 
-    @spelled
     def publish(
-        self, name: str, table: Any, promise: Promise | None = None, **words: Unpack[PublishingWords]
+        self,
+        name: str,
+        table: Any,
+        promise: Promise,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        dataset: str | None = None,
+        version: int | None = None,
+        request: str | None = None,
+        independent: bool = False,
+        proposal: str | None = None,
     ) -> Release:
         """Publish columns of a table at a first level, as `Ledger.publish`.
 
         Args:
-            promise: of the table; or its words instead, see `Promise`.
-            dataset, independent: as for `Ledger.publish`.
             proposal: the name of the approved proposal, where the service asks for one.
         """
-        at, version = level_in(words), words.get("version")
-        whose, promised = apart(words)
-        stated = Terms(promise_of(table, promise, promised), **whose).facts()
-        body = {"name": name, "epsilon": level_text(at), "terms": stated}
-        more = {"version": version, "proposal": words.get("proposal"), **as_sent(table)}
-        answer = self._post("/v1/releases", words.get("request"), {**body, **more})
+        at = level(epsilon, alpha)
+        terms = Terms(promise, dataset, independent)
+        promise.check(table)
+        body = {"name": name, "epsilon": level_text(at), "terms": terms.facts(), "version": version}
+        answer = self._post("/v1/releases", request, {**body, "proposal": proposal, **as_sent(table)})
         return Release(self, name, answer["version"], table, (at, table_in(answer, table)))
 
-    @spelled
-    def relax(self, name: str, table: Any, **call: Unpack[CallWords]) -> Any:
-        """The release at another level, with the table at hand, as `Ledger.relax`."""
-        at = level_in(call)
-        body = {"epsilon": level_text(at), "version": call.get("version"), "proposal": call.get("proposal")}
-        path = f"/v1/releases/{path_part(name)}/relax"
-        return table_in(self._post(path, call.get("request"), {**body, **as_sent(table)}), table)
+    def relax(
+        self,
+        name: str,
+        table: Any,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        request: str | None = None,
+        proposal: str | None = None,
+    ) -> Any:
+        """The release at another level, with the table at hand, as `Ledger.relax`.
 
-    @spelled
+        Args:
+            proposal: as for `publish`.
+        """
+        body = {"epsilon": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
+        answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
+        return table_in(answer, table)
+
     def publish_shared(
         self,
         tables: Mapping[str, CountedTable],
         shared: SharedLevel,
         *,
         dataset: str,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        request: str | None = None,
         independent: bool = False,
-        **call: Unpack[SharedWords],
-    ) -> dict[str, Any]:
+        proposals: Mapping[str, str] | None = None,
+    ) -> dict[str, WorkloadRelease]:
         """Publish several measures at one level that they share, in one transaction, as `Ledger.publish_shared`.
 
         Args:
             proposals: for each measure, its approved proposal, where the service asks for one.
         """
-        measures = shared_measures(tables, shared, call, dataset, independent)
-        return self._together("publications", measures, call)
+        measures = shared_measures(tables, shared, {"epsilon": epsilon, "alpha": alpha}, dataset, independent)
+        bodies = [
+            {"name": name, "epsilon": level_text(measure.level), "terms": Terms.of(measure).facts()}
+            for name, measure in measures.items()
+        ]
+        return self._together("publications", request, measures, bodies, proposals or {})
 
-    @spelled
     def relax_shared(
-        self, tables: Mapping[str, CountedTable], shared: SharedLevel, **call: Unpack[SharedWords]
-    ) -> dict[str, Any]:
-        """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`."""
-        measures = shared_measures(tables, shared, call)
-        return self._together("relaxations", measures, call)
+        self,
+        tables: Mapping[str, CountedTable],
+        shared: SharedLevel,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        request: str | None = None,
+        proposals: Mapping[str, str] | None = None,
+    ) -> dict[str, WorkloadRelease]:
+        """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`.
 
-    def _together(self, what: str, measures: Mapping[str, Brought], call: SharedWords) -> dict[str, Any]:
-        allow, bodies = call.get("proposals") or {}, []
-        for name, measure in measures.items():
-            body: dict[str, Any] = {"name": name, "epsilon": level_text(measure.level), "proposal": allow.get(name)}
-            if what == "publications":
-                body["terms"] = Terms.of(measure).facts()
-            bodies.append(body | as_sent(measure.table))
-        answer = self._post(f"/v1/{what}", call.get("request"), {"measures": bodies})["measures"]
+        Args:
+            proposals: as for `publish_shared`.
+        """
+        measures = shared_measures(tables, shared, {"epsilon": epsilon, "alpha": alpha})
+        bodies = [{"name": name, "epsilon": level_text(measure.level)} for name, measure in measures.items()]
+        return self._together("relaxations", request, measures, bodies, proposals or {})
+
+    def _together(
+        self,
+        what: str,
+        request: str | None,
+        measures: Mapping[str, Brought],
+        bodies: list[dict[str, Any]],
+        proposals: Mapping[str, str],
+    ) -> dict[str, Any]:
+        """The answers to a request about several measures, each with its table and the proposal that allows it."""
+        for body in bodies:
+            body |= {"proposal": proposals.get(body["name"]), **as_sent(measures[body["name"]].table)}
+        answer = self._post(f"/v1/{what}", request, {"measures": bodies})["measures"]
         return {name: table_in(answer[name], measure.table) for name, measure in measures.items()}
 
-    @spelled
-    def rehearse(self, name: str, *, dataset: str | None = None, **words: Unpack[LevelWords]) -> dict[str, Any]:
+    def rehearse(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        dataset: str | None = None,
+    ) -> dict[str, Any]:
         """The budget as it would stand after a call at this level."""
-        query = {"epsilon": level_text(level_in(words)), "dataset": dataset}
+        query = {"epsilon": level_text(level(epsilon, alpha)), "dataset": dataset}
         return self._get(f"/v1/releases/{path_part(name)}/rehearsal", **query)
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> dict[str, Any]:
@@ -341,42 +437,6 @@ class RemoteLedger:
     def revoke(self, token: str) -> dict[str, Any]:
         """Revoke a token at once, by its name."""
         return self._post(f"/v1/tokens/{path_part(token)}/revocation", None, {})
-
-    def offers(self) -> list[dict[str, Any]]:
-        """The levels that can be bought."""
-        return self._listed("/v1/offers")
-
-    def offer(
-        self,
-        release: str,
-        prices: Mapping[Any, Number],
-        currency: str,
-        *,
-        version: int | None = None,
-        request: str | None = None,
-    ) -> dict[str, Any]:
-        """Offer levels of a release at prices, level to price, which do not fall as the level grows."""
-        priced = {level_text(level(at)): str(exact(price, "price")) for at, price in prices.items()}
-        body = {"release": release, "prices": priced, "currency": currency, "version": version}
-        return self._post("/v1/offers", request, body)
-
-    def close_offer(self, offer: str) -> dict[str, Any]:
-        """Take an offer back; orders that were made stay."""
-        return self._post(f"/v1/offers/{path_part(offer)}/closing", None, {})
-
-    def orders(self) -> list[dict[str, Any]]:
-        """A buyer's own orders, or those that a curator decides; oldest first."""
-        return self._listed("/v1/orders")
-
-    def decide_order(self, order: str, state: str) -> dict[str, Any]:
-        """Let an order be "approved", "refused" or "refunded"; or "cancelled", by its buyer."""
-        return self._post(f"/v1/orders/{path_part(order)}/decision", None, {"state": state})
-
-    @spelled
-    def order(self, offer: str, *, request: str | None = None, **words: Unpack[LevelWords]) -> dict[str, Any]:
-        """Order a level of an offer."""
-        body = {"offer": offer, "epsilon": level_text(level_in(words))}
-        return self._post("/v1/orders", request, body)
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -8,19 +8,14 @@ remembered of an answer but a digest of what was asked.
 import hmac
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from fractions import Fraction
 from hashlib import sha256
-from itertools import count
 from typing import Any, TypeVar
 
 from utmost.core.exact.levels import Level
-from utmost.core.exact.written_levels import level_of_text, level_text
 from utmost.errors import OutOfRange, RequestReused, UnknownRecord
 from utmost.interfaces.service.access.tokens import Token
-from utmost.interfaces.service.approvals import APPROVED
-from utmost.interfaces.service.market import Order
 from utmost.interfaces.service.records import Records, Shelf
 from utmost.interfaces.service.trail import is_noted, note, note_once_a_day
 
@@ -28,12 +23,6 @@ T = TypeVar("T")
 
 _LONGEST_KEY = 200
 _MOST_NOTED = 10_000
-
-Holding = tuple[tuple[str, ...], str, int]
-"""The names of a buyer, a release and its version."""
-
-MOST_ORDERS = 200
-"""How many orders of one version of a release are taken from a buyer, whatever became of them."""
 
 ANY = "any"
 """Instead of a level: every one."""
@@ -141,96 +130,13 @@ def names_of(shelf: Shelf, names: Iterable[str]) -> frozenset[str]:
     return frozenset(person)
 
 
-def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str | None:
-    """The largest level of a release that a token is for, by its grants and its owner's orders; ANY, or None."""
-    most = granted(token, release)
-    if most == ANY:
-        return ANY
-    own = largest_bought(shelf, (token.names, release, version)) if token.may_ever("order") else None
-    return max((at for at in (most, own) if isinstance(at, Level)), default=None)
-
-
 def granted(token: Token, release: str) -> Level | str | None:
-    """The largest level of a release that a token is for by its grants alone; ANY, or None."""
+    """The largest level of a release that a token is for by its grants; ANY, or None."""
     grants = [grant.up_to for grant in token.grants if grant.covers(release, None)]
     levels = [most for most in grants if most is not None]
     return ANY if len(levels) < len(grants) else max(levels, default=None)
 
 
-def orders_of(shelf: Shelf, holding: Holding) -> list[Order]:
-    """The orders of a buyer, of one version of a release: looked up by an index, whatever others ordered."""
-    buyers, release, version = holding
-    names = [name for buyer in buyers for name in _ordered(shelf, buyer, release, version)]
-    records = ((name, shelf.get("order", name)) for name in names)
-    return [Order.of_kept(name, record) for name, record in records if record is not None]
-
-
-def _ordered(shelf: Shelf, *holding: str | int) -> Iterator[str]:
-    """The names of orders, one after the other under names that say nobody without the key whose they are."""
-    for number in count():
-        entry = shelf.get("ordered", shelf.hidden("ordered", *holding, number))
-        if entry is None:
-            return
-        yield entry["order"]
-
-
-def put_order(shelf: Shelf, order: Order) -> None:
-    """Write a new order, so that `orders_of` finds it."""
-    holding = order.buyer, order.release, order.version
-    number = sum(1 for _ in _ordered(shelf, *holding))
-    shelf.put("order", order.name, order.kept())
-    shelf.put("ordered", shelf.hidden("ordered", *holding, number), {"order": order.name})
-
-
-def index_orders(shelf: Shelf) -> None:
-    """Let `orders_of` find all orders, where a version of the service wrote some that had no index of them.
-
-    Cost: one pass over the orders, where there are such.
-    """
-    if shelf.count("order") == shelf.count("ordered"):
-        return
-    for name, _ in shelf.all("ordered"):
-        shelf.drop("ordered", name)
-    numbers: dict[tuple[str, str, int], int] = {}
-    for name, record in shelf.all("order"):
-        holding = record["buyer"], record["release"], record["version"]
-        numbers[holding] = numbers.get(holding, -1) + 1
-        shelf.put("ordered", shelf.hidden("ordered", *holding, numbers[holding]), {"order": name})
-
-
-def bought(shelf: Shelf, holding: Holding) -> list[Order]:
-    """The approved orders of a buyer, of one version of a release."""
-    return [order for order in orders_of(shelf, holding) if order.state == APPROVED]
-
-
-def paid(shelf: Shelf, holding: Holding, currency: str) -> Fraction:
-    """What a buyer has paid for levels of a release, in one currency."""
-    return sum((order.due for order in bought(shelf, holding) if order.currency == currency), Fraction(0))
-
-
-def note_bought(shelf: Shelf, holding: Holding) -> None:
-    """Write down the largest level that a buyer's approved orders allow, so that a view looks it up in one step."""
-    buyers, release, version = holding
-    most = max((order.level for order in bought(shelf, holding)), default=None)
-    for buyer in buyers:
-        shelf.put("bought", shelf.hidden(buyer, release, version), {"level": most and level_text(most)})
-
-
-def largest_bought(shelf: Shelf, holding: Holding) -> Level | None:
-    """The largest level that a buyer's approved orders allow."""
-    buyers, release, version = holding
-    records = (_bought(shelf, buyer, release, version) for buyer in buyers)
-    return max(
-        (level_of_text(record["level"]) for record in records if record and record["level"] is not None), default=None
-    )
-
-
-def _bought(shelf: Shelf, *holding: str | int) -> dict[str, Any] | None:
-    """What is written down of a buyer, a release and its version; older records have names that can be guessed."""
-    older = sha256(json.dumps(holding).encode()).hexdigest()
-    return shelf.get("bought", shelf.hidden(*holding)) or shelf.get("bought", older)
-
-
 def reaches(most: Level | str | None, at: Level) -> bool:
-    """Whether a level is within what `held` gave."""
+    """Whether a level is within what `granted` gave."""
     return most == ANY or (isinstance(most, Level) and not at > most)

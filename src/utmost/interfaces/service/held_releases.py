@@ -5,19 +5,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Unpack
+from typing import Any
 
-from utmost.core.exact.kinds import spelled
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import AlreadyPublished, DataChanged, LedgerUnavailable, NotAllowed, OutOfRange
 from utmost.interfaces.service.access.tokens import EVERY, Grant, Token
-from utmost.interfaces.service.desk import ANY, Desk, granted, held, reaches
+from utmost.interfaces.service.desk import Desk, granted, reaches
 from utmost.interfaces.service.proposing import Proposals, Saying, check_declared
 from utmost.interfaces.service.records import Shelf
-from utmost.interfaces.service.terms import BroughtWords, Terms
+from utmost.interfaces.service.terms import Terms
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.requests import Brought
@@ -95,12 +94,7 @@ class Releases:
     def all(self, token: Token) -> tuple[Published, ...]:
         """The releases that a token is for, every version, in the order published."""
         token.check_role("list")
-        there = self._ledger.releases
-
-        def mine(shelf: Any) -> tuple[Published, ...]:
-            return tuple(release for release in there if held(shelf, token, release.name, release.version) is not None)
-
-        return self._desk.records.read(mine)
+        return tuple(release for release in self._ledger.releases if granted(token, release.name) is not None)
 
     def not_there(self, token: Token, grants: tuple[Grant, ...]) -> list[str]:
         """The releases of grants that are not there, for whoever makes a token: yet to come, or misspelt."""
@@ -115,11 +109,11 @@ class Releases:
             NotAllowed: where the token is not for it, whether it is there or not.
             NotPublished: where it is not there.
         """
-        return self._known(token, "list", name, version)[1]
+        return self._known(token, "list", name, version)
 
     def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
         """The stored levels that a token may see, strictest first."""
-        most = self._desk.records.read(lambda shelf: held(shelf, token, release.name, release.version))
+        most = granted(token, release.name)
         return tuple(at for at in release.levels if reaches(most, at))
 
     def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
@@ -130,7 +124,7 @@ class Releases:
                 recipient has had many made already.
             NotPublished, NeedsTable: as for `Ledger.view`.
         """
-        _, release = self._known(token, "view", name, version, at)
+        release = self._known(token, "view", name, version, at)
         if at not in release.levels and at < max(release.levels) and token.role == "recipient":
             self._note_asked(token, release, at)
         table = self._ledger.view(name, epsilon=at, version=release.version)
@@ -167,12 +161,20 @@ class Releases:
         self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
     ) -> int | float:
         """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
-        release = self._known(token, "list", name, version)[1]
+        release = self._known(token, "list", name, version)
         return self._ledger.margin(name, epsilon=at, confidence=confidence, version=release.version)
 
-    @spelled
     def publish(
-        self, token: Token, key: str, name: str, table: Any, at: Level, terms: Terms, **words: Unpack[BroughtWords]
+        self,
+        token: Token,
+        key: str,
+        name: str,
+        table: Any,
+        at: Level,
+        terms: Terms,
+        *,
+        version: int | None = None,
+        proposal: str | None = None,
     ) -> Any:
         """Publish a table, as `Ledger.publish`; the idempotency key becomes the ledger's name for the request.
 
@@ -182,7 +184,7 @@ class Releases:
             NotAllowed: for a token for some releases, and a dataset that others spend.
             OutOfRange: for a counted table of which the promise does not say all.
         """
-        return self.publish_measures(token, key, {name: terms.brought(table, at, **words)})[name][1]
+        return self.publish_measures(token, key, {name: terms.brought(table, at, version, proposal)})[name][1]
 
     def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
         """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none.
@@ -213,14 +215,23 @@ class Releases:
         self._proposals.done("publish", *sayings)
         return published
 
-    @spelled
-    def relax(self, token: Token, key: str, name: str, table: Any, at: Level, **words: Unpack[BroughtWords]) -> Any:
+    def relax(
+        self,
+        token: Token,
+        key: str,
+        name: str,
+        table: Any,
+        at: Level,
+        *,
+        version: int | None = None,
+        proposal: str | None = None,
+    ) -> Any:
         """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval.
 
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
         """
-        return self.relax_measures(token, key, {name: Brought(table, at, **words)})[name][1]
+        return self.relax_measures(token, key, {name: Brought(table, at, version=version, proposal=proposal)})[name][1]
 
     def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, tuple[int, Any]]:
         """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none.
@@ -352,14 +363,11 @@ class Releases:
         there = self._ledger.releases
         return any(granted(token, release.name) is not None and release.dataset == dataset for release in there)
 
-    def _known(
-        self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None
-    ) -> tuple[Level | str, Published]:
-        """The largest level of a release that a token is for, and the release, looked up once.
+    def _known(self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None) -> Published:
+        """A release that a token is for, up to a level where one is asked for.
 
         Raises:
-            NotAllowed: where there is no such level, or a smaller one than is asked for; whether or not the release is
-                there.
+            NotAllowed: where the token is for no such level; whether or not the release is there.
             NotPublished: where it is not there.
         """
         token.check_role(verb)
@@ -367,17 +375,12 @@ class Releases:
         wanted = None if version is None else exact_integer(version, "version")
         # An error that names the releases there are takes the longer the more there are: so none is made before it is
         # known that the token may ask.
-        release = self._ledger.items.release(name, wanted)
-        newest = 1 if release is None else release.version
         most = granted(token, name)
-        if most != ANY:
-            asked_version = newest if wanted is None else wanted
-            most = self._desk.records.read(lambda shelf: held(shelf, token, name, asked_version))
         if most is None:
             raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
         if at is not None and not reaches(most, at):
             raise NotAllowed("the token must allow this level", came=at, where=repr(name))
-        return most, self._ledger.release(name, wanted) if release is None else release
+        return self._ledger.release(name, wanted)
 
 
 def _others_dataset() -> NotAllowed:

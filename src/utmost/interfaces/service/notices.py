@@ -1,9 +1,9 @@
 """Notices: that something waits, or a token ends soon, told to a place that the server's own settings name.
 
-A notice says one of four sentences and the address of the page that has the rest: no name, no level, no value. Where it
-goes is in the settings of whoever runs the server, and in nothing that a token can send: no request makes this machine
-call an address of somebody's choice. No redirect is followed and no answer is read. A thread of their own sends notices
-once what they are about is durable; a place that does not answer holds up nobody.
+A notice says one of three sentences and the address of the page that has the rest: no name, no level, no value. Where
+it goes is in the settings of whoever runs the server, and in nothing that a token can send: no request makes this
+machine call an address of somebody's choice. No redirect is followed and no answer is read. A thread of their own sends
+notices once what they are about is durable; a place that does not answer holds up nobody.
 """
 
 import json
@@ -24,12 +24,11 @@ from utmost.interfaces.service.access.rate_limits import LOG
 from utmost.interfaces.service.records import nobody
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.settings import Settings
-from utmost.interfaces.service.waiting import DECISION, ORDER, TABLE
+from utmost.interfaces.service.waiting import DECISION, TABLE
 
 SENTENCES: Mapping[str, str] = {
     DECISION: "A proposal waits for a second person.",
     TABLE: "A proposal was approved: its table can be brought.",
-    ORDER: "An order waits for a curator.",
     EXPIRES: "A token expires within two weeks.",
 }
 _MOST, _TRIES, _PATIENCE, _BETWEEN, _HOUR = 100, 3, 10.0, 1.0, 3600.0

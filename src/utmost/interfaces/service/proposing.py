@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
-from utmost.core.exact.kinds import spelled
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.written_levels import level_text
@@ -95,15 +94,6 @@ class Saying:
         return self.release, self.version, self.level, self.facts
 
 
-class ProposalWords(TypedDict, total=False):
-    """The words of a proposal, see `Proposals.propose`."""
-
-    version: int
-    terms: Terms | None
-    reason: str
-    anyone: bool
-
-
 class Proposals:
     """What a second person must confirm.
 
@@ -118,9 +108,18 @@ class Proposals:
     def __init__(self, desk: Desk, ledger: Ledger, *, required: bool) -> None:
         self._desk, self._ledger, self.required = desk, ledger, required
 
-    @spelled
     def propose(
-        self, token: Token, key: str, verb: str, release: str, at: Level, **words: Unpack[ProposalWords]
+        self,
+        token: Token,
+        key: str,
+        verb: str,
+        release: str,
+        at: Level,
+        *,
+        version: int = 1,
+        terms: Terms | None = None,
+        reason: str = "",
+        anyone: bool = False,
     ) -> Proposal:
         """Propose to publish or to relax a release.
 
@@ -138,7 +137,6 @@ class Proposals:
         """
         if verb not in VERBS:
             raise OutOfRange("a proposal must be to publish or to relax", came=verb)
-        terms, reason, anyone = words.get("terms"), words.get("reason", ""), words.get("anyone", False)
         token.check("propose", check_name(release, "name"), at)
         _check_reason(reason)
         if not isinstance(anyone, bool):
@@ -150,7 +148,7 @@ class Proposals:
         facts = {} if terms is None else terms.facts()
         _check_shown_whole(facts)
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
-        wanted = exact_integer(words.get("version", 1), "version")
+        wanted = exact_integer(version, "version")
         about = (name, verb, release, wanted, at, terms_digest(facts), len(terms_text(facts)), reason, token.owner, now)
         wanted_things = [verb, release, wanted, level_text(at), facts, reason, *([True] if anyone else [])]
 

@@ -1,4 +1,4 @@
-"""What a service keeps beside its ledger: tokens, proposals, offers, orders, and what was done, each a sealed document.
+"""What a service keeps beside its ledger: tokens, proposals, and what was done, each a sealed document.
 
 A document is JSON under a kind and a name, sealed and filled up to 512 bytes, or to twice as much so often as it takes,
 with a MAC over all three: whoever has the database without the ledger's key reads no owner, no reason and no term, and

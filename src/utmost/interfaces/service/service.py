@@ -1,18 +1,17 @@
-"""A service: a ledger behind tokens, with proposals and a market. No HTTP here, and no mathematics."""
+"""A service: a ledger behind tokens, with proposals. No HTTP here, and no mathematics."""
 
 import time
 from collections.abc import Callable
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, integer, truth
 from utmost.interfaces.service.access.bearers import Bearers
 from utmost.interfaces.service.access.sessions import Sessions
 from utmost.interfaces.service.audit import Audit
-from utmost.interfaces.service.desk import Desk, index_orders
+from utmost.interfaces.service.desk import Desk
 from utmost.interfaces.service.held_releases import Releases
-from utmost.interfaces.service.market_desk import Market
 from utmost.interfaces.service.proposing import Proposals
 from utmost.interfaces.service.records import Records
-from utmost.interfaces.service.waiting import WaitingRoom, index_waiting
+from utmost.interfaces.service.waiting import WaitingRoom
 from utmost.publish.ledger.ledger import Ledger
 
 PURPOSE = "service records"
@@ -31,7 +30,7 @@ class Service:
         clock: seconds since 1970.
 
     Attributes:
-        bearers, sessions, releases, proposals, market, audit, waiting: the verbs, by whom they concern.
+        bearers, sessions, releases, proposals, audit, waiting: the verbs, by whom they concern.
 
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.exact import level
@@ -48,21 +47,17 @@ class Service:
     6
     """
 
-    __slots__ = ("audit", "bearers", "desk", "ledger", "market", "proposals", "releases", "sessions", "waiting")
+    __slots__ = ("audit", "bearers", "desk", "ledger", "proposals", "releases", "sessions", "waiting")
 
-    @checked
     def __init__(
         self, ledger: Ledger, *, approvals: bool = True, most_levels: int = 64, clock: Callable[[], float] = time.time
     ) -> None:
-        records = Records(*ledger.beside(PURPOSE))
-        records.write(index_orders)
-        records.write(index_waiting)
+        records = Records(*instance(ledger, Ledger, "ledger").beside(PURPOSE))
         self.ledger, self.desk = ledger, Desk(records, ledger.beside("service names")[1], clock)
         self.bearers = Bearers(self.desk)
         self.sessions = Sessions(self.desk, self.bearers)
-        self.proposals = Proposals(self.desk, ledger, required=approvals)
-        self.releases = Releases(self.desk, ledger, self.proposals, most_levels)
-        self.market = Market(self.desk, self.releases)
+        self.proposals = Proposals(self.desk, ledger, required=truth(approvals, "approvals"))
+        self.releases = Releases(self.desk, ledger, self.proposals, integer(most_levels, "most_levels"))
         self.audit = Audit(self.desk, ledger)
         self.waiting = WaitingRoom(self.desk)
 

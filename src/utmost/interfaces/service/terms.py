@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
-from utmost.core.exact.kinds import checked, checked_parts
+from utmost.core.exact.arguments import instance, mapping, optional, text, truth
 from utmost.core.exact.levels import Level
 from utmost.core.exact.shown import Shown
 from utmost.interfaces.service.workers.axis_limits import check_listed
@@ -17,14 +17,6 @@ LONGEST_TERMS = 1 << 19
 show whole, nobody can approve."""
 
 
-class BroughtWords(TypedDict, total=False):
-    """The words of a table that is brought: the version of the data, and the approved proposal, where one is needed."""
-
-    version: int | None
-    proposal: str | None
-
-
-@checked_parts
 @dataclass(frozen=True, slots=True, repr=False)
 class Terms(Shown):
     """What is said of a publication beside its name, its level and the table.
@@ -41,17 +33,18 @@ class Terms(Shown):
 
     def __post_init__(self) -> None:
         # Here, so that a client is told by name what no service offers, and not by the shape of a request.
-        self.promise.noise.check_served()
+        instance(self.promise, Promise, "promise").noise.check_served()
+        optional(self.dataset, text, "dataset")
+        truth(self.independent, "independent")
 
     @classmethod
-    @checked
     def read(cls, members: Mapping[str, Any]) -> "Terms":
         """Terms from JSON, as `facts` writes it, or from keyword arguments of `Ledger.publish`.
 
         >>> Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1}).facts()["cells"]
         '1'
         """
-        words = {name: value for name, value in members.items() if value is not None}
+        words = {name: value for name, value in mapping(members, "members").items() if value is not None}
         call = {name: words.pop(name) for name in ("dataset", "independent") if name in words}
         check_listed(_facts_in(words.get("strategy")))
         return cls(Promise.of_facts(words), **call)

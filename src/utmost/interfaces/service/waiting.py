@@ -1,6 +1,6 @@
 """What waits for whom: an index of a few words for each, written where the waiting begins and dropped where it ends.
 
-It is written in the very transaction that proposes, orders or decides, so it never says anything else than the records;
+It is written in the very transaction that proposes or decides, so it never says anything else than the records;
 and no page has to open all proposals to count those that wait.
 """
 
@@ -20,18 +20,17 @@ from utmost.interfaces.service.api.record_forms import (
     Written,
     one_of,
 )
-from utmost.interfaces.service.approvals import APPROVED, ASKED, PROPOSED, Proposal
+from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
 from utmost.interfaces.service.desk import Desk
-from utmost.interfaces.service.market import Order
 from utmost.interfaces.service.records import Shelf
 
-_KIND, _INDEX = "waiting", "waiting index"
+_KIND = "waiting"
 MOST_WAITING = 1000
 """How many of what waits, for whomever, are looked at for the page that lists them."""
 
 _MOST_COUNTED = 100
 
-DECISION, TABLE, ORDER = "decide proposals", "publish", "decide orders"
+DECISION, TABLE = "decide proposals", "publish"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,10 @@ class Waiting(Written):
     """Something that waits for somebody.
 
     Attributes:
-        name: of the proposal or the order.
-        verb: what it waits for: "decide proposals", "decide orders", or "publish", for the table of what was approved.
+        name: of the proposal.
+        verb: what it waits for: "decide proposals", or "publish", for the table of what was approved.
         release, version, level: what it is about.
-        asker: who proposed or ordered it.
+        asker: who proposed it.
         made: since when, in seconds since 1970.
         anyone: whether any curator may bring the table, and not the asker alone.
         also: by what else the asker is known as a person, see `Token.person`.
@@ -51,7 +50,7 @@ class Waiting(Written):
     READ: ClassVar = {"level": level_of_text, "also": tuple}
 
     name: Record
-    verb: Annotated[str, one_of((DECISION, TABLE, ORDER))]
+    verb: Annotated[str, one_of((DECISION, TABLE))]
     release: ReleaseName
     version: Count
     level: LevelText
@@ -61,7 +60,7 @@ class Waiting(Written):
     also: Annotated[tuple[str, ...], HIDDEN] = ()
 
     def is_for(self, person: Token) -> bool:
-        """Whether it waits for a person who may do it: others' proposals and orders, and own tables."""
+        """Whether it waits for a person who may do it: others' proposals, and own tables."""
         is_own = person.is_of((self.asker, *self.also))
         return is_own or self.anyone if self.verb == TABLE else not is_own
 
@@ -72,12 +71,6 @@ def note_proposal(shelf: Shelf, proposal: Proposal) -> None:
     about = (proposal.release, proposal.version, proposal.level, proposal.proposer)
     since = proposal.made if proposal.decided is None else proposal.decided
     _note(shelf, proposal.name, verb and Waiting(proposal.name, verb, *about, since, proposal.anyone, proposal.also))
-
-
-def note_order(shelf: Shelf, order: Order) -> None:
-    """Write down what an order waits for now: a curator, then nothing."""
-    about = (order.release, order.version, order.level, order.buyer, order.made)
-    _note(shelf, order.name, order.state == ASKED and Waiting(order.name, ORDER, *about, also=order.also))
 
 
 def note_done(shelf: Shelf, name: str) -> None:
@@ -92,7 +85,7 @@ def undecided(shelf: Shelf) -> list[Waiting]:
 
 
 def waits(shelf: Shelf, name: str) -> bool:
-    """Whether a proposal or an order waits for anybody."""
+    """Whether a proposal waits for anybody."""
     return shelf.get(_KIND, name) is not None
 
 
@@ -102,25 +95,6 @@ def _note(shelf: Shelf, name: str, waiting: Waiting | str | bool | None) -> None
         shelf.told.append(waiting.verb)
     else:
         shelf.drop(_KIND, name)
-
-
-def index_waiting(shelf: Shelf) -> None:
-    """Write the index where a version of the service wrote records that had none.
-
-    Of what was approved before, nobody knows whether the table was brought: that is not among what waits.
-
-    Cost: one pass over proposals and orders, once.
-    """
-    if shelf.get(_INDEX, _KIND) is not None:
-        return
-    for name, record in shelf.all("proposal"):
-        if record["state"] == PROPOSED:
-            note_proposal(shelf, Proposal.of_kept(name, record))
-    for name, record in shelf.all("order"):
-        if record["state"] == ASKED:
-            note_order(shelf, Order.of_kept(name, record))
-    shelf.put(_INDEX, _KIND, {"format": 1})
-    shelf.told.clear()
 
 
 class WaitingRoom:
@@ -143,7 +117,7 @@ class WaitingRoom:
         return sorted(self._first(token, MOST_WAITING)[0], key=lambda waiting: (waiting.made, waiting.name))
 
     def has(self, name: str) -> bool:
-        """Whether a proposal or an order waits for anybody: for a decision, or for its table."""
+        """Whether a proposal waits for anybody: for a decision, or for its table."""
         return self._desk.records.read(lambda shelf: waits(shelf, name))
 
     def count(self, token: Token) -> str:
@@ -153,7 +127,7 @@ class WaitingRoom:
 
     def _first(self, token: Token, most: int) -> tuple[list[Waiting], bool]:
         """What waits for a token, among so many that wait for anybody; and whether those are all."""
-        if not any(map(token.may_ever, (TABLE, ORDER))):
+        if not token.may_ever(TABLE):
             token.check_role(DECISION)
 
         def work(shelf: Shelf) -> tuple[list[Waiting], bool]:

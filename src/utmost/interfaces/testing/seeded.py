@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.kinds import spelled
 from utmost.core.exact.levels import level
 from utmost.core.exact.numbers import Number
 from utmost.core.noise.law import Law
+from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.draw import Method
 from utmost.core.sampling.random_bits import KeyedRandomness
 from utmost.design.channels.channel import Channel
@@ -20,7 +20,7 @@ from utmost.design.optima.optimum import Optimum
 from utmost.errors import NotANumber
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.opening import OpenWords, opened_book
+from utmost.publish.ledger.opening import Place, opened_book
 from utmost.publish.promises.values import noised
 from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
 from utmost.publish.releases.noised_workloads import counted_for
@@ -67,14 +67,17 @@ def seeded_release(
     return noised(values, law, randomness=SeededRandomness(seed), method=method, grid=grid)
 
 
-@spelled
 def seeded_gradual_release(
     values: Any,
     sensitivity: Number | Mapping[Any, Number],
     seed: int | str | bytes,
     *,
     method: Method | None = None,
-    **words: Unpack[GradualWords],
+    unit: Unit | None = None,
+    cells: Number | None = None,
+    numbers: str | Mapping[Any, str] = "integers",
+    grid: Number | None = None,
+    half_step: bool = False,
 ) -> GradualRelease:
     """A `GradualRelease` with bits from a seed. It is not private: the seed takes the noise off again.
 
@@ -83,6 +86,7 @@ def seeded_gradual_release(
     True
     """
     release = GradualRelease.__new__(GradualRelease)
+    words: GradualWords = {"unit": unit, "cells": cells, "numbers": numbers, "grid": grid, "half_step": half_step}
     release._open(values, sensitivity, SeededRandomness(seed), method, words)
     return release
 
@@ -123,30 +127,35 @@ def seeded_workload_release(
 _KEY = bytes(32)
 
 
-@spelled
 def seeded_ledger(
     place: str | Path,
     seed: int | str | bytes,
     *,
     create: bool = True,
     key: bytes | str | Path | None = _KEY,
-    **words: Unpack[OpenWords],
+    witness: Place | bool | None = False,
+    sealed: bool = True,
+    derived: bool = False,
+    timeout: float = 60.0,
 ) -> Ledger:
     """A `Ledger` with bits from a seed, and a key that everyone knows. It is not private.
 
     Args:
-        place, create, key, witness, sealed, derived, timeout: as for `Ledger.open`; without a witness if left out.
+        place, create, key, witness, sealed, derived, timeout: as for `Ledger.open`.
         seed: an int, text or bytes.
 
     >>> from tempfile import TemporaryDirectory
+    >>> from utmost.promises import Promise
     >>> def published(seed):
     ...     with TemporaryDirectory() as here, seeded_ledger(f"{here}/ledger.db", seed) as ledger:
-    ...         return ledger.publish("n", {"n": [10, 20]}, columns="n", epsilon=1, sensitivity=1, cells=1).table
+    ...         return ledger.publish("n", {"n": [10, 20]}, Promise("n", sensitivity=1, cells=1), epsilon=1).table
     >>> published(7) == published(7)
     True
     """
-    opening: OpenWords = {"witness": False, **words}
-    return Ledger(opened_book(place, create=create, key=given_key(key), **opening), SeededRandomness(seed))
+    book = opened_book(
+        place, create=create, key=given_key(key), witness=witness, sealed=sealed, derived=derived, timeout=timeout
+    )
+    return Ledger(book, SeededRandomness(seed))
 
 
 def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:

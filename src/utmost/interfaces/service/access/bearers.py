@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
-from utmost.core.exact.kinds import spelled
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange, UnknownRecord, UtmostError
 from utmost.interfaces.service.access.tokens import (
@@ -30,13 +29,6 @@ SOON = 14 * 86_400
 """How many seconds before it expires a token's bearer is told."""
 
 EXPIRES = "expires"
-
-
-class BearerWords(TypedDict, total=False):
-    """The words of a new token beside its owner, role and grants: see `Bearers.make`."""
-
-    days: Number
-    subject: str | None
 
 
 class Bearers:
@@ -88,7 +80,6 @@ class Bearers:
         """The claims that any token asks for."""
         return frozenset(claim_of(token.subject or "")[0] for token in self._tokens() if token.is_shared)
 
-    @spelled
     def make(
         self,
         token: Token | None,
@@ -96,14 +87,16 @@ class Bearers:
         owner: str,
         role: str,
         grants: tuple[Grant, ...],
-        **words: Unpack[BearerWords],
+        *,
+        days: Number = 90,
+        subject: str | None = None,
     ) -> tuple[Token, str | None]:
         """A new token.
 
         Args:
             token: the admin's; None for the first token of a service.
             owner: whose it is.
-            days: for how long it is valid, at most a year; 90 if left out.
+            days: for how long it is valid, at most a year.
             subject: whom an OpenID provider vouches for, instead of a secret: see `Token`.
 
         Returns:
@@ -114,10 +107,9 @@ class Bearers:
             token.check("tokens")
         check_name(owner, "owner")
         check_role(role)
-        subject = words.get("subject")
         if subject is not None:
             check_subject(subject)
-        seconds = int(exact(words.get("days", 90), "days") * 86400)
+        seconds = int(exact(days, "days") * 86400)
         if not 0 < seconds <= _YEAR:
             raise OutOfRange("a token must be valid for a second, and at most 366 days", where="days")
         if not grants:

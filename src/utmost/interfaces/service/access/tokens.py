@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from utmost.core.exact.kinds import checked_parts
+from utmost.core.exact.arguments import instance, optional, text
 from utmost.core.exact.levels import Level
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
@@ -37,8 +37,8 @@ Role = Literal["recipient", "curator", "approver", "auditor", "admin"]
 ROLES: tuple[str, ...] = get_args(Role)
 
 ALLOWED: Mapping[str, frozenset[str]] = {
-    "recipient": frozenset({"list", "view", "order"}),
-    "curator": frozenset({"list", "view", "propose", "publish", "relax", "offer", "decide orders", "history"}),
+    "recipient": frozenset({"list", "view"}),
+    "curator": frozenset({"list", "view", "propose", "publish", "relax", "history"}),
     "approver": frozenset({"list", "decide proposals", "history"}),
     "auditor": frozenset({"list", "history", "verify", "trail", "metrics"}),
     "admin": frozenset({"list", "tokens", "budgets", "verify", "trail", "metrics"}),
@@ -52,7 +52,6 @@ EVERY = "*"
 _CLAIM = "claim "
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True)
 class Grant(Written):
     """A release that a token is for.
@@ -66,6 +65,10 @@ class Grant(Written):
 
     release: ReleaseName
     up_to: Annotated[LevelText | None, Field(examples=[LEVEL_EXAMPLE])] = None
+
+    def __post_init__(self) -> None:
+        text(self.release, "release")
+        optional(self.up_to, lambda value, name: instance(value, Level, name), "up_to")
 
     def covers(self, release: str | None, level: Level | None) -> bool:
         """Whether a request is within it: a release, or all of them where None is asked for; a level, if it has one."""
@@ -123,8 +126,8 @@ class Token(Written):
     def names(self) -> tuple[str, ...]:
         """The names of its owner, each once: the one it says, what a provider calls them, and those of other tokens.
 
-        By the second they bought while no token was made for them, and they came as one of all of whom the provider
-        says something.
+        By the second they were known while no token was made for them, and they came as one of all of whom the
+        provider says something.
         """
         own = (self.owner,) if self.subject is None or self.is_shared else (self.owner, self.subject)
         return tuple(dict.fromkeys((*own, *sorted(self.also))))
@@ -217,13 +220,13 @@ def bearer(name: str, secret: str) -> str:
     return f"utmost_{name}_{secret}"
 
 
-def read_bearer(text: object) -> tuple[str, str]:
+def read_bearer(presented: object) -> tuple[str, str]:
     """The name and the digest of the secret in what a bearer presents.
 
     Raises:
         NotAuthenticated: for what is nothing of the kind; it is not repeated.
     """
-    matched = _BEARER.fullmatch(text) if isinstance(text, str) else None
+    matched = _BEARER.fullmatch(presented) if isinstance(presented, str) else None
     if matched is None:
         raise NotAuthenticated("a request must carry a token", remedy=_MEND)
     return matched[1], _digest(matched[2])

@@ -12,7 +12,7 @@ from utmost.interfaces.service.api.problems import LINES_TYPE, MEDIA_TYPE, probl
 _TITLES = {
     401: ("NotAuthenticated", "a token must be valid now. Ask for a token that has not expired."),
     403: ("NotAllowed", "'admissions': the token must allow this level; got epsilon = 1."),
-    404: ("UnknownRecord", "the order must be there; got none of this name."),
+    404: ("UnknownRecord", "the proposal must be there; got none of this name."),
     408: ("TooSlow", "The body did not come in time."),
     409: ("NeedsApproval", "to publish cannot be undone, and needs a second person; got no proposal."),
     413: ("TooLarge", "The body is longer than this service takes."),

@@ -8,12 +8,10 @@ together.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_of_text, level_text
 
@@ -56,9 +54,6 @@ LevelText = Annotated[
         }
     ),
 ]
-Money = Annotated[
-    Fraction, _IT_IS, PlainSerializer(str, return_type=str), WithJsonSchema({"type": "string", "examples": ["25"]})
-]
 Spent = Annotated[Any, PlainSerializer(plain), WithJsonSchema({"type": ["string", "number"], "examples": ["1"]})]
 Facts = Annotated[
     Mapping[str, Any], _IT_IS, PlainSerializer(plain), WithJsonSchema({"type": "object", "examples": [{"cells": "1"}]})
@@ -67,7 +62,6 @@ Record = Annotated[str, Field(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 Seconds = Annotated[int, Field(description="seconds since 1970", examples=[TIME_EXAMPLE])]
 ReleaseName = Annotated[str, Field(examples=["admissions"])]
 Person = Annotated[str, Field(examples=["Bo"])]
-Currency = Annotated[str, Field(examples=["EUR"])]
 Count = Annotated[int, Field(examples=[1])]
 
 
@@ -95,7 +89,6 @@ class Written:
         return {name: plain(getattr(self, name)) for name in names}
 
     @classmethod
-    @checked
     def of_kept(cls, name: str, record: Mapping[str, Any]) -> Self:
         """What `kept` wrote, under its name."""
         read = {part: cls.READ[part](value) if part in cls.READ else value for part, value in record.items()}

@@ -205,12 +205,6 @@ class Decided(Asked):
     reason: Annotated[str, Field(max_length=1000, examples=["epsilon 1 is enough"])] = ""
 
 
-class OrderDecided(Asked):
-    """What becomes of an order."""
-
-    state: Literal["approved", "refused", "cancelled", "refunded"]
-
-
 class Publication(Asked):
     """A table to publish, with what is promised of it."""
 
@@ -249,22 +243,6 @@ class Relaxations(Asked):
     """Releases to relax in one transaction, all or none."""
 
     measures: Annotated[list[NamedRelaxation], Field(min_length=1, max_length=MOST_MEASURES)]
-
-
-class NewOffer(Asked):
-    """Levels of a release at prices, which do not fall."""
-
-    release: Name
-    prices: Annotated[dict[str, Exact], Field(min_length=1, max_length=100, examples=[{"1/4": 10, "1": 35}])]
-    currency: Annotated[str, Field(min_length=1, max_length=20, examples=["EUR"])]
-    version: DataVersion | None = None
-
-
-class NewOrder(Asked):
-    """A level of an offer."""
-
-    offer: Record
-    epsilon: Exact
 
 
 class NewLimit(Asked):

@@ -26,7 +26,6 @@ from utmost.interfaces.service.api.record_forms import (
 )
 from utmost.interfaces.service.approvals import Proposal
 from utmost.interfaces.service.held_releases import View, seen_alone
-from utmost.interfaces.service.market import Offer, Order
 from utmost.interfaces.service.pages.promise_shown import PromiseShown
 from utmost.interfaces.service.waiting import Waiting
 from utmost.publish.ledger.spending import Budget
@@ -202,22 +201,6 @@ class WaitingFound(Written):
     """What waits for the bearer, longest first."""
 
     waiting: list[Waiting]
-    next: Next
-
-
-@dataclass(frozen=True, slots=True)
-class OffersFound(Written):
-    """Offers."""
-
-    offers: list[Offer]
-    next: Next
-
-
-@dataclass(frozen=True, slots=True)
-class OrdersFound(Written):
-    """Orders, oldest first."""
-
-    orders: list[Order]
     next: Next
 
 

@@ -20,10 +20,7 @@ from utmost.interfaces.service.api.request_models import (
     Decided,
     NamedRelaxation,
     NewLimit,
-    NewOffer,
-    NewOrder,
     NewToken,
-    OrderDecided,
     Problem,
     Proposed,
     Publication,
@@ -36,7 +33,6 @@ from utmost.interfaces.service.api.request_models import (
 from utmost.interfaces.service.api.request_parsing import Arriving, name_of_part
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.approvals import Proposal
-from utmost.interfaces.service.market import Offer, Order
 from utmost.interfaces.service.service import Service
 from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.workers.axis_limits import check_axes
@@ -70,7 +66,7 @@ class JsonLines(StreamingResponse):
 
 router = APIRouter(prefix="/v1", responses=_PROBLEMS, route_class=Arriving)
 
-# The routes with a body, and what whoever sends one must be allowed to do at all: one of the verbs between bars.
+# The routes with a body, and what whoever sends one must be allowed to do at all.
 _SENT = {
     "publish": "publish",
     "relax": "relax",
@@ -78,9 +74,6 @@ _SENT = {
     "relax_measures": "relax",
     "propose": "propose",
     "decide": "decide proposals",
-    "offer": "offer",
-    "order": "order",
-    "decide_order": "decide orders|order",
     "make_token": "tokens",
     "limit": "budgets",
     "check_receipt": "verify",
@@ -159,11 +152,10 @@ def arrived(request: Request) -> None:
     Raises:
         NotAuthenticated, NotAllowed: where not.
     """
-    token, verbs = identified(request), _SENT.get(request.scope["route"].name)
-    if verbs is not None:
-        if not any(map(token.may_ever, verbs.split("|"))):
-            token.check_role(verbs.partition("|")[0])
-        if verbs in BRINGING:
+    token, verb = identified(request), _SENT.get(request.scope["route"].name)
+    if verb is not None:
+        token.check_role(verb)
+        if verb in BRINGING:
             request.state.body.allow()
 
 
@@ -338,44 +330,8 @@ def withdraw(service: Served, who: Who, name: Made) -> Proposal:
 
 @router.get("/waiting", summary="What waits for the bearer")
 def waiting(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.WaitingFound:
-    """Proposals and orders to decide, and tables to bring; longest first."""
+    """Proposals to decide, and tables to bring; longest first."""
     return answers.WaitingFound(*answers.paged(service.waiting.all(who), after, most))
-
-
-@router.get("/offers", summary="Levels that can be bought")
-def offers(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.OffersFound:
-    """Of the releases that the token is for."""
-    return answers.OffersFound(*answers.paged(service.market.offers(who), after, most))
-
-
-@router.post("/offers", summary="Offer levels at prices")
-def offer(service: Served, who: Who, key: Key, body: NewOffer) -> Offer:
-    """Prices must not fall as the level grows: else a level could be had for less."""
-    return service.market.offer(who, key, body.release, body.prices, body.currency, body.version)
-
-
-@router.post("/offers/{name}/closing", summary="Take an offer back")
-def close_offer(service: Served, who: Who, name: Made) -> Offer:
-    """Orders that were made stay."""
-    return service.market.close_offer(who, name)
-
-
-@router.get("/orders", summary="Orders: a buyer's own, or those a curator decides")
-def orders(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.OrdersFound:
-    """Oldest first."""
-    return answers.OrdersFound(*answers.paged(service.market.orders(who), after, most))
-
-
-@router.post("/orders", summary="Order a level")
-def order(service: Served, who: Who, key: Key, body: NewOrder) -> Order:
-    """It costs its price, less what was paid for other levels of the release in this currency."""
-    return service.market.order(who, key, body.offer, read_level(body.epsilon))
-
-
-@router.post("/orders/{name}/decision", summary="Approve, refuse, refund or cancel an order")
-def decide_order(service: Served, who: Who, name: Made, body: OrderDecided) -> Order:
-    """By the curator, who knows whether it was paid; the buyer may cancel one that waits."""
-    return service.market.decide_order(who, name, body.state)
 
 
 @router.get("/tokens", summary="All tokens")

@@ -5,14 +5,10 @@ from typing import Any
 from urllib.parse import quote
 
 from utmost import errors
-from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.levels import LevelWords, level_in
-from utmost.core.exact.written_levels import level_text
+from utmost.core.exact.arguments import text
 from utmost.errors import ServiceError, UtmostError
 from utmost.interfaces.service.api.response_models import columns
-from utmost.interfaces.service.terms import BroughtWords
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.requests import AtWords, RequestWords, TermsWords
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.tables.frames.adapters import adapter_of
 
@@ -32,33 +28,6 @@ def facts_in(answer: Any) -> dict[str, Any]:
     detail, places = str(facts.get("detail", "")).rstrip("."), facts.get("wrong")
     wrong = f" ({'; '.join(map(str, places))})" if places and isinstance(places, list) else ""
     raise kind(f"{detail}{wrong}", where="service")
-
-
-class CallWords(RequestWords, BroughtWords, total=False):
-    """The words of a request that brings a table: its approved proposal, too."""
-
-
-class PublishingWords(CallWords, TermsWords, total=False):
-    """The words of `RemoteLedger.publish`."""
-
-
-class ProposingWords(RequestWords, TermsWords, total=False):
-    """The words of `RemoteLedger.propose`."""
-
-    reason: str
-    anyone: bool
-
-
-class SharedWords(LevelWords, total=False):
-    """The words of measures at one level that they share, and for each its approved proposal, where one is needed."""
-
-    request: str | None
-    proposals: Mapping[str, str] | None
-
-
-def query_of(words: AtWords) -> dict[str, Any]:
-    """Which answer of a release is meant, as a query has it."""
-    return {"epsilon": level_text(level_in(words)), "version": words.get("version")}
 
 
 def as_sent(table: Any) -> dict[str, Any]:
@@ -88,11 +57,4 @@ def table_in(answer: Mapping[str, Any], brought: Any) -> Any:
 
 def path_part(name: object) -> str:
     """A name as one part of a path."""
-    return quote(checked_text(name, "name").encode("utf-8", "surrogatepass"), safe="")
-
-
-def checked_text(text: object, name: str) -> str:
-    """Text."""
-    if not isinstance(text, str):
-        raise wrong_kind(name, "text", text)
-    return text
+    return quote(text(name, "name").encode("utf-8", "surrogatepass"), safe="")

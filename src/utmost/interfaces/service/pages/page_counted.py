@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.levels import Level
 from utmost.errors import BadTable, OutOfRange
+from utmost.interfaces.figures import inline_svg as charts
+from utmost.interfaces.figures.inline_svg import short
 from utmost.interfaces.service.api.request_parsing import strict_json
-from utmost.interfaces.service.pages import page_charts as charts
-from utmost.interfaces.service.pages.page_rendering import short
 from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.workers.axis_limits import check_listed
 from utmost.publish.counting.counted import CountedTable

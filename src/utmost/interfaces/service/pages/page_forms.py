@@ -6,10 +6,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from utmost.core.exact.levels import Level
 from utmost.errors import OutOfRange
 from utmost.interfaces.service.access.tokens import Grant, Token
-from utmost.interfaces.service.api.requested_levels import read_level, whole
+from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.pages.page_counted import brought_counted
 from utmost.interfaces.service.pages.page_measures import measures
@@ -114,49 +113,6 @@ def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Respo
     name, at, version = sent.text("release"), read_level(sent.text("epsilon")), sent.number("version")
     service.releases.view(viewer, name, at, version)
     return see(request, "/release", name=name, version=version, at=sent.text("epsilon"))
-
-
-@forms.post("/offers")
-def offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Offer levels at prices."""
-    release, _, version = sent.text("release").rpartition(" ")
-    options = (sent.text("currency"), whole(version, "version"))
-    service.market.offer(viewer, _key(sent), release, _prices(sent.text("prices")), *options)
-    return see(request, "/market", done="offered")
-
-
-def _prices(text: str) -> dict[Level, str]:
-    """Prices as people write them: a level and a price in each line."""
-    prices = {}
-    for line in text.splitlines():
-        level, _, price = line.partition("=")
-        if not line.strip():
-            continue
-        if not level.strip() or not price.strip():
-            raise OutOfRange("a price is written as level = price", where="prices", remedy="Write 1/4 = 10.")
-        prices[read_level(level)] = price.strip()
-    return prices
-
-
-@forms.post("/offers/closing")
-def close_offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Take an offer back."""
-    service.market.close_offer(viewer, sent.text("offer"))
-    return see(request, "/market", done="closed")
-
-
-@forms.post("/orders")
-def order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Order a level."""
-    service.market.order(viewer, _key(sent), sent.text("offer"), read_level(sent.text("epsilon")))
-    return see(request, "/market", done="ordered")
-
-
-@forms.post("/orders/decision")
-def decide_order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Approve, refuse, refund or cancel an order."""
-    service.market.decide_order(viewer, sent.text("order"), sent.text("state"))
-    return see(request, "/market", done=sent.text("state"))
 
 
 @forms.post("/tokens")

@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from utmost.core.exact.written_levels import level_text, level_words
 from utmost.core.sampling.random_bits import entropy
+from utmost.interfaces.figures.inline_svg import short
 from utmost.interfaces.service.access.bearers import SOON
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.pages.page_session import end_session, form_proof, fresh_guest, put_session, session
@@ -33,9 +34,8 @@ PLACES = (
     (
         "Decisions",
         (
-            (WAITING, "Waiting for you", "decide proposals|publish|decide orders"),
+            (WAITING, "Waiting for you", "decide proposals|publish"),
             ("/proposals", "Proposals", "propose|decide proposals"),
-            ("/market", "Market", "order|offer"),
         ),
     ),
     (
@@ -68,9 +68,6 @@ DONE = {
     "withdrawn": "Withdrawn.",
     "published": "Published.",
     "relaxed": "Relaxed. The earlier levels stay as they were.",
-    "offered": "The offer is open.",
-    "closed": "The offer is closed. Orders that were made stay.",
-    "ordered": "Ordered. The curator decides.",
     "revoked": "The token is revoked.",
     "limited": "The limit is set.",
     "waits": "The limit is set, and no release names this dataset yet: see whether its name is right.",
@@ -116,22 +113,6 @@ def moment(seconds: int | float | str | None) -> str:
     if isinstance(seconds, str):
         return seconds[:16].replace("T", " ")
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
-
-
-def short(number: Any) -> str:
-    """A number as it is read: whole ones with thin spaces, others to four digits.
-
-    >>> short(12), short(1234567) == "1\\u202f234\\u202f567", short(0.123456), short(3.0)
-    ('12', True, '0.1235', '3')
-    """
-    if number is None:
-        return ""
-    if isinstance(number, float) and number != number:
-        return "none"
-    value = float(number)
-    if value == int(value) if abs(value) < 1e15 else False:
-        return f"{int(value):,}".replace(",", "\u202f")
-    return f"{value:.4g}"
 
 
 @cache

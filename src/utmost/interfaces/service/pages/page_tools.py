@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from markupsafe import Markup
 
 from utmost.errors import UtmostError
+from utmost.interfaces.figures.inline_svg import Svg
 from utmost.interfaces.service.api.problems import status_of
 from utmost.interfaces.service.pages.page_rendering import render
 from utmost.interfaces.service.pages.page_session import Viewer
@@ -70,7 +70,7 @@ def _tool(request: Request, viewer: Any, work: str, fields: Mapping[str, str]) -
         told = {"found": {}, "status": status_of(error), "problem": str(error)}
     worked_out = told["found"]
     if worked_out:
-        worked_out = worked_out | {"picture": Markup(worked_out["picture"])}
+        worked_out = worked_out | {"picture": Svg(worked_out["picture"])}
     shown = {"asked": fields, "found": worked_out, "problem": told["problem"], **_choices()}
     return render(request, f"{work}.html", viewer, told["status"], **shown)
 

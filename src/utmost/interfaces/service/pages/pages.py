@@ -13,28 +13,27 @@ from starlette.exceptions import HTTPException
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text, level_words
+from utmost.interfaces.figures import inline_svg as charts
+from utmost.interfaces.figures.inline_svg import short
 from utmost.interfaces.service.access.bearers import SOON
 from utmost.interfaces.service.access.tokens import ALLOWED, ROLES, Token
 from utmost.interfaces.service.api.request_models import SPELLED
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.response_models import columns, paged, statement_of
 from utmost.interfaces.service.api.routes import After, Following, Served, Version, trail_lines, version_name
-from utmost.interfaces.service.approvals import APPROVED, ASKED, PROPOSED, Proposal
-from utmost.interfaces.service.desk import held, reaches
+from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
 from utmost.interfaces.service.held_releases import View
-from utmost.interfaces.service.market import Offer, Order
 from utmost.interfaces.service.outlook import Outlook, outlook
-from utmost.interfaces.service.pages import page_charts as charts
 from utmost.interfaces.service.pages.page_counted import rule_asked, sums_shown
 from utmost.interfaces.service.pages.page_downloads import downloads, endings
 from utmost.interfaces.service.pages.page_measures import MOST_ROWS
 from utmost.interfaces.service.pages.page_publishing import known_datasets
-from utmost.interfaces.service.pages.page_rendering import WAITING, render, short, static_files
+from utmost.interfaces.service.pages.page_rendering import WAITING, render, static_files
 from utmost.interfaces.service.pages.page_session import Viewer
 from utmost.interfaces.service.pages.page_tools import tools
 from utmost.interfaces.service.pages.promise_shown import exact_text, visible
 from utmost.interfaces.service.service import Service
-from utmost.interfaces.service.waiting import DECISION, ORDER, TABLE
+from utmost.interfaces.service.waiting import DECISION, TABLE
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
 from utmost.publish.releases.withholding import WithholdingRule
@@ -55,7 +54,6 @@ Name = Annotated[str, Query(max_length=400)]
 _DECIDED_AT = {
     DECISION: ("/proposal", "A proposal to decide"),
     TABLE: ("/proposal", "A table to bring"),
-    ORDER: ("/market", "An order to decide"),
 }
 
 
@@ -202,8 +200,8 @@ def _outlook(service: Service, viewer: Token, proposal: Proposal, facts: Mapping
     return outlook(service.ledger, proposal, facts, may_know, sees_all=viewer.may(verb))
 
 
-def _own(service: Service, viewer: Token, listed: Sequence[Proposal] | Sequence[Order]) -> set[str]:
-    """The names of proposals or orders that are those of the viewer's person."""
+def _own(service: Service, viewer: Token, listed: Sequence[Proposal]) -> set[str]:
+    """The names of proposals that are those of the viewer's person."""
     person = service.desk.records.read(lambda shelf: service.desk.person(shelf, viewer))
     return {item.name for item in listed if item.is_of(person)}
 
@@ -221,41 +219,6 @@ def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) ->
         if is_counted:
             measured.add(proposal.name)
     return measured
-
-
-@pages.get("/market")
-def market_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """Offers and orders."""
-    viewer.check_role("offer" if viewer.may_ever("offer") else "order")
-    offers = [(offer, _steps(service, viewer, offer)) for offer in service.market.offers(viewer)]
-    mine = service.releases.all(viewer) if viewer.may_ever("offer") else ()
-    orders = service.market.orders(viewer)[::-1]
-    page = sorted(orders, key=lambda order: order.state != ASKED)[:_A_PAGE]
-    shown: dict[str, Any] = {"orders": page, "not_shown": len(orders) - len(page)}
-    return render(
-        request, "market.html", viewer, offers=offers, releases=mine, own=_own(service, viewer, page), **shown
-    )
-
-
-def _steps(service: Service, viewer: Token, offer: Offer) -> list[dict[str, Any]]:
-    """Each level of an offer: its error bar, its price, and what it costs this viewer."""
-    promise = service.ledger.release(offer.release, offer.version).noise
-    has = service.desk.records.read(lambda shelf: held(shelf, viewer, offer.release, offer.version))
-    credit = service.market.credit(viewer, offer) if viewer.may_ever("order") else Fraction(0)
-    return [
-        {
-            "at": at,
-            "price": _money(price),
-            "margin": promise.margin(at, _SURE),
-            "due": _money(offer.step(credit, at)),
-            "is_held": reaches(has, at),
-        }
-        for at, price in offer.prices
-    ]
-
-
-def _money(price: Fraction) -> str:
-    return short(float(price)) if price.denominator > 1 else short(int(price))
 
 
 @pages.get("/verify")

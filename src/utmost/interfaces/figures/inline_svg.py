@@ -1,38 +1,97 @@
-"""Charts as inline SVG: drawn on the server, coloured by the style sheet, each with its title in words."""
+"""Charts as inline SVG, each with its title in words: coloured by a style sheet, or by themselves in a notebook."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
-from markupsafe import Markup
-
-from utmost.interfaces.service.pages.page_rendering import short
+from utmost.core.exact.shown import brief
 
 _WIDE, _TALL = 640, 296
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 16, 30, 44
 _ROW = 30
 _MOST_NAME = 28
+_BETWEEN_ROWS = {"down": "↓", "up": "↑", "slack": "·", "zero": "0"}
+
+_BLUE = "#2a78b5"
+# What the style sheet of a service says of these classes, for a page that has no style sheet of ours.
+_STYLES = {
+    "chart": "display:block;width:100%;max-width:32em;height:auto;overflow:visible",
+    "tick": "font-size:13px;fill:currentColor",
+    "name": "font-size:12px;fill:currentColor",
+    "end": "text-anchor:end",
+    "middle": "text-anchor:middle",
+    "grid": "stroke:currentColor;stroke-opacity:.15",
+    "axis": "stroke:currentColor;stroke-opacity:.4",
+    "line": "fill:none;stroke-width:2",
+    "s0": f"stroke:{_BLUE}",
+    "bar": f"fill:{_BLUE}",
+    "mark": "stroke-width:2.2;stroke:#d1495b",
+    "cell": f"fill:{_BLUE};stroke:currentColor;stroke-opacity:.15",
+    "in": "fill:currentColor",
+    "dark": "fill:white",
+}
 
 
-def tag(name: str, content: Any = "", /, **attributes: Any) -> Markup:
+class Svg(str):
+    """Markup: templates and `tag` put it into a page as it is, and escape every other text."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        return self
+
+
+def short(number: Any) -> str:
+    """A number as it is read: whole ones with thin spaces, others to four digits.
+
+    >>> short(12), short(1234567) == "1\\u202f234\\u202f567", short(0.123456), short(3.0)
+    ('12', True, '0.1235', '3')
+    """
+    if number is None:
+        return ""
+    if isinstance(number, float) and number != number:
+        return "none"
+    value = float(number)
+    if value == int(value) if abs(value) < 1e15 else False:
+        return f"{int(value):,}".replace(",", "\u202f")
+    return f"{value:.4g}"
+
+
+def tag(name: str, *content: Any, **attributes: Any) -> Svg:
     """One element; names end in an underscore where Python has them, and underscores inside stand for hyphens.
 
     >>> tag("text", "a < b", x=1, class_="t")
-    Markup('<text x="1" class="t">a &lt; b</text>')
+    '<text x="1" class="t">a &lt; b</text>'
     """
     named = ((key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items() if value is not None)
-    inside = Markup("").join(Markup(' {}="{}"').format(key, _plain(value)) for key, value in named)
-    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), inside, content)
+    inside = "".join(f' {key}="{escape(_plain(value))}"' for key, value in named)
+    held = "".join(part if isinstance(part, Svg) else escape(str(part)) for part in content)
+    return Svg(f"<{name}{inside}>{held}</{name}>")
 
 
-def _plain(value: Any) -> Any:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
+def _plain(value: Any) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def chart(title: str, drawn: Iterable[Markup], wide: float = _WIDE, tall: float = _TALL) -> Markup:
+def chart(title: str, drawn: Iterable[Svg], wide: float = _WIDE, tall: float = _TALL) -> Svg:
     """A picture with a name."""
-    inside = Markup("").join([tag("title", title), *drawn])
-    return tag("svg", inside, viewBox=f"0 0 {wide:.0f} {tall:.0f}", class_="chart", role="img", aria_label=title)
+    about = {"viewBox": f"0 0 {wide:.0f} {tall:.0f}", "class_": "chart", "role": "img", "aria_label": title}
+    return tag("svg", tag("title", title), *drawn, **about)
+
+
+def self_coloured(picture: Svg) -> Svg:
+    """A picture that follows the colours of a page without our style sheet.
+
+    >>> self_coloured(tag("rect", class_="bar"))
+    '<rect style="fill:#2a78b5"></rect>'
+    """
+    return Svg(re.sub(r'class="([^"]*)"', lambda found: f'style="{_style(found[1])}"', picture))
+
+
+def _style(classes: str) -> str:
+    return ";".join(_STYLES[name] for name in classes.split() if name in _STYLES)
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -78,7 +137,7 @@ class Axes:
         """From the top."""
         return self.tall - _BOTTOM - _share(value, self._ys, self._logs[1]) * (self.tall - _TOP - _BOTTOM)
 
-    def drawn(self) -> list[Markup]:
+    def drawn(self) -> list[Svg]:
         """Grid, numbers and names."""
         bottom = self.tall - _BOTTOM
         shapes = []
@@ -118,7 +177,7 @@ def curves(
     points: Sequence[tuple[float, float, str]] = (),
     log_x: bool = False,
     log_y: bool = False,
-) -> Markup:
+) -> Svg:
     """Lines through points, and some points that are marked and named."""
     every = [point for line in lines.values() for point in line] + [(x, y) for x, y, _ in points]
     xs, ys = ([float(point[k]) for point in every] for k in (0, 1))
@@ -144,7 +203,7 @@ def columns_chart(
     line: Sequence[tuple[float, float]] = (),
     marks: Sequence[tuple[float, str]] = (),
     shaded: tuple[float, float] | None = None,
-) -> Markup:
+) -> Svg:
     """Upright bars of width one, with a line over them, places marked by an upright line, and a shaded stretch."""
     xs = [x for x, _ in (*heights, *line)] + [x for x, _ in marks]
     tops = [float(y) for _, y in (*heights, *line)]
@@ -167,7 +226,7 @@ def columns_chart(
     return chart(title, drawn)
 
 
-def error_bars(title: str, rows: Sequence[tuple[str, float]], margin: float) -> Markup:
+def error_bars(title: str, rows: Sequence[tuple[str, float]], margin: float) -> Svg:
     """A released value in each row, and the stretch in which the true one lies."""
     values = [float(value) for _, value in rows]
     gap = float(margin)
@@ -192,29 +251,47 @@ def error_bars(title: str, rows: Sequence[tuple[str, float]], margin: float) -> 
             *(tag("line", x1=end, x2=end, y1=at - 5, y2=at + 5, class_="whisker") for end in ends),
             tag("circle", cx=x(value), cy=at, r=4.5, class_="dot"),
         ]
-        drawn.append(tag("g", Markup("").join(parts)))
+        drawn.append(tag("g", *parts))
         drawn.append(tag("text", name[:_MOST_NAME], x=left - 12, y=at + 4, class_="tick end"))
     return chart(title, drawn, tall=tall)
 
 
-def heat_map(title: str, matrix: Sequence[Sequence[float]], rows: Sequence[str], names: Sequence[str]) -> Markup:
-    """Shaded cells, the larger the darker; the number on pointing, and in the cell where there is room."""
+def heat_map(
+    title: str,
+    matrix: Sequence[Sequence[Any]],
+    rows: Sequence[str],
+    names: Sequence[str],
+    bound: Sequence[Sequence[str]] = (),
+) -> Svg:
+    """Shaded cells, the larger the darker; the number on pointing, and in the cell where there is room.
+
+    Args:
+        title: in words.
+        matrix: of cells; of rows and columns with these names.
+        rows, names: of the rows and of the columns.
+        bound: for each two neighbouring rows how each entry is bound to the one below: "down", "up", "slack" or "zero".
+    """
     n, m = len(matrix), len(matrix[0])
-    top = max(float(cell) for line in matrix for cell in line) or 1.0
+    top = max((float(cell) for line in matrix for cell in line if isfinite(float(cell))), default=0.0) or 1.0
     full, gap = 560.0, 64
     edge = max(9.0, min(52.0, full / max(n, m)))
     drawn = []
     for r, line in enumerate(matrix):
         for c, cell in enumerate(line):
-            share = float(cell) / top
+            share = min(1.0, float(cell) / top)
             x, y = gap + c * edge, 30 + r * edge
-            cell_title = tag("title", f"{rows[r]} to {names[c]}: {short(float(cell))}")
+            number = short(cell) if isinstance(cell, float) else brief(cell)
+            cell_title = tag("title", f"{rows[r]} to {names[c]}: {number}")
             shape = {"x": x, "y": y, "width": edge - 1, "height": edge - 1}
             drawn.append(tag("rect", cell_title, **shape, fill_opacity=f"{share:.3f}", class_="cell"))
             if edge >= 40:
                 shade = "in dark" if share > 0.55 else "in"
                 number = f"{float(cell):.2f}"
                 drawn.append(tag("text", number, x=x + edge / 2, y=y + edge / 2 + 4, class_=f"tick middle {shade}"))
+    for r, line in enumerate(bound):
+        for c, mark in enumerate(line):
+            at = {"x": gap + (c + 0.5) * edge, "y": 30 + (r + 1) * edge + 4}
+            drawn.append(tag("text", _BETWEEN_ROWS[str(mark)], **at, class_="tick middle"))
     every = max(1, ceil(18 / edge))
     drawn += [
         tag("text", name[:9], x=gap - 6, y=30 + (r + 0.5) * edge + 4, class_="tick end")
@@ -236,7 +313,7 @@ def rings(
     edges: Iterable[tuple[str, str]],
     kinds: Mapping[str, int],
     titles: Mapping[str, str],
-) -> Markup:
+) -> Svg:
     """A network, each member at a place between -1 and 1, coloured by how near it is to whom it is about.
 
     Args:
@@ -264,25 +341,12 @@ def rings(
     return chart(title, drawn, 2 * half, max(at(name)[1] for name in places) + 26)
 
 
-def meter(title: str, share: float) -> Markup:
+def meter(title: str, share: float) -> Svg:
     """How much of something is used, from 0 to 1."""
     used = max(0.0, min(1.0, share)) if isfinite(share) else 1.0
     drawn = [
         tag("rect", x=0, y=0, width=100, height=6, rx=3, class_="trough"),
         tag("rect", x=0, y=0, width=100 * used, height=6, rx=3, class_="fill full" if used >= 1 else "fill"),
     ]
-    return tag(
-        "svg",
-        Markup("").join([tag("title", title), *drawn]),
-        viewBox="0 0 100 6",
-        class_="meter",
-        role="img",
-        aria_label=title,
-        preserveAspectRatio="none",
-    )
-
-
-def legend(names: Sequence[str]) -> Markup:
-    """What the lines of a chart are."""
-    keys = (tag("li", Markup("{}{}").format(tag("span", class_=f"key k{k}"), name)) for k, name in enumerate(names))
-    return tag("ul", Markup("").join(keys), class_="legend")
+    about = {"viewBox": "0 0 100 6", "class_": "meter", "role": "img", "aria_label": title}
+    return tag("svg", tag("title", title), *drawn, **about, preserveAspectRatio="none")
