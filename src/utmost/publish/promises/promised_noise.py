@@ -186,11 +186,6 @@ class Noise(PlannedNoise):
         """The k of the grid 2^-k on which true values are read; None where they are read as they are."""
         return None
 
-    @property
-    def snapping(self) -> str | None:
-        """The rule by which reals get to the grid; None where there is none."""
-        return None
-
     def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
         """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
         return NoiseAt(self, level, read_confidence(confidence))
@@ -360,7 +355,6 @@ class Noise(PlannedNoise):
             "half_step": False,
             "grid": None,
             "largest": None if self.largest is None else str(self.largest),
-            "snapping": None,
             "strategy": None,
             "points": None,
         }
@@ -385,10 +379,6 @@ class Noise(PlannedNoise):
         largest = None if self.largest is None or not self.is_worded else str(self.largest)
         words = {**nothing, "numbers": "integers", "largest": largest, "half_step": False}
         return words if self.is_worded else words | {"noise": self.facts()}
-
-    def snapped_like(self, other: "Noise") -> "Noise":
-        """The same with the rule by which another gets reals to the grid."""
-        return self
 
 
 @dataclass(frozen=True, slots=True, repr=False)
