@@ -1,4 +1,4 @@
-"""The records of a service: sealed, of a length that short documents do not change; older ones are read as they are."""
+"""The records of a service: sealed, of a length that short documents do not change."""
 
 import json
 from dataclasses import replace
@@ -43,19 +43,6 @@ def test_a_thief_of_the_records_reads_none(records, tmp_path):
     long = {"reason": "é\ud800" * 5000}
     records.write(lambda shelf: shelf.put("proposal", "a", long))
     assert records.read(lambda shelf: shelf.get("proposal", "a")) == long
-
-
-def test_a_record_of_an_older_version_is_read(records):
-    """It is authenticated and not sealed; written again, it is."""
-    body = json.dumps({"owner": "Bo"}).encode()
-
-    def older(shelf):
-        shelf._table.run("INSERT INTO utmost_service VALUES (?, ?, ?, ?)", ("t", "n", body, shelf._mac("t", "n", body)))
-
-    records.write(older)
-    assert records.read(lambda shelf: shelf.get("t", "n")) == {"owner": "Bo"}
-    records.write(lambda shelf: shelf.put("t", "n", shelf.get("t", "n")))
-    assert b"Bo" not in rows(records)[0][2]
 
 
 def test_a_record_under_another_name_is_refused(records):

@@ -10,7 +10,6 @@ from utmost.errors import LedgerUnavailable, NotAllowed, UtmostError
 from utmost.exact import level
 from utmost.interfaces.service.app import application
 from utmost.interfaces.service.settings import Settings
-from utmost.interfaces.service.waiting import index_waiting
 
 QUARTER, ONE = level("1/4"), level(1)
 
@@ -65,7 +64,7 @@ def test_a_walk_says_at_each_step_what_waits_for_whom(service, who):
 
 
 def test_the_index_says_what_the_records_say(service, who, opened):
-    """For every token, the same as opening all proposals and orders; also where an older version wrote no index."""
+    """For every token, the same as opening all proposals and orders."""
     few = [("admissions", QUARTER)]
     tokens = [who("Ada", "curator"), who("Grace", "approver"), who("Ada", "approver"), who("Cy", "curator", *few),
               who("Di", "approver", *few), who("Cy", "approver", ("wages", ONE))]  # fmt: skip
@@ -89,17 +88,6 @@ def test_the_index_says_what_the_records_say(service, who, opened):
     wanted = [by_hand(service, token) for token in tokens]
     assert told() == wanted
     assert [len(names) for names in wanted] == [2, 3, 1, 3, 1, 1]
-    before = service.desk.records.read(lambda shelf: shelf.all("waiting"))
-
-    def forget(shelf):
-        shelf.drop("waiting index", "waiting")
-        for name, _ in before:
-            shelf.drop("waiting", name)
-
-    service.desk.records.write(forget)
-    service.desk.records.write(index_waiting)
-    after = service.desk.records.read(lambda shelf: shelf.all("waiting"))
-    assert after == [entry for entry in before if entry[1]["verb"] != "publish"]
 
 
 def test_the_menu_counts_and_the_page_lists(service, who, bearer):

@@ -17,7 +17,7 @@ from utmost.service import Grant
 
 NAME, IRRATIONAL = "0" * 24, level(alpha="1/3")
 QUARTER = level("1/4")
-# What an older version of the service kept, word by word: it is read for ever.
+# What the service keeps, word by word.
 KEPT = {
     Token(NAME, "Bo", "recipient", (Grant("r", QUARTER), Grant("*")), 1, 2, "d", None, 7, frozenset({"Bob"})): {
         "owner": "Bo", "role": "recipient",
@@ -41,8 +41,7 @@ KEPT_PROPOSAL = {
 
 
 @pytest.mark.parametrize(("noun", "kept"), [*KEPT.items(), (PROPOSAL, KEPT_PROPOSAL)])
-def test_what_is_kept_is_what_always_was(noun, kept):
-    """The records that older versions wrote are read, and written again as they were."""
+def test_what_is_kept_is_read_again(noun, kept):
     assert noun.kept() == kept
     again = type(noun).of_kept(NAME, json.loads(json.dumps(kept)))
     assert again.kept() == kept

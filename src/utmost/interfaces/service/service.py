@@ -12,7 +12,7 @@ from utmost.interfaces.service.held_releases import Releases
 from utmost.interfaces.service.market_desk import Market
 from utmost.interfaces.service.proposing import Proposals
 from utmost.interfaces.service.records import Records
-from utmost.interfaces.service.waiting import WaitingRoom, index_waiting
+from utmost.interfaces.service.waiting import WaitingRoom
 from utmost.publish.ledger.ledger import Ledger
 
 PURPOSE = "service records"
@@ -56,7 +56,6 @@ class Service:
     ) -> None:
         records = Records(*ledger.beside(PURPOSE))
         records.write(index_orders)
-        records.write(index_waiting)
         self.ledger, self.desk = ledger, Desk(records, ledger.beside("service names")[1], clock)
         self.bearers = Bearers(self.desk)
         self.sessions = Sessions(self.desk, self.bearers)

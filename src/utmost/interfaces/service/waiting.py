@@ -25,7 +25,7 @@ from utmost.interfaces.service.desk import Desk
 from utmost.interfaces.service.market import Order
 from utmost.interfaces.service.records import Shelf
 
-_KIND, _INDEX = "waiting", "waiting index"
+_KIND = "waiting"
 MOST_WAITING = 1000
 """How many of what waits, for whomever, are looked at for the page that lists them."""
 
@@ -102,25 +102,6 @@ def _note(shelf: Shelf, name: str, waiting: Waiting | str | bool | None) -> None
         shelf.told.append(waiting.verb)
     else:
         shelf.drop(_KIND, name)
-
-
-def index_waiting(shelf: Shelf) -> None:
-    """Write the index where a version of the service wrote records that had none.
-
-    Of what was approved before, nobody knows whether the table was brought: that is not among what waits.
-
-    Cost: one pass over proposals and orders, once.
-    """
-    if shelf.get(_INDEX, _KIND) is not None:
-        return
-    for name, record in shelf.all("proposal"):
-        if record["state"] == PROPOSED:
-            note_proposal(shelf, Proposal.of_kept(name, record))
-    for name, record in shelf.all("order"):
-        if record["state"] == ASKED:
-            note_order(shelf, Order.of_kept(name, record))
-    shelf.put(_INDEX, _KIND, {"format": 1})
-    shelf.told.clear()
 
 
 class WaitingRoom:

@@ -230,7 +230,7 @@ def answer_alone(release: Published, level: Level, response: Response, labels: N
         order, public = labels
         columns: dict[str, Any] = {**public, **written}
         shown = table_of(release.kind, {name: columns[name] for name in order or response})
-        margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))), tuple(public))
+        margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))))
         return adapter_of(shown).with_columns(shown, margins, after)
 
     return noise.handed(level, noise.written(level, response), release.kind, release.part, table, remembered)

@@ -30,8 +30,7 @@ from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.older_words import format_of
-from utmost.publish.promises.statement_kinds import TABLE_KIND
+from utmost.publish.promises.statement_kinds import FORMAT, TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, law_parameters, promise
 from utmost.publish.promises.values import noised_by
 from utmost.tables.cells.columns import Place, integer_column, real_column
@@ -169,7 +168,7 @@ class CellsAt(Shown):
         unit, law = self.unit, self.law
         return {
             "kind": TABLE_KIND,
-            "format": format_of(TABLE_KIND, unit.sensitivity),
+            "format": FORMAT,
             "utmost": __version__,
             "guarantee": f"{guarantee(self)} {stated.granted}",
             **level_facts(self.level),

@@ -30,7 +30,7 @@ from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import Planned
-from utmost.publish.promises.statement_kinds import PROMISED_KIND
+from utmost.publish.promises.statement_kinds import FORMAT, PROMISED_KIND
 from utmost.publish.promises.table_statements import Stated, assumed_line
 from utmost.tables.cells.columns import Place
 from utmost.tables.frames.adapters import brought
@@ -293,14 +293,10 @@ class Noise(PlannedNoise):
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
 
     def with_bars(
-        self, level: Level, columns: Sequence[str], rows: int, public: Sequence[str], confidence: Number = CONFIDENCE
+        self, level: Level, columns: Sequence[str], rows: int, confidence: Number = CONFIDENCE
     ) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-        """The columns of margins of a response, and behind which column each stands.
-
-        A ledger of an older format may hold a column that has such a name; that one has no margin.
-        """
-        taken = {*columns, *public}
-        bars = {name: bar for name, bar in self.column_bars(level, columns, confidence).items() if name not in taken}
+        """The columns of margins of a response, and behind which column each stands."""
+        bars = self.column_bars(level, columns, confidence)
         after = {name: owner for name, (owner, _) in bars.items()}
         return {name: np.full(rows, margin) for name, (_, margin) in bars.items()}, after
 
@@ -334,7 +330,7 @@ class Noise(PlannedNoise):
         delta = {} if self.delta is None else {"delta": str(self.delta)}
         return {
             "kind": PROMISED_KIND,
-            "format": 1,
+            "format": FORMAT,
             "utmost": __version__,
             "guarantee": f"{self.guarantee(at, stated.released)}{granted}",
             **level_facts(at),

@@ -17,7 +17,6 @@ from utmost.core.exact.written_levels import level_name, level_of_text, level_wo
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.grid import FARTHEST
-from utmost.errors import Unsupported
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.promises.table_statements import promise_line
@@ -41,8 +40,6 @@ _NEGATIVE = "none: noisy values are published as they are, so counts may be nega
 def table_in_words(said: Mapping[str, Any]) -> Facts:
     """A table: its columns, the noise of each cell, and its error bars."""
     plan = stated_plan(said)
-    if said["format"] == 1:
-        raise Unsupported("a statement must say which columns are public", came="format 1, which does not")
     if plan.grid is None:
         before = _rounded(plan.unit, "cell") + _NO_CHANGE
     else:
