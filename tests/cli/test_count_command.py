@@ -115,7 +115,7 @@ def test_programs_are_told_the_unit(run, files, tmp_path):
     code, shown, _ = run("count", events, *SAY, "--domain", domain, "--dry-run", "--json")
     assert (code, json.loads(shown)["unit"]["cells"]) == (0, 2)
     code, shown, _ = run("count", events, *SAY, "--domain", domain, "--json")
-    assert sum(json.loads(shown)["atoms"]) == 4
+    assert sum(json.loads(shown)["cells"]) == 4
     assert sorted(path.name for path in tmp_path.iterdir()) == ["domain.json", "events.csv"]
 
 
@@ -292,7 +292,7 @@ def test_no_message_quotes_an_event(run, files):
 def test_a_file_of_counts_is_read_as_it_was_written(tmp_path):
     counted = count_table({"user": ["a"], "page": ["A"]}, person="user", domain=Domain(page=["A"]), at_most=1)
     good = COUNTED_FORM.document(counted)
-    changes = {"atoms": [1, 2]}, {"atoms": [1.5]}, {"atoms": [True]}, {"unit": {}}, {"part": 3}, {"domain": 1}
+    changes = {"cells": [1, 2]}, {"cells": [1.5]}, {"cells": [True]}, {"unit": {}}, {"part": 3}, {"domain": 1}
     for change in (*changes, {"kind": "design"}, {"format": 2}, {"more": 1}):
         (tmp_path / "bad.json").write_text(json.dumps(good | change))
         with pytest.raises(UtmostError):

@@ -331,20 +331,6 @@ def test_completing_a_command_reads_none_of_them():
     assert python("-c", code).stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    ("words", "now"),
-    [
-        (["count", "x.csv", "--per-atom", 3], "got --per-atom. Write --per-cell."),
-        (["epsilon-for", "--radius=3"], "got --radius. Write --margin."),
-        (["withhold", "x.json", "--relative-radius", "1/4"], "got --relative-radius. Write --relative-margin."),
-    ],
-)
-def test_an_option_of_an_earlier_version_is_refused_by_its_new_name(run, words, now):
-    """Before any file is looked for; an option that is there under that name is none of an earlier version."""
-    code, _, error = run(*words)
-    assert (code, now in error) == (2, True), error
-
-
 @pytest.mark.parametrize("width", [40, 80])
 def test_help_is_no_wider_than_the_screen_and_says_each_part_whole(width, run, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))

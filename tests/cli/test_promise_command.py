@@ -3,7 +3,6 @@
 import json
 import shutil
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -20,7 +19,6 @@ from utmost.publish.statements.promise_files import PROMISE_FORM, read_promise
 from utmost.releases import Texts
 from utmost.tables.files import files
 
-FORMATS = Path(__file__).parents[1] / "documents/formats"
 COLUMNS = ["--columns", "admitted", "--public", "department", "--sensitivity", 1, "--cells", 1]
 POINTS = ["--columns", "x,y", "--public", "department", "--planar", "--per", "200", "--grid", "3/7"]
 TABLE = "department,admitted,x,y\nÄrzte,601,1.5,2\nB,370,-3,4\n"
@@ -292,15 +290,6 @@ def test_a_file_that_was_changed_is_refused(file, change):
     path.write_text("[]")
     with pytest.raises(BadTable):
         read_promise(path)
-
-
-def test_a_file_of_the_first_format_opens_for_ever():
-    """It was written by 0.2.0, and says what it said; its digest is that of the words."""
-    promise = read_promise(FORMATS / "promise-1.json")
-    assert promise == Promise(
-        "Ж", public=["a", "b"], drop="c", rows="observed", unit=Unit("1/3", 2), numbers="reals", grid="1/8"
-    )
-    assert promise.digest == "1a49ee60fcaa1ecc8966416d6162e960f75f6d97b7c1db4da53937881736d9bd"
 
 
 def test_a_promise_that_needs_a_ledger_says_so(run, file, table):

@@ -11,8 +11,6 @@ import pytest
 
 from running import called, utmost_command
 from utmost.interfaces.cli.main import COMMANDS
-from utmost.publish.ledger.events import FORMAT as EVENTS
-from utmost.publish.promises.statement_kinds import KEYS_FORMAT, TABLE_FORMAT
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -80,13 +78,6 @@ def test_every_claim_names_tests_and_benchmarks_that_are_there():
     for path, test in named:
         text = (ROOT / path).read_text(encoding="utf-8")
         assert not test or f"\ndef {test}(" in text, f"{path}::{test}"
-
-
-def test_the_formats_that_stay_are_those_that_are_written():
-    said = (ROOT / "docs/reference/stability.md").read_text(encoding="utf-8")
-    assert f"| ledger, its events | {EVENTS} | 1 to {EVENTS} |" in said
-    assert f"| statements of a table | {TABLE_FORMAT} | 1 to {TABLE_FORMAT} |" in said
-    assert f"| statements of named keys | 2; in shares {KEYS_FORMAT} | 1, 2, {KEYS_FORMAT} |" in said
 
 
 def _shown_by_commands():

@@ -23,7 +23,7 @@ from utmost.releases import WorkloadRelease
 from utmost.testing import seeded_workload_release
 from utmost.workloads import Domain, Strategy
 
-RELEASE = Path(__file__).parent / "formats/0.2.0/workload.json"
+RELEASE = Path(__file__).parent / "released-by-plan.json"
 
 
 @pytest.fixture
@@ -109,8 +109,8 @@ def test_another_release_and_other_figures_are_refused():
     forgeries = [
         {"note": "by the way"},
         {"family": "nothing"},
-        *({"format": 2, "held": held} for held in (["nothing"], [{}])),
-        *({"format": 2, "given": [{"family": [], "sums": [[[], *ends]]}]} for ends in totals),
+        *({"held": held} for held in (["nothing"], [{}])),
+        *({"given": [{"family": [], "sums": [[[], *ends]]}]} for ends in totals),
     ]
     for forged in forgeries:
         with pytest.raises(BadTable):
@@ -136,9 +136,9 @@ def test_a_clean_table_with_public_facts_is_verified_with_them(tmp_path, run):
     assert "sex=men = 25" in run("read", place)[1].replace("\n", " ")
     beside = place.with_name("clean.csv.json")
     stated = json.loads(beside.read_text())
-    for name, other in (("guarantee", "Nothing is promised."), ("format", 1)):
+    for name, other, failed in (("guarantee", "Nothing is promised.", 1), ("format", 2, 2)):
         beside.write_text(json.dumps(stated | {name: other}))
-        assert run("verify", place, "--release", tmp_path / "release.json")[0] == 1
+        assert run("verify", place, "--release", tmp_path / "release.json")[0] == failed
     stated["given"][1]["sums"][0][1:] = ["24", "25"]
     beside.write_text(json.dumps(stated))
     assert run("verify", place, "--release", tmp_path / "release.json")[0] == 1

@@ -74,7 +74,7 @@ CHOICES = {
     "counted": {
         "unit": "what one individual changes, which the counting proved",
         "domain": "what the cells are called",
-        "atoms": "the true counts",
+        "cells": "the true counts",
     },
     "plan": {
         "domain": "what the cells are called",

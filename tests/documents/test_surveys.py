@@ -176,14 +176,6 @@ def test_a_survey_is_read_back_and_a_changed_one_is_refused():
         Survey(("a", "b"), survey.how)
 
 
-def test_a_survey_of_format_1_opens_for_ever(run, tmp_path):
-    kept = ROOT / "tests/documents/formats/survey-1.json"
-    survey = SURVEY.of(json.loads(kept.read_text()), "formats")
-    assert (survey.labels[0], survey.how.bits, survey.how.level) == ("tea", 5, level("1/2"))
-    assert SURVEY.document(survey) == json.loads(kept.read_text())
-    assert run("export", kept, "--to", "swift", "--out", tmp_path / "phone", "--round")[0] == 0
-
-
 def test_a_phone_draws_at_a_level_that_is_a_little_stricter():
     survey = Survey(("a", "b", "c"), BlockSelection(balanced_family(3, 1), level(1)))
     with pytest.raises(Unsupported, match="alpha must be one"):

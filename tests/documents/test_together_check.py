@@ -76,8 +76,8 @@ def test_a_release_to_be_relaxed_passes():
     assert check_together(release.sidecar, release.table).is_relaxable
 
 
-def test_another_table_and_a_later_format_are_refused():
-    """Cells, margins, columns; and a format from the future."""
+def test_another_table_and_another_format_are_refused():
+    """Cells, margins, columns; and another format."""
     release = made("rotated")
     for change in ({"a": [1, 2]}, {"a_margin": [1, 1]}, {"d": [1, 2]}):
         with pytest.raises(BadTable):
@@ -95,10 +95,10 @@ def signed(**how):
 
 @pytest.mark.parametrize("how", [{}, {"halves": "keep"}, {"cost": "squared"}, {"relaxable": True, "noise": None}])
 def test_signed_sums_pass_as_they_were_made(how):
-    """Format 2, which says the promise, the rows, and what every change spends."""
+    """With the promise, the rows, and what every change spends."""
     release = signed(**how)
     said = json.loads(json.dumps(release.sidecar))
-    assert (said["format"], said["nonnegative"]) == (2, True)
+    assert said["nonnegative"] is True
     assert check_together(said, release.table).way == release.plan.way
 
 
@@ -118,7 +118,6 @@ FORGED = {
     "no shares": lambda said: {"shares": []},
     "groups": lambda said: {"groups": [["a", "b"], ["c"]]},
     "the promise": lambda said: {"nonnegative": False},
-    "the format": lambda said: {"format": 1},
     "the law": lambda said: {"laws": ["SignedCells(epsilon=1)"]},
     "the level": lambda said: {"epsilon": "1"},
     "the noise": lambda said: {"noise": "rotated"},
@@ -157,7 +156,6 @@ def test_staircases_pass_and_their_forgeries_do_not(noise):
         {"step": 4},
         {"step": "1"},
         {"noise": "joint"},
-        {"format": 1},
         {"relaxable": True},
     ):
         with pytest.raises(BadTable):

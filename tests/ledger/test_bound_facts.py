@@ -11,13 +11,12 @@ import utmost as ut
 from utmost.counting import CountedTable
 from utmost.errors import KeyRefused, UtmostError, WrongKind
 from utmost.ledger import Ledger, read_sealed
-from utmost.publish.ledger import responses
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "income": [10.5, 20.25, 30.0], "rent": [1.0, 2.0, 3.0]}
 
 
-def made(folder, form=2):
+def made(folder):
     """A sealed ledger with two levels of two versions; the keys and what they read, by version and level."""
     with Ledger.open(folder / "l.db", create=True, key=KEY, witness=False) as ledger:
         for version in (1, 2):
@@ -39,17 +38,15 @@ def made(folder, form=2):
         found = {}
         for version, epsilon in ((1, "1/2"), (2, "1/2"), (2, 3)):
             key = ledger.level_key("r", epsilon=epsilon, version=version)
-            assert len(key) == (32 if form == 2 else 64)
+            assert len(key) == 32
             found[version, epsilon] = key, ledger.view("r", epsilon=epsilon, version=version)
         assert ledger.verify()
     return folder / "l.db", found
 
 
-@pytest.fixture(params=[1, 2], ids=["format 1", "format 2"])
-def sealed(request, tmp_path, monkeypatch):
-    """Responses as the first format sealed them are read with keys that carry the facts."""
-    monkeypatch.setattr(responses, "FORM", request.param)
-    return made(tmp_path, request.param)
+@pytest.fixture
+def sealed(tmp_path):
+    return made(tmp_path)
 
 
 def changes(value, path=()):
@@ -118,8 +115,8 @@ def bodies_of(place):
 
 
 # What a reader of version and level may not notice in the events of its own response: facts that it is not reported.
-UNTOLD = {"time", "format", "request", "values", "how", "key", "sealed", "derived", "witness"}
-OF_ANOTHER_LEVEL = {"level", "parts", "root", "seal", "label_key"}
+UNTOLD = {"time", "request", "values", "how", "key", "sealed", "derived", "witness"}
+OF_ANOTHER_LEVEL = {"level", "parts", "root", "label_key"}
 OWN = {(1, "1/2"): (1, 2), (2, "1/2"): (1, 3), (2, 3): (1, 3, 4)}
 
 
@@ -239,13 +236,11 @@ def test_blocks_are_bound_to_their_place(sealed, statement):
         read_sealed(place, "r", found[1, "1/2"][0], version=1)
 
 
-def test_a_key_of_the_first_format_comes_with_its_facts(tmp_path, monkeypatch):
-    """The bare key that a first version handed out binds nothing, and is sent back for a new one."""
-    monkeypatch.setattr(responses, "FORM", 1)
-    place, found = made(tmp_path, 1)
+def test_the_key_of_a_level_has_32_bytes(tmp_path):
+    place, found = made(tmp_path)
     key, said = found[1, "1/2"]
     assert same(read_sealed(place, "r", key, version=1), said)
-    for wrong in (key[:32], key[:32] + bytes(32), key + b"x", b"", "text"):
+    for wrong in (key[:31], key + b"x", key + bytes(32), b"", "text"):
         with pytest.raises((KeyRefused, WrongKind)):
             read_sealed(place, "r", wrong, version=1)
 

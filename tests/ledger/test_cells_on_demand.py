@@ -1,6 +1,5 @@
 """Cells of a universe that are answered when they are asked for: their law, for ever the same, what a thief sees."""
 
-import json
 import sqlite3
 from collections import Counter
 from datetime import date
@@ -11,7 +10,6 @@ import pytest
 from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, NotPublished, OutOfRange, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger
-from utmost.publish.ledger.events import event_bytes
 from utmost.publish.promises.vast_domains import Tuples
 from utmost.releases import Texts
 
@@ -161,22 +159,6 @@ def test_a_universe_is_a_promise_that_is_kept(tmp_path):
                     call(str(at), {} if at == 6 else counts, other, epsilon=1, **options)
         assert "The universe has 18 cells" in cells.view("2", *pairs[2][:2], epsilon=1).guarantee
         assert ledger.status().releases == 7
-        assert {json.loads(event_bytes(e))["format"] for e in ledger.history() if e.kind == "published"} == {8}
-
-
-def test_a_ledger_that_does_not_say_its_universe_goes_on(tmp_path, monkeypatch):
-    """As this version's predecessors wrote it: in format 6, without the universe."""
-    with opened(tmp_path) as ledger:
-        with monkeypatch.context() as before:
-            before.setattr("utmost.publish.ledger.cells_on_demand.universe_facts", lambda universe: None)
-            strict = ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=9, epsilon=1)["plague"]
-        event = ledger.history()[-1]
-        assert event.facts["items"] == {"identifiers": ["cell"], "tags": None}
-        assert json.loads(event_bytes(event))["format"] == 6
-    with opened(tmp_path) as ledger:
-        assert ledger.cells_on_demand.publish("w", COUNTS, WORDS, most=9, epsilon=1)["plague"] == strict
-        ledger.cells_on_demand.relax("w", COUNTS, WORDS, epsilon=2)
-        ledger.verify()
 
 
 def test_the_same_counts_are_known_again_under_another_dataset(tmp_path):

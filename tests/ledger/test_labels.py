@@ -1,6 +1,5 @@
 """Labels: the public columns of a release are kept with it, bound by its seals, and stand beside every view."""
 
-import json
 import shutil
 import sqlite3
 from datetime import date, datetime
@@ -12,7 +11,6 @@ import pytest
 
 from utmost.errors import BadTable, KeyRefused, LedgerDamaged
 from utmost.ledger import Ledger, read_sealed
-from utmost.publish.ledger.events import read_event
 from utmost.publish.ledger.labels import Labels, label_parts, stored_labels
 from utmost.publish.promises.drawing import BLOCK
 
@@ -88,15 +86,6 @@ def test_facts_of_labels_that_no_ledger_writes_are_refused():
     for change in ({"order": "an"}, {"order": [1]}, {"digest": 7}, {"parts": 2}, {"parts": True}, {"parts": "1"}):
         with pytest.raises((TypeError, ValueError)):
             Labels.of_facts(facts | change, 2)
-
-
-def test_an_event_of_format_4_has_no_labels():
-    """Format 5 adds them; what is older is read as it was written."""
-    facts = {"promise": {}, "items": None, "part": None}
-    body = json.dumps({"format": 4, "kind": "published", "time": "t", "facts": facts}).encode()
-    assert read_event(2, body).facts == facts | {"labels": None}
-    body = json.dumps({"format": 4, "kind": "budgeted", "time": "t", "facts": {"dataset": "d"}}).encode()
-    assert read_event(2, body).facts == {"dataset": "d"}
 
 
 def test_a_view_says_which_row_is_which(tmp_path):

@@ -16,7 +16,6 @@ from utmost.ledger import Ledger, rehearse
 from utmost.noise import Geometric
 from utmost.promises import Promise, key_noise, named_cell_noise
 from utmost.publish.counting.key_counts import KeyShares
-from utmost.publish.ledger.events import event_bytes
 from utmost.publish.promises.key_distribution import naming_law
 from utmost.publish.promises.vast_domains import Tuples
 from utmost.releases import Texts
@@ -243,15 +242,6 @@ def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
     assert key_noise(["word", "n"], delta="1/10", keys=keys).unit == ut.Unit(1, keys)
     assert made.statement["guarantee"] == noise.guarantee(level(1), noise.columns)
     assert "The universe has 14 cells" in made.statement["guarantee"]
-
-
-def test_an_earlier_version_refuses_the_event_by_its_format(tmp_path):
-    """A version without these kinds would not know what was published; other events are written as they were."""
-    with opened(tmp_path) as ledger:
-        ledger.publish("w", WORDS, Promise(noise=NOISE), epsilon=1)
-        ledger.publish("c", {"n": [1, 2]}, columns="n", sensitivity=1, cells=1, epsilon=1)
-        forms = [json.loads(event_bytes(event))["format"] for event in ledger.history()]
-    assert forms == [6, 7, 6]
 
 
 @pytest.mark.parametrize("keys", [["a", "a\0"], [-1, 2**63 + 1], [-(2**70), 2**64]])

@@ -22,7 +22,6 @@ from utmost.errors import (
 )
 from utmost.exact import level
 from utmost.ledger import Ledger, read_sealed
-from utmost.publish.ledger.events import read_event
 from utmost.publish.ledger.source import commitment, read_source
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.point_noise import point_noise
@@ -223,11 +222,9 @@ def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, 
     assert bounded.word(level(epsilon), 1) <= free.word(level(epsilon), 1)
 
 
-def test_the_promise_is_read_back_and_older_events_have_none():
+def test_the_promise_is_read_back():
     promise = point_noise("200/3", 2, "1/8", 1000)
     assert noise_of_facts(promise.facts()).facts() == promise.facts()
-    body = b'{"facts":{"promise":{"grid":null},"root":"","seal":1},"format":2,"kind":"published","time":""}'
-    assert read_event(2, body).facts["promise"]["points"] is None
 
 
 def test_columns_are_the_numbers_that_they_are():

@@ -10,7 +10,7 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.promises import Promise
 from utmost.publish.ledger.requests import Brought, Publishing
-from utmost.publish.ledger.state import State, release_of_facts
+from utmost.publish.ledger.state import release_of_facts
 from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
@@ -39,14 +39,6 @@ def test_what_is_no_request_is_refused_at_the_door(wrong):
 
 def test_a_release_is_its_own_dataset_unless_it_says_another():
     assert (read().dataset, read(dataset="d").dataset) == ("r", "d")
-
-
-def test_on_the_integers_no_state_is_looked_at():
-    """There is no rule of snapping to keep."""
-    asked = read()
-    assert asked.as_published(None) is asked
-    again = read(numbers="reals").as_published(lambda work: work(State(0, b"")))
-    assert again.promise == read(numbers="reals").promise
 
 
 def test_both_doors_write_the_same_facts(tmp_path):

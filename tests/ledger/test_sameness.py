@@ -9,7 +9,6 @@ import pytest
 from utmost.errors import AlreadyPublished, BadTable, BudgetUnused, DataChanged, OutOfRange, RowsRenamed
 from utmost.exact import level
 from utmost.ledger import Ledger
-from utmost.publish.ledger.duplicate_data import Likeness, row_names, value_digests
 from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
@@ -130,19 +129,6 @@ def test_an_empty_frame_and_columns_that_rounding_makes_equal(ledger):
         one = made.committed([Identifiers.of(["a"])], {"v": [5]})
         ledger.items.publish(name, one, columns="v", id_column="id", sensitivity=1, cells=1, epsilon=1)
     assert key.likeness is not None
-
-
-def test_an_event_of_an_earlier_version_is_compared_by_its_sorted_values(ledger, monkeypatch):
-    """It kept a digest of the values in order of size."""
-
-    def earlier(key, source, exponent):
-        return Likeness(*row_names(key, source), value_digests(key, source, exponent)[-1])
-
-    with monkeypatch.context() as then:
-        then.setattr(Likeness, "of", earlier)
-        published(ledger, "first", TABLE, dataset="students", **PROMISE)
-    with pytest.raises(AlreadyPublished):
-        published(ledger, "second", {"x": [10, 20, 30]}, **PROMISE | {"columns": "x"})
 
 
 def test_other_data_are_let_pass(ledger):

@@ -19,7 +19,6 @@ from utmost.publish.ledger.labels import (
     Labels,
     label_key_under,
     label_parts,
-    label_seal,
     opened_label_seal,
     stored_labels,
 )
@@ -198,26 +197,3 @@ def test_sealed_labels_are_bound_to_their_place():
     for kept, event, about in ((parts[::-1], 2, turned), (parts, 3, labels)):
         with pytest.raises(LedgerDamaged):
             stored_labels(Parts(kept), event, 3, about, seal)
-
-
-def test_labels_of_format_5_stay_as_they_are_and_those_of_format_6_stand_beside_them(tmp_path):
-    """An old release keeps its labels in the clear, also for levels answered now; a new one of the ledger is sealed."""
-    for path in KEPT.glob("ledger.*"):
-        shutil.copy(path, tmp_path)
-        (tmp_path / path.name).chmod(0o600)
-    key, table = (KEPT / "ledger.key").read_bytes(), {"town": ["Ash", "Elm", "Oak"], "n": [12, 7, 31]}
-    with Ledger.open(tmp_path / "ledger.db", key=key, witness=tmp_path / "ledger.witness") as ledger:
-        assert (
-            ledger.relax("towns", table, epsilon=3)["town"] == table["town"] == ledger.view("towns", epsilon=2)["town"]
-        )
-        again = {"columns": "n", "public": "town", "sensitivity": 1, "cells": 1, "epsilon": 1, "dataset": "d"}
-        ledger.publish("towns", table, **again, version=2)
-        old, new = (ledger.release("towns", version) for version in (1, 2))
-        assert (old.labels.salt, new.labels.salt is None) == (None, False)
-        assert all(response.label_key is None for response in old.responses.values())
-        assert ledger.verify()
-        handed = [ledger.level_key("towns", epsilon=3, version=1), ledger.level_key("towns", epsilon=1, version=2)]
-        state = ledger._book.seen
-        assert label_seal(ledger._book.key, state.identity, old) == Seal(None)
-    for at, one in enumerate(handed, start=1):
-        assert read_sealed(tmp_path / "ledger.db", "towns", one, version=at)["town"] == table["town"]

@@ -261,7 +261,7 @@ def test_two_stages_are_cleaned_over_their_rows_and_take_no_facts_and_no_held_ta
     fact = {"family": [], "sums": [[[], total, total]]}
     for forged in ({"held": []}, {"held": ["county"]}, {"held": ["nothing"]}, {"given": [fact]}, {"given": []}):
         with pytest.raises(BadTable):
-            check_clean(stated | {"format": 2} | forged, table, document)
+            check_clean(stated | forged, table, document)
 
 
 def test_clean_numbers_beside_some_that_no_int64_holds():

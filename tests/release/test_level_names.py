@@ -17,7 +17,7 @@ def events(name):
     return {"person": list("abcd"), name: list("xyxy"), "paid": [1, 2, 3, 4]}
 
 
-@pytest.mark.parametrize(("name", "others"), [("estimate", []), ("radius", ["margin"])])
+@pytest.mark.parametrize(("name", "others"), [("estimate", []), ("margin", ["sex"])])
 def test_nothing_is_drawn_for_it(name, others, monkeypatch):
     monkeypatch.setattr("utmost.publish.releases.noised_workloads.noised_by", None)
     shares = Strategy(Domain({of: ["x", "y"] for of in (name, *others)}), Unit(1, 1), {name: 1})

@@ -188,7 +188,7 @@ def test_a_part_that_is_not_held_as_it_was_given_is_found_when_it_is_read_back(s
     """Given at once, and streamed through: nothing is said of what the store has swallowed."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     rows = sqlite_store.rows_on(connection)
-    rows.migrate(0)
+    rows.create()
 
     def load(parts):
         for event, part, content in parts:

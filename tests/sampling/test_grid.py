@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from utmost.core.sampling.draw import on_grid
 from utmost.core.sampling.grid import (
+    FARTHEST,
     chosen_exponent,
     declared_exponent,
-    reach,
     snapped,
     steps,
     unsnapped,
@@ -31,12 +31,11 @@ sensitivities = st.one_of(
 )
 
 
-def true_place(x, exponent, rule="nearest"):
-    """floor(x/g + 1/2), or floor(x/g), in rationals."""
-    return math.floor(Fraction(x) * Fraction(2) ** exponent + (Fraction(1, 2) if rule == "nearest" else 0))
+def true_place(x, exponent):
+    """floor(x/g + 1/2), in rationals."""
+    return math.floor(Fraction(x) * Fraction(2) ** exponent + Fraction(1, 2))
 
 
-@pytest.mark.parametrize("rule", ["nearest", "floor"])
 @given(st.lists(floats, max_size=6), exponents)
 @example([-5e-324, 5e-324, -0.0, 1.7976931348623157e308], -3)
 @example([-5e-324, 2.2250738585072014e-308], 1074)
@@ -44,23 +43,22 @@ def true_place(x, exponent, rule="nearest"):
 @example([-1.0, -(2.0**60)], -70)
 @example([0.5, -0.5, 1.5, 0.49999999999999994, -0.5000000000000001, 2.0**52 + 0.5], 0)
 @example([2.0**1022, -(2.0**1022), 8.98846567431158e307], -1023)
-def test_snapping_is_exact(rule, values, exponent):
+def test_snapping_is_exact(values, exponent):
     """As in rationals, for tiny, huge, negative and subnormal floats, ties among them, on fine and coarse grids."""
-    want = [true_place(x, exponent, rule) for x in values]
-    assert snapped(np.array(values, np.float64), exponent, rule).tolist() == want
-    assert snapped(objects(values), exponent, rule).tolist() == want
+    want = [true_place(x, exponent) for x in values]
+    assert snapped(np.array(values, np.float64), exponent).tolist() == want
+    assert snapped(objects(values), exponent).tolist() == want
 
 
-@pytest.mark.parametrize("rule", ["nearest", "floor"])
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=4), exponents)
 @example([2**63 - 1, -(2**63), 2**62 - 1, 2**62], 0)
 @example([2**53 + 1, -(2**61) - 1], 0)  # no float holds them
-def test_machine_integers_are_snapped_exactly_too(rule, values, exponent):
-    want = [true_place(x, exponent, rule) for x in values]
-    assert snapped(np.array(values, np.int64), exponent, rule).tolist() == want
+def test_machine_integers_are_snapped_exactly_too(values, exponent):
+    want = [true_place(x, exponent) for x in values]
+    assert snapped(np.array(values, np.int64), exponent).tolist() == want
     positive = [abs(x) for x in values]
-    want = [true_place(x, exponent, rule) for x in positive]
-    assert snapped(np.array(positive, np.uint64), exponent, rule).tolist() == want
+    want = [true_place(x, exponent) for x in positive]
+    assert snapped(np.array(positive, np.uint64), exponent).tolist() == want
 
 
 @pytest.mark.parametrize("kind", ["f2", "f4", "i1", "u2", "i4"])
@@ -79,28 +77,26 @@ def test_exact_numbers_are_snapped_as_they_are(value):
         assert snapped(objects([value]), exponent).tolist() == [true_place(exact, exponent)]
 
 
-@pytest.mark.parametrize("rule", ["nearest", "floor"])
 @given(floats, floats, sensitivities, st.integers(-30, 90))
 @example(0.1, 0.30000000000000004, Fraction(1, 5), 52)
 @example(-0.5, 0.5, Fraction(1), 0)
 @example(-5e-324, 5e-324, Fraction(1, 10), 10)
-def test_values_within_the_sensitivity_stay_within_it_on_the_grid(rule, x, y, sensitivity, exponent):
+def test_values_within_the_sensitivity_stay_within_it_on_the_grid(x, y, sensitivity, exponent):
     """|x - y| <= Delta implies |n(x) - n(y)| <= ceil(Delta/g), for the reals that the floats are."""
     near = Fraction(x) + max(-sensitivity, min(sensitivity, Fraction(y) - Fraction(x)))
-    apart = true_place(near, exponent, rule) - true_place(x, exponent, rule)
+    apart = true_place(near, exponent) - true_place(x, exponent)
     assert abs(apart) <= steps(sensitivity, exponent)
     if abs(Fraction(x) - Fraction(y)) <= sensitivity:
-        a, b = snapped(np.array([x, y]), exponent, rule).tolist()
+        a, b = snapped(np.array([x, y]), exponent).tolist()
         assert abs(a - b) <= steps(sensitivity, exponent)
 
 
-@pytest.mark.parametrize("rule", ["nearest", "floor"])
 @pytest.mark.parametrize("width", [Fraction(1, 4), Fraction(1), Fraction(8)])
-def test_the_sensitivity_on_the_grid_is_attained_and_never_passed(rule, width):
+def test_the_sensitivity_on_the_grid_is_attained_and_never_passed(width):
     """Over all pairs of a fine lattice, ties among them: the largest difference is ceil(Delta/g), not one less."""
     exponent = declared_exponent(width)
     lattice = [Fraction(n, 16) * width for n in range(-32, 33)]
-    places = dict(zip(lattice, snapped(objects(lattice), exponent, rule).tolist(), strict=True))
+    places = dict(zip(lattice, snapped(objects(lattice), exponent).tolist(), strict=True))
     for share in (Fraction(1, 16), Fraction(1, 2), Fraction(15, 16), 1, Fraction(17, 16), 2, Fraction(5, 2)):
         far = max(abs(places[x] - places[y]) for x in lattice for y in lattice if abs(x - y) <= share * width)
         assert far == steps(share * width, exponent)
@@ -112,14 +108,13 @@ def test_no_value_moves_by_more_than_half_a_step(values, exponent):
     width = Fraction(2) ** -exponent
     for x, n in zip(values, snapped(np.array(values), exponent).tolist(), strict=True):
         assert -width / 2 <= n * width - Fraction(x) <= width / 2
-    assert reach("nearest") == Fraction(1, 2)
+    assert Fraction(1, 2) == FARTHEST
 
 
-def test_rounding_is_unbiased_where_floor_was_not():
-    """Over values spread evenly over a step: the mean of what is left is 0, by floor half a step downwards."""
+def test_rounding_is_unbiased():
+    """Over values spread evenly over a step: the mean of what is left is 0."""
     values = (np.arange(1000) + 0.5) / 1000
     assert (snapped(values, 0) - values).mean() == pytest.approx(0, abs=1e-12)
-    assert (snapped(values, 0, "floor") - values).mean() == pytest.approx(-0.5, abs=1e-12)
 
 
 @given(sensitivities, exponents)
@@ -224,9 +219,7 @@ def test_a_law_on_the_integers_has_no_grid():
 
 
 def test_how_far_snapping_moves_a_value_is_attained_and_never_passed():
-    """Half a step to the nearest, a whole one to that below; in the words of a statement."""
+    """Half a step."""
     values = np.array([Fraction(n, 64) for n in range(-200, 200)], object)
-    for rule, farthest in (("nearest", Fraction(1, 2)), ("floor", Fraction(1))):
-        assert reach(rule) == farthest
-        moved = [abs(value * 8 - cell) for value, cell in zip(values, snapped(values, 3, rule).tolist(), strict=True)]
-        assert farthest - Fraction(1, 8) <= max(moved) <= farthest
+    moved = [abs(value * 8 - cell) for value, cell in zip(values, snapped(values, 3).tolist(), strict=True)]
+    assert max(moved) == FARTHEST

@@ -27,7 +27,7 @@ FILES = [
     CSV.replace(b"601", b"%d" % SECRET), CSV.replace(b"601", b"1e999"), CSV.replace(b"601", b"9" * 5000),
     CSV.replace(b"601", "٣".encode()), CSV.replace(b"A", b"\x00"), CSV * 2, PLAN, COUNTED,
     COUNTED.replace(b"40", b"%d" % SECRET), COUNTED.replace(b"40", b"1e400"), COUNTED.replace(b"40", b"9" * 4000),
-    COUNTED.replace(b"men", b"\\ud800"), COUNTED.replace(b'"atoms"', b'"none"'), COUNTED.replace(b"counted", b"plan"),
+    COUNTED.replace(b"men", b"\\ud800"), COUNTED.replace(b'"cells"', b'"none"'), COUNTED.replace(b"counted", b"plan"),
     PLAN.replace(b'"shares"', b'"none"'), PLAN.replace(b"1/2", b"1/0"), PLAN.replace(b"sex", b"outcome"),
     PLAN.replace(b'"cells": 1', b'"cells": 1e300'), PLAN[:-5], *(text.encode("utf-8", "replace") for text in TEXTS),
 ]  # fmt: skip

@@ -22,7 +22,7 @@ def made(service):
         about = (None, f"{owner} {role} {subject}", owner, role, grants)
         try:
             return service.bearers.make(*about, subject=subject)[0]
-        except OutOfRange:  # as older versions made it
+        except OutOfRange:  # which no owner is given
             one = replace(service.bearers.make(*about)[0], subject=subject)
             service.desk.records.write(lambda shelf: shelf.put("token", one.name, one.kept()))
             return one

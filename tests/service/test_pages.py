@@ -347,7 +347,7 @@ def test_a_plan_that_is_none(visitor, service, plan):
 
 
 def test_a_proposal_with_a_strategy_that_is_none_is_shown_as_text(visitor, service):
-    """As older services took it: the page of proposals must stand whatever somebody wrote there."""
+    """The page of proposals must stand whatever is in the records."""
     grace = visitor("Grace", "approver")
     for number, text in enumerate(("x", "[]", '{"unit":1}', '{"unit":{},"shares":[[1,2]]}', "<script>" + "[" * 5000)):
         name = keep(service, number, "publish", {"strategy": text, "rows": "declared"})

@@ -234,7 +234,7 @@ def test_commands_read_folders(lake, tmp_path):
     domain = Domain(year=[2020, 2021], month=["01", "11"])
     wanted = count_table(lake, person="user", domain=domain, at_most=4).cells
     assert sum(map(sum, wanted.tolist())) == 12
-    assert json.loads((tmp_path / "c.json").read_text())["atoms"] == wanted.ravel().tolist()
+    assert json.loads((tmp_path / "c.json").read_text())["cells"] == wanted.ravel().tolist()
 
 
 def test_counts_in_folders_are_read_as_a_table_of_cells(tmp_path):
@@ -244,7 +244,7 @@ def test_counts_in_folders_are_read_as_a_table_of_cells(tmp_path):
     asked = ["count", str(tmp_path / "lake"), "--nested", "outcome=admitted,applicants", "--at-most", "1"]
     asked += ["--domain", str(tmp_path / "d.json"), "--out", str(tmp_path / "c.json")]
     assert CliRunner().invoke(app, asked).exit_code == 0
-    assert json.loads((tmp_path / "c.json").read_text())["atoms"] == [65, 35, 66, 34]
+    assert json.loads((tmp_path / "c.json").read_text())["cells"] == [65, 35, 66, 34]
 
 
 def test_a_key_that_is_a_column_is_left_to_the_files(tmp_path):

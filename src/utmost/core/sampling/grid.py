@@ -8,16 +8,13 @@ sensitivity D therefore keeps the privacy of the reals exactly, and floats enter
 noise. What is left of the snapping is an error of at most g/2 in each value, which no noise hides and no average over
 releases of the same value removes; over values that are spread over many steps it averages out.
 
-Ledgers of the first format snapped by floor, which keeps D by the same proof and errs by up to g, always downwards;
-their releases keep that rule.
-
 The bound speaks of the numbers that the floats are, not of the decimals they print: 0.1 and 1.1 are a little more than
 1 apart. A sum of floats likewise carries its own rounding; money is better counted in cents.
 """
 
 import math
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +25,8 @@ from utmost.core.exact.numbers import Number, exact
 from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange
 
-Snapping = Literal["nearest", "floor"]
-"""How a real gets to the grid: to the nearest point of it, or, in old ledgers, to the one below."""
+FARTHEST = Fraction(1, 2)
+"""By how many steps of the grid snapping moves a value at most."""
 
 FINEST, COARSEST = 1074, -1023
 """The exponents k of the finest grid, whose width is the smallest float, and of the coarsest."""
@@ -82,25 +79,14 @@ def steps(length: Fraction, exponent: int) -> int:
     return math.ceil(length * Fraction(2) ** exponent)
 
 
-def snapped(x: NDArray[Any], exponent: int, rule: Snapping = "nearest") -> Integers:
-    """The number of the grid point nearest to each x, ties upwards; with the rule "floor", of the one below.
+def snapped(x: NDArray[Any], exponent: int) -> Integers:
+    """The number of the grid point nearest to each x, ties upwards.
 
     >>> snapped(np.array([-0.75, -0.5, 0.4, 0.5, 1.5]), 0).tolist()
     [-1, 0, 0, 1, 2]
     """
-    if rule == "floor":
-        return _floors(x, exponent)
     # floor(y + 1/2) = floor((floor(2 y) + 1) / 2), so the floors on the grid half as wide are enough.
     return (_floors(x, exponent + 1) + 1) >> 1
-
-
-def reach(rule: Snapping) -> Fraction:
-    """By how many steps of the grid snapping moves a value at most.
-
-    >>> reach("nearest"), reach("floor")
-    (Fraction(1, 2), Fraction(1, 1))
-    """
-    return Fraction(1) if rule == "floor" else Fraction(1, 2)
 
 
 def _floors(x: NDArray[Any], exponent: int) -> Integers:

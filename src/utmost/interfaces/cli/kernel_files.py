@@ -116,7 +116,7 @@ def read(ptype: PrivacyType, state: Path) -> Search:
         BadTable: for a file that is none.
     """
     document = read_json(state, "a state must")
-    check_header(document, KIND, 1, "a state", where=str(state))
+    check_header(document, KIND, "a state", where=str(state))
     with fields("a state", str(state)):
         if document["type"] != type_facts(ptype):
             raise BadTable("the state must be of the type that is searched", came=document["type"], where=str(state))
@@ -132,7 +132,7 @@ def read(ptype: PrivacyType, state: Path) -> Search:
 def _write(ptype: PrivacyType, state: Path, at: Search) -> None:
     position = None if at.position is None else {"orbit": at.position.orbit, "coming": list(at.position.coming)}
     facts = {
-        **header(KIND, 1),
+        **header(KIND),
         "type": type_facts(ptype),
         "position": position,
         "sizes": {str(size): count for size, count in sorted(at.sizes.items())},

@@ -126,9 +126,6 @@ _RESEARCH_HELP = (
     "Secrets are written --space KIND:SIZE, such as --space line:6; levels --epsilon 1 or --alpha 1/2."
 )
 
-_RENAMED = {"--per-atom": "--per-cell", "--radius": "--margin", "--relative-radius": "--relative-margin"}
-"""Options of earlier versions (docs/decisions/0034-names.csv), and what they are called now."""
-
 
 class _Parts(click.Group):
     """The parts of a command in the order in which people meet them, each with the whole sentence that says it."""
@@ -195,15 +192,6 @@ class _Command(click.Command):
     """A command whose help shows its options in groups: what is needed first, then its families, then the others."""
 
     context_class = HelpContext
-
-    def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        there = {name for parameter in self.params for name in parameter.opts}
-        for word in args:
-            name, _, _ = word.partition("=")
-            if name in _RENAMED.keys() - there:
-                remedy = f"Write {_RENAMED[name]}."
-                raise OutOfRange("an option must be called as it is in this version", came=name, remedy=remedy)
-        return super().parse_args(ctx, args)
 
     def format_arguments(self, ctx: Any, formatter: Any) -> None:
         """They are a group of the help as well."""

@@ -9,7 +9,7 @@ from utmost.core.exact.written_levels import level_facts, stated_level
 from utmost.design.spaces.space import Space
 from utmost.errors import BadTable
 from utmost.interfaces.documents.space_names import distances_words, space_facts, stated_space
-from utmost.publish.promises.statement_kinds import ANSWERS_FORMAT, ANSWERS_KIND
+from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_check import (
     does_not_follow,
@@ -74,7 +74,7 @@ def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space, str | Non
         BadTable: naming the first field that does not follow from the others.
         Unsupported: for a format that is not known.
     """
-    codec.check_header(statement, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
+    codec.check_header(statement, ANSWERS_KIND, "a statement of answers")
     for name in statement:
         if name not in _FIELDS:
             raise does_not_follow(str(name))

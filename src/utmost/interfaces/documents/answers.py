@@ -20,7 +20,7 @@ from utmost.interfaces.documents.answer_words import BY_DESIGN, BY_ROWS, EACH_RO
 from utmost.interfaces.documents.saved_designs import read_design
 from utmost.interfaces.documents.space_names import secret_names, space_facts
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.promises.statement_kinds import ANSWERS_FORMAT, ANSWERS_KIND
+from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_files import sidecar_path
 from utmost.tables.cells.columns import check_distinct
@@ -95,7 +95,7 @@ class SavedMechanism:
     def statement(self, *, by_ledger: bool = False, **about: Any) -> dict[str, Any]:
         """What the answers promise, as plain data."""
         return {
-            **codec.header(ANSWERS_KIND, ANSWERS_FORMAT),
+            **codec.header(ANSWERS_KIND),
             "guarantee": self.guarantee(by_ledger=by_ledger),
             **self.facts,
             "space": space_facts(self.space),
@@ -293,7 +293,7 @@ def _check_declared(request: Asked, names: list[str]) -> None:
 def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
     """The answers of a file that `utmost respond --out` wrote, by person; what its statement says of it must hold."""
     statement = codec.read_json(sidecar_path(path), "a statement must")
-    codec.check_header(statement, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
+    codec.check_header(statement, ANSWERS_KIND, "a statement of answers")
     with codec.fields("a statement of answers", str(path)):
         mechanism, digest = statement["mechanism"]["sha256"], statement["table"]["sha256"]
     if mechanism != saved.digest:

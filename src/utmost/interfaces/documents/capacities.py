@@ -51,7 +51,7 @@ def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
     return capacities
 
 
-CAPACITIES = Form(KIND, 1, "a file of capacities", _facts, _capacities, frozenset({"value", "lower"}))
+CAPACITIES = Form(KIND, "a file of capacities", _facts, _capacities, frozenset({"value", "lower"}))
 document, read = CAPACITIES.document, CAPACITIES.read
 
 

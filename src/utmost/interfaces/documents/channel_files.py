@@ -93,7 +93,7 @@ def channel_of(written: Mapping[str, Any]) -> Channel:
     return Channel(written["matrix"], written["secrets"], written["outcomes"])
 
 
-CHANNEL = Form(KIND, 1, "a channel", _facts, channel_of)
+CHANNEL = Form(KIND, "a channel", _facts, channel_of)
 
 
 def _texts(names: Sequence[object] | None, size: int) -> list[str]:
@@ -212,7 +212,7 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
     by_order = {"refinement": _by_refinement, "max-case": _by_worst_case, "privacy": _by_privacy}[order]
     down, up = by_order(first, second), by_order(second, first)
     return {
-        **codec.header("utmost comparison", 1),
+        **codec.header("utmost comparison"),
         "order": order,
         "exact": first.is_exact and second.is_exact,
         "relation": RELATIONS[down["holds"], up["holds"]],

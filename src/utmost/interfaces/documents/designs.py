@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from utmost.core.exact.arrays import Array, as_array
 from utmost.design.channels.channel import Remap
 from utmost.design.optima.checker import Multipliers
@@ -62,17 +60,10 @@ def _facts(design: tuple[Certificate, str | None]) -> dict[str, Any]:
 
 
 def method_of(certificate: Certificate) -> str:
-    """How the optimum was found, which its evidence shows.
-
-    Trees have n - 1 multipliers for each action at most; the interior points of older versions had longer lists.
-    """
+    """How the optimum was found, which its evidence shows."""
     if certificate.remap is not None:
         return "closed form"
-    listed = certificate.multipliers
-    if not isinstance(listed, Multipliers):
-        return "program"
-    longest = np.bincount(listed.action, minlength=1).max()
-    return "column generation" if longest < certificate.consumer.secrets else "interior point"
+    return "column generation" if isinstance(certificate.multipliers, Multipliers) else "program"
 
 
 def _design(facts: Mapping[str, Any]) -> tuple[Certificate, str | None]:
@@ -95,7 +86,7 @@ def _design(facts: Mapping[str, Any]) -> tuple[Certificate, str | None]:
     return certificate if theorem is None else certificate.with_theorem(*theorem), named
 
 
-DESIGN = Form(KIND, 2, "a design", _facts, _design, frozenset({"expected_loss", "lower_bound"}))
+DESIGN = Form(KIND, "a design", _facts, _design, frozenset({"expected_loss", "lower_bound"}))
 
 
 def _multipliers(multipliers: Any, space: Space, consumer: Consumer) -> Array | Multipliers | None:

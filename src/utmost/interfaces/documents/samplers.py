@@ -188,4 +188,4 @@ def _sampler(facts: Mapping[str, Any]) -> Sampler:
     )
 
 
-SAMPLER = Form(KIND, 1, "a sampler", _facts, _sampler)
+SAMPLER = Form(KIND, "a sampler", _facts, _sampler)

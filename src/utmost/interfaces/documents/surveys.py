@@ -131,4 +131,4 @@ def _survey(facts: Mapping[str, Any]) -> Survey:
     return Survey(labels, BlockSelection(family, stated_level(facts)))
 
 
-SURVEY = Form("utmost survey", 1, "a survey", _facts, _survey)
+SURVEY = Form("utmost survey", "a survey", _facts, _survey)

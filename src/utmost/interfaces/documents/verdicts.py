@@ -142,7 +142,7 @@ def _stated(facts: Mapping[str, Any]) -> Stated:
     return stated
 
 
-VERDICT = Form(KIND, 1, "a verdict", _facts, _stated)
+VERDICT = Form(KIND, "a verdict", _facts, _stated)
 document, read = VERDICT.document, VERDICT.read
 
 

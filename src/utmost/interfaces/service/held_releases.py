@@ -144,10 +144,8 @@ class Releases:
         """
 
         def work(shelf: Shelf) -> None:
-            name, older = (
-                shelf.hidden("asked", who, release.name, release.version) for who in (token.person[0], token.owner)
-            )
-            levels = (shelf.get("asked", name) or shelf.get("asked", older) or {"levels": []})["levels"]
+            name = shelf.hidden("asked", token.person[0], release.name, release.version)
+            levels = (shelf.get("asked", name) or {"levels": []})["levels"]
             if level_text(at) in levels:
                 return
             if len(levels) >= self._most_levels:

@@ -2,7 +2,7 @@
 
 A document is JSON under a kind and a name, sealed and filled up to 512 bytes, or to twice as much so often as it takes,
 with a MAC over all three: whoever has the database without the ledger's key reads no owner, no reason and no term, and
-can make no record and change none. Records that an older version wrote are not sealed until they are written again.
+can make no record and change none.
 What he can do is put an *older* one back: the ledger, which has a witness, would find that out; these records would
 not, and the security page says so.
 
@@ -28,8 +28,7 @@ T = TypeVar("T")
 Document = dict[str, Any]
 
 _TABLE = "utmost_service"
-# No JSON begins so: by it a sealed document is known from one of an older version.
-_SEALED, _NONCE, _LEAST = b"\x01", 12, 512
+_NONCE, _LEAST = 12, 512
 _MAKE = f"""CREATE TABLE IF NOT EXISTS {_TABLE}
             (kind TEXT NOT NULL, name TEXT NOT NULL, body BYTES NOT NULL, mac BYTES NOT NULL,
              PRIMARY KEY (kind, name))"""
@@ -120,14 +119,11 @@ class Shelf:
         size, nonce = _LEAST, entropy(_NONCE)
         while size < len(text):
             size *= 2
-        return _SEALED + nonce + self._cipher().encrypt(nonce, text.ljust(size), None)
+        return nonce + self._cipher().encrypt(nonce, text.ljust(size), None)
 
     def _opened(self, body: bytes) -> bytes:
         """The JSON of a record whose MAC is right."""
-        if not body.startswith(_SEALED):
-            return body
-        at = len(_SEALED) + _NONCE
-        return self._cipher().decrypt(body[len(_SEALED) : at], body[at:], None)
+        return self._cipher().decrypt(body[:_NONCE], body[_NONCE:], None)
 
     def _cipher(self) -> AESGCM:
         return AESGCM(hmac.digest(self._key, b"seal of records", sha256))

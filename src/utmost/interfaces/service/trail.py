@@ -6,7 +6,7 @@ A line is sealed and authenticated by the service's key as every record is. Besi
 
 as hexadecimal digits over the JSON of the three. So whoever has the database and not the key can neither make nor
 change a line, nor take one out but at the end; and whoever keeps a copy of the lines, or the last chain alone, finds
-that end missing, and checks the copy without any key. Lines of older versions have no chain: it begins after them.
+that end missing, and checks the copy without any key.
 """
 
 import json
@@ -73,9 +73,9 @@ def check_lines(lines: Iterable[Mapping[str, Any]], before: str = "") -> tuple[i
     number, last = 0, ""
     for line in lines:
         name = str(line.get("name"))
-        if ("chain" in line or before) and line.get("chain") != chained(before, name, line):
+        if line.get("chain") != chained(before, name, line):
             raise LedgerDamaged("a line of the trail must follow from those before it", where=f"line {name}")
         if name <= last:
             raise LedgerDamaged("lines of the trail must be in the order of their names", where=f"line {name}")
-        before, last, number = str(line.get("chain", "")), name, number + 1
+        before, last, number = str(line["chain"]), name, number + 1
     return number, before

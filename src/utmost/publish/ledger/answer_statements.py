@@ -56,7 +56,7 @@ def with_bars(table: Any, release: Published, at: Level, confidence: Fraction) -
         return table
     adapter = adapter_of(table)
     known = {name for name in adapter.names(table) if name not in (*release.columns, *release.public)}
-    bars, _ = release.noise.with_bars(at, release.columns, release.rows, release.public, confidence)
+    bars, _ = release.noise.with_bars(at, release.columns, release.rows, confidence)
     return adapter.with_columns(table, {name: bar for name, bar in bars.items() if name in known}, {})
 
 

@@ -172,8 +172,7 @@ class Seal:
 
     Attributes:
         secret: the key; None where the ledger is not sealed.
-        facts: what is authenticated beside the number of the event and the part: the digest of all public facts; empty
-            for blocks of format 1, which are bound to their place alone.
+        facts: what is authenticated beside the number of the event and the part: the digest of all public facts.
     """
 
     secret: bytes | None
@@ -207,43 +206,26 @@ def response_facts(identity: str, about: About, level: Level) -> bytes:
     return sha256(behind_lengths((identity, about.bound.hex(), level_text(level)))).digest()
 
 
-def level_key(key: Key, identity: str, about: About, level: Level, form: int) -> bytes:
-    """The key under which one level of one version of a release is sealed.
+def level_key(key: Key, identity: str, about: About, level: Level) -> bytes:
+    """The key under which one level of one version of a release is sealed, 32 bytes.
 
-    It is derived from all public facts, so that whoever changes one of them holds the key to nothing; in format 1 it is
-    derived from name, version and level alone.
+    It is derived from all public facts, so that whoever changes one of them holds the key to nothing.
     """
-    if form == 1:
-        return key.derived("level", about.name, str(about.version), level_text(level))
     return key.derived("bound level", response_facts(identity, about, level).hex())
 
 
-def level_seal(key: Key, identity: str, about: About, level: Level, form: int, *, is_sealed: bool) -> Seal:
+def level_seal(key: Key, identity: str, about: About, level: Level, *, is_sealed: bool) -> Seal:
     """The seal of a response, for whoever holds the ledger's key."""
     if not is_sealed:
         return Seal(None)
-    secret = level_key(key, identity, about, level, form)
-    return Seal(secret, b"" if form == 1 else response_facts(identity, about, level))
+    return Seal(level_key(key, identity, about, level), response_facts(identity, about, level))
 
 
-def handed_key(key: Key, identity: str, about: About, level: Level, form: int) -> bytes:
-    """The key of a level as a recipient gets it: 32 bytes; in format 1 the digest of the public facts after them."""
-    secret = level_key(key, identity, about, level, form)
-    return secret + response_facts(identity, about, level) if form == 1 else secret
-
-
-def handed_seal(handed: bytes, identity: str, about: About, level: Level, form: int) -> Seal:
-    """The seal of a response, for whoever holds the key of its level."""
-    facts = response_facts(identity, about, level)
-    if form == 1 and not hmac.compare_digest(handed[KEY_BYTES:], facts):
-        raise KeyRefused(
-            "the key of a level of format 1 must come with the facts about it",
-            where=repr(about.name),
-            remedy="Ask the ledger's curator for level_key again.",
-        )
-    if form != 1 and len(handed) != KEY_BYTES:
+def recipient_seal(secret: bytes, identity: str, about: About, level: Level) -> Seal:
+    """The seal of a response, for whoever holds the key of its level and not the ledger's."""
+    if len(secret) != KEY_BYTES:
         raise KeyRefused(f"the key of a level must be {KEY_BYTES} bytes", where=repr(about.name))
-    return Seal(handed[:KEY_BYTES], b"" if form == 1 else facts)
+    return Seal(secret, response_facts(identity, about, level))
 
 
 def checked_parts(rows: Rows, event: int, count: int, root: str) -> Iterator[bytes]:

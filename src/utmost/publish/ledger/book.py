@@ -9,7 +9,7 @@ from utmost.errors import KeyRefused, LedgerDamaged, LedgerError, LedgerUnavaila
 from utmost.publish.ledger.events import START, Event, check_chain, check_seal, event_bytes, mac, read_event, seal
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import State, folded
-from utmost.publish.ledger.store import Part, Row, Rows, Store, missing_steps
+from utmost.publish.ledger.store import Part, Row, Rows, Store, check_version
 from utmost.publish.ledger.witness import Held, RollbackLoss, Witness, kept, rollback_loss, state_of
 
 T = TypeVar("T")
@@ -359,16 +359,17 @@ def open_book(
     Raises:
         LedgerUnavailable: where there is none.
         KeyRefused: for another ledger's key.
-        Unsupported: for a ledger of a later version.
+        Unsupported: for a ledger of another version.
     """
     # The key is looked for before anything is made: a wrong one leaves the store as it was.
     version = store.transact(lambda rows: rows.version(), write=False)
-    is_behind = bool(missing_steps(version))
+    check_version(version)
     if version == 0 and opening is None:
         raise LedgerUnavailable("there must be a ledger", came="none", where=store.place, remedy=_REMEDY_OPEN)
     book = Book(store, key(version == 0), None)
-    if is_behind:
-        store.transact(lambda rows: _brought_up(rows, book, opening), write=True)
+    if version == 0 and opening is not None:
+        first = {**opening, "key": book.key.fingerprint}
+        store.transact(lambda rows: _begin(rows, book, first), write=True)
     store.transact(lambda rows: _check_key(rows, book.key), write=False)
     book.witness = book.read(lambda page: witness(page.state))
     rows = book.read(lambda page: page.rows.events() if page.state.number == 1 else [])
@@ -377,13 +378,12 @@ def open_book(
     return book
 
 
-def _brought_up(rows: Rows, book: Book, opening: Mapping[str, Any] | None) -> None:
-    """Bring the tables up to date, and begin a new ledger; another process may have done so in the meantime."""
-    version = rows.version()
-    rows.migrate(version)
-    if version == 0 and opening is not None:
+def _begin(rows: Rows, book: Book, opening: Mapping[str, Any]) -> None:
+    """Begin a new ledger, unless another process has done so in the meantime."""
+    if rows.version() == 0:
+        rows.create()
         page = Page(book.key, rows, State(0, START))
-        page.append("opened", {**opening, "key": book.key.fingerprint})
+        page.append("opened", opening)
         page.write_down()
 
 

@@ -7,14 +7,12 @@ key for the whole ledger, hence equal columns have equal digests, and a file wit
 tables agree. So an event keeps them **sealed**, under a key derived from the ledger's and a random nonce, and in a
 length that depends on the number of columns alone: without the key they are noise.
 
-Events of earlier versions have HMAC(K, sorted values), the values as integers times a power of two, in lowest terms. A
-column of which all cells are equal says little about whose data it is, and is passed over.
+A column of which all cells are equal says little about whose data it is, and is passed over.
 """
 
 import hmac
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
@@ -23,13 +21,10 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from numpy.typing import NDArray
 
-from utmost.core.exact.arrays import objects
-from utmost.core.sampling.integers import Integers, narrowed
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import LedgerDamaged
-from utmost.publish.ledger.block_encryption import packed
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.source import Source, cell_bytes
+from utmost.publish.ledger.source import Source
 from utmost.publish.releases.item_commitment import BLOCKS, ItemCommitment, value_sums
 
 _BYTES = 16
@@ -53,7 +48,7 @@ class Likeness:
     @classmethod
     def of(cls, key: Key, source: Source, exponent: int | None) -> "Likeness":
         """The digests of a table; ``exponent`` as for `value_digests`."""
-        return cls(*row_names(key, source), _cell_digests(key, source, exponent))
+        return cls(*row_names(key, source), value_digests(key, source, exponent))
 
     @classmethod
     def of_items(cls, key: Key, commitment: ItemCommitment) -> "Likeness":
@@ -89,21 +84,12 @@ def _row_names(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes]:
     return _digest(secret, "labels", _joined(texts)), _digest(secret, "texts", *map(_joined, texts.values()))
 
 
-def value_digests(key: Key, source: Source, exponent: int | None) -> tuple[tuple[bytes, ...], ...]:
-    """The digests of the values of each released column, in any order of the rows: each way that events have them.
-
-    The first is the one that is written.
+def value_digests(key: Key, source: Source, exponent: int | None) -> tuple[bytes, ...]:
+    """The digests of the values of each released column, in any order of the rows.
 
     Args:
         exponent: the values are in steps of 2^-exponent; None for integers.
     """
-    secret = key.derived("likeness")
-    ordered = tuple(_sorted_column(secret, column, exponent or 0) for column in source.columns.values())
-    return _cell_digests(key, source, exponent), ordered
-
-
-def _cell_digests(key: Key, source: Source, exponent: int | None) -> tuple[bytes, ...]:
-    """The digests that new events have."""
     columns = list(source.columns.values())
     sums = np.vstack([value_sums(likeness_secret(key), column, exponent) for column in columns])
     commitment = ItemCommitment.of_sums(np.arange(BLOCKS, BLOCKS + len(columns)), sums)
@@ -133,27 +119,8 @@ def _joined(texts: Iterable[str]) -> bytes:
     return "\0".join(texts).encode("utf-8", "surrogatepass")
 
 
-def _sorted_column(secret: bytes, column: Integers, exponent: int) -> bytes:
-    """The digest of a column in any order; one that is like no other where all its cells are equal."""
-    if _is_flat(column):
-        return entropy(_BYTES)
-    ordered = np.sort(column)
-    if not _is_whole(column):
-        if any(number % 1 for number in ordered.tolist()):
-            return _digest(secret, "reals", cell_bytes(ordered))
-        ordered = narrowed(objects(int(number) for number in ordered.tolist()))
-    ones = int(np.bitwise_or.reduce(ordered))
-    shift = (ones & -ones).bit_length() - 1
-    return _digest(secret, "values", str(exponent - shift).encode(), packed(ordered >> shift))
-
-
 def _is_flat(column: NDArray[Any]) -> bool:
     return not column.size or bool((column == column[0]).all())
-
-
-def _is_whole(column: NDArray[Any]) -> bool:
-    """Whether a column holds integers; points have floats or Fractions."""
-    return column.dtype.kind != "f" and not (column.size and isinstance(column[0], Fraction))
 
 
 def _digest(secret: bytes, what: str, *parts: bytes) -> bytes:

@@ -1,9 +1,7 @@
 """Events: what the ledger is made of, each written once, never edited, and chained to all before it.
 
-The law by which events evolve
-    A kind or a fact is never removed and its meaning is never changed; what is new gets a new name and a larger
-    ``format``. An event of an older format is read through the `UPGRADES` to today's. An event of a later format, or of
-    a kind that is not known here, is refused: nothing unknown is passed over.
+An event of another ``format`` than `FORMAT`, or of a kind that is not known here, is refused: nothing unknown is passed
+over.
 
 Everything else that a ledger knows is a function of the list of its events, see `utmost.publish.ledger.state`.
 
@@ -18,7 +16,7 @@ that is what witnesses are for.
 
 import hmac
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -46,76 +44,13 @@ def check_name(name: object, what: str) -> str:
     )
 
 
-FORMAT = 8
-_BOUNDED = 7
-_PLAIN = 6
-"""In what most events are written: later formats are for what an earlier version would take for something else."""
+FORMAT = 1
 
 KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
 are answered from it; a budget is set; a quarantine begins; it ends."""
 
 Facts = Mapping[str, Any]
-
-
-def _second(facts: Facts) -> Facts:
-    """Format 2 is about a witness, of seals, bounds and snapping, and keeps a digest of the values."""
-    if "identity" in facts:
-        facts = {**facts, "witness": None}
-    if "root" not in facts:
-        return facts
-    if "promise" not in facts:
-        return {"seal": 1, **facts}
-    promise = facts["promise"]
-    floor = None if promise.get("grid") is None else "floor"
-    known: Facts = {"seal": 1, "values": None, "public": [], "rows_from": "declared"}
-    return {**known, **facts, "promise": {"largest": None, "snapping": floor, **promise}}
-
-
-def _third(facts: Facts) -> Facts:
-    """Format 3 is about strategies, and parts of a dataset that share nobody."""
-    if "promise" not in facts:
-        return facts
-    return {"part": None, **facts, "promise": {"strategy": None, **facts["promise"]}}
-
-
-def _fourth(facts: Facts) -> Facts:
-    """Format 4 is about releases whose noise is addressed by item, and about points."""
-    if "promise" not in facts:
-        return facts
-    return {"items": None, **facts, "promise": {"points": None, **facts["promise"]}}
-
-
-def _fifth(facts: Facts) -> Facts:
-    """Format 5 is about labels: the public columns, kept with a release."""
-    return facts if "promise" not in facts else {"labels": None, **facts}
-
-
-def _sixth(facts: Facts) -> Facts:
-    """Format 6 is about sealed labels: each response of a release keeps their key under its level's own."""
-    return facts if "root" not in facts or "level" not in facts else {"label_key": None, **facts}
-
-
-def _seventh(facts: Facts) -> Facts:
-    """Format 7 is about what bounds an individual in all, which stands in a promise where it is so."""
-    return facts
-
-
-def _eighth(facts: Facts) -> Facts:
-    """Format 8 is about cells on demand, whose universe stands with what is known of the items."""
-    return facts
-
-
-UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {
-    1: _second,
-    2: _third,
-    3: _fourth,
-    4: _fifth,
-    5: _sixth,
-    6: _seventh,
-    7: _eighth,
-}
-"""From a format to the next: the facts of an event as the next format would have written them."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -139,17 +74,13 @@ def event_bytes(event: Event) -> bytes:
     """The event as it is stored: JSON with its names in order and no spaces.
 
     >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
-    b'{"facts":{"dataset":"d","limit":"1"},"format":6,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
+    b'{"facts":{"dataset":"d","limit":"1"},"format":1,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
-    # An older version reads all events that it can understand, and refuses the others: so the number is no higher than
-    # it must be.
-    form = _BOUNDED if {"in_all", "noise"} & {*event.facts.get("promise", ())} else _PLAIN
-    form = FORMAT if "universe" in (event.facts.get("items") or ()) else form
-    body = {"format": form, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
+    body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
-def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts], Facts]] = UPGRADES) -> Event:
+def read_event(number: int, body: bytes) -> Event:
     """The event that was stored so."""
     where = f"event {number}"
     try:
@@ -160,20 +91,14 @@ def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts]
         right = False
     if not right:
         raise LedgerDamaged("an event must be JSON with its four parts", where=where) from None
-    last = max(upgrades, default=FORMAT - 1) + 1
     # `type(...) is`: true is an int to Python, and a format to nobody.
-    if type(form) is not int or not 1 <= form <= last or kind not in KINDS:
+    if type(form) is not int or form != FORMAT or kind not in KINDS:
         raise Unsupported(
-            "an event must be of a kind that this version knows",
+            f"an event must be of format {FORMAT} and of a kind that this version knows",
             came=f"{kind!r} of format {form!r}",
             where=where,
-            remedy="The ledger was written by a later version of utmost: open it with that.",
+            remedy="The ledger was written by another version of utmost: open it with that.",
         )
-    try:
-        for older in range(form, last):
-            facts = upgrades[older](facts)
-    except (TypeError, ValueError, AttributeError):
-        raise LedgerDamaged("an event must hold its facts", where=where) from None
     return Event(number, time, kind, facts)
 
 

@@ -23,7 +23,7 @@ from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.publishing import asked_version, check_allowed, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
 from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords
-from utmost.publish.ledger.responses import FORM, Committed
+from utmost.publish.ledger.responses import Committed
 from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ByItem, Published
 from utmost.publish.promises.declared_columns import check_size, chosen_columns
@@ -123,7 +123,6 @@ class LedgerItems:
         self, request: Publishing, commitment: ItemCommitment, universe: Mapping[str, Any] | None = None
     ) -> ItemResponder:
         """`publish`, of a request that has been read; the facts of the universe are those of `ByItem`."""
-        request = request.as_published(lambda work: self._book.read(lambda page: work(page.state)))
         check_size(request.promise.noise.unit, commitment.rows, len(request.promise.columns))
         request.promise.noise.warn(request.level)
         warn_of_rows(request.promise.rows)
@@ -285,7 +284,7 @@ def _by_item(page: Page, name: str, version: int | None) -> Published:
 
 
 def check_universe(release: Published, universe: Mapping[str, Any] | None) -> None:
-    """Check that the cells of a release are those of the universe that was declared; older events do not say it."""
+    """Check that the cells of a release are those of the universe that was declared."""
     declared = None if release.items is None else release.items.universe
     if declared is None or declared == universe:
         return
@@ -333,7 +332,7 @@ def _publish(page: Page, request: Publishing, commitment: ItemCommitment, items:
             remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
         )
     likeness = Likeness.of_items(page.key, commitment)
-    check_allowed(page, request, version, lambda: (likeness.columns,))
+    check_allowed(page, request, version, lambda: likeness.columns)
     committed = commitment.content
     values = likeness.sealed(page.key, request.name, version)
     about = request.facts(version, commitment.rows, committed, values)
@@ -368,7 +367,7 @@ def _without_responses(page: Page, step: Step, noise: Noise, parts: tuple[bytes,
     for part in parts:
         page.put(page.state.number + 1, root.count, part)
         root.add(part)
-    about = {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
+    about = {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text}
     return {**about, "label_key": None}
 
 

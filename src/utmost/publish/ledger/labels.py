@@ -11,7 +11,7 @@ changed.
 and the event of each response keeps K_labels sealed under the key of its level: whoever may read a level reads the
 labels, and whoever holds the file and the witness cannot even test a guess, since the digest is that of sealed bytes. A
 block of them is filled up to 16 bytes a cell, or to twice as much so often as it takes, 4 KiB or more: a length that
-short labels do not change, and longer ones by doubling alone. What was published before format 6 stays in the clear.
+short labels do not change, and longer ones by doubling alone.
 """
 
 import hmac
@@ -66,7 +66,7 @@ class Labels:
         return cls(tuple(order), _digest(blocks), len(blocks), salt)
 
     def facts(self) -> dict[str, Any]:
-        """The same as an event keeps it; the digest of these facts binds the seals, so that those of format 5 stay."""
+        """The same as an event keeps it."""
         salted = {} if self.salt is None else {"salt": self.salt}
         return {"order": list(self.order), "digest": self.digest, "parts": self.parts, **salted}
 

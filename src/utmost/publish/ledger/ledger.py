@@ -180,7 +180,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         if (door := engine_door(native, "engine_ledger")) is not None:
             version, frame = door.publish_frame(self.items, publishing, native)
             return Release(self, name, version, table, (at, frame))
-        wanted = ToPublish(*publishing.with_values(native, self._look), progress)
+        wanted = ToPublish(*publishing.with_values(native), progress)
         stated.noise.warn(at)
         warn_of_rows(stated.rows)
         version, *answered = self._answered(wanted)

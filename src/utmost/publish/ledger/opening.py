@@ -13,7 +13,7 @@ from utmost.core.sampling.integers import joined
 from utmost.core.sampling.random_bits import entropy
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, NotPublished, OutOfRange, Unsupported
 from utmost.publish.ledger.answer_statements import ledger_facts
-from utmost.publish.ledger.block_encryption import handed_seal
+from utmost.publish.ledger.block_encryption import recipient_seal
 from utmost.publish.ledger.book import Book, Page, open_book
 from utmost.publish.ledger.creation_mark import CreationMark
 from utmost.publish.ledger.events import START, read_event
@@ -159,7 +159,7 @@ def watching_at(
     def found(state: State) -> Witness | None:
         if isinstance(witness, str | Path):
             return Witness(Path(witness), timeout, state.is_sealed)
-        if witness is False or state.has_witness is False:
+        if witness is False or not state.has_witness:
             if state.has_witness and witness is False:
                 remedy = "Pass witness=PATH, or leave it out. If it is lost: pass a new path, and call resume."
                 raise OutOfRange("this ledger keeps a witness", came="witness=False", where="witness", remedy=remedy)
@@ -167,12 +167,9 @@ def watching_at(
         if beside is not None:
             return Witness(_with(beside, ".witness"), timeout, state.is_sealed)
         path = None if key_file is None else _with(key_file, f".{state.identity[:8]}.witness")
-        if path is None and state.has_witness:
+        if path is None:
             remedy = "Pass witness=PATH, a file on this machine; or witness=False, for a new ledger, to keep none."
             raise OutOfRange("a ledger in a database server keeps its witness here", came="no path", remedy=remedy)
-        # A ledger of the first format on a server had a witness only where one was named.
-        if path is None or (state.has_witness is None and not path.exists()):
-            return None
         return Witness(path, timeout, state.is_sealed)
 
     return found
@@ -256,7 +253,7 @@ def _verified_copy(page: Page, to: Rows) -> None:
 
 def copied(source: Rows, to: Rows) -> None:
     """Copy every row."""
-    to.migrate(0)
+    to.create()
     head = source.head()
     if head is None:
         raise LedgerDamaged("a ledger must have a first event", where="event 1")
@@ -319,7 +316,7 @@ def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
 
 def _opened(rows: Rows, state: State, release: Published, level: Level, key: bytes) -> Any:
     response = release.responses[level]
-    seal = handed_seal(key, state.identity, release, level, response.seal)
+    seal = recipient_seal(key, state.identity, release, level)
     blocks, each = list(stored_blocks(rows, release, level, seal)), -(-release.rows // BLOCK)
     columns = {
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)

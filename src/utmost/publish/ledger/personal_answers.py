@@ -33,7 +33,6 @@ from utmost.publish.ledger.store import Rows
 from utmost.publish.promises.drawing import BLOCK
 
 _TAG = 16
-_FORM = 2
 
 Numbers = dict[str, int]
 """The number of each person's answer."""
@@ -324,7 +323,7 @@ def _number(content: bytes, mechanism: KeptMechanism, event: int) -> int:
 
 
 def _seal(key: Key, state: State, mechanism: KeptMechanism) -> Seal:
-    return level_seal(key, state.identity, mechanism, mechanism.spent, _FORM, is_sealed=state.is_sealed)
+    return level_seal(key, state.identity, mechanism, mechanism.spent, is_sealed=state.is_sealed)
 
 
 def _width(mechanism: KeptMechanism) -> int:

@@ -85,7 +85,7 @@ def rehearse(
     native = stated.rows_of(table)
     if is_engine_frame(native):
         raise Unsupported("a frame is rehearsed by rehearse_table", came=type(native).__name__, where="table")
-    wanted = ToPublish(*publishing.with_values(native, lambda _: stated))
+    wanted = ToPublish(*publishing.with_values(native))
     wanted.check_new()
     if wanted.source.items is not None:
         wanted.source.check_distinct(item_tags(entropy(SECRET_BYTES), [wanted.source.items]))

@@ -1,6 +1,6 @@
 """Publishing a release inside its transaction: every check, then the draw, then the event."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,9 +178,7 @@ def check_repeated(
         raise AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
 
 
-def check_allowed(
-    page: Page, request: Publishing, version: int, digests: Callable[[], Iterable[tuple[bytes, ...]]]
-) -> None:
+def check_allowed(page: Page, request: Publishing, version: int, digests: Callable[[], tuple[bytes, ...]]) -> None:
     """Check that a dataset allows a new release.
 
     Args:
@@ -215,25 +213,20 @@ def check_dataset(state: State, request: Publishing, version: int) -> None:
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
 
 
-def check_apart(page: Page, request: Publishing, digests: Callable[[], Iterable[tuple[bytes, ...]]]) -> None:
+def check_apart(page: Page, request: Publishing, digests: Callable[[], tuple[bytes, ...]]) -> None:
     """The same values under two names spend twice; they must spend one budget.
 
     Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
     refusal says yes or no for the whole table. `AlreadyPublished.known_as` is for whoever holds the ledger's key.
 
     Args:
-        digests: works out those of the values of each column, each way that events may have them.
+        digests: works out those of the values of each column.
     """
-    others = [
-        release
-        for release in page.state.releases.values()
-        if release.dataset != request.dataset and release.values is not None
-    ]
+    others = [release for release in page.state.releases.values() if release.dataset != request.dataset]
     if not others:
         return
-    mine = {digest: column for ones in digests() for digest, column in zip(ones, request.promise.columns, strict=True)}
+    mine = dict(zip(digests(), request.promise.columns, strict=True))
     for other in others:
-        assert other.values is not None
         theirs = Likeness.opened(page.key, other.values, other.name, other.version).columns
         for digest, column in zip(theirs, other.columns, strict=True):
             if digest in mine:

@@ -299,7 +299,7 @@ def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
 
     Where there is an ``id_column`` the commitment itself covers the rows' names, and this is False.
     """
-    if release.values is None or release.id_column is not None:
+    if release.id_column is not None:
         return False
     then = Likeness.opened(key, release.values, release.name, release.version)
     labels, texts = row_names(key, source)
@@ -307,7 +307,7 @@ def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
 
 
 def _are_reordered(page: Page, release: Published, source: Source) -> bool:
-    if release.values is None or source.rows != release.rows:
+    if source.rows != release.rows:
         return False
     then = Likeness.opened(page.key, release.values, release.name, release.version)
-    return then.columns in value_digests(page.key, source, release.noise.exponent)
+    return then.columns == value_digests(page.key, source, release.noise.exponent)

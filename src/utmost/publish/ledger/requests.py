@@ -1,6 +1,5 @@
 """What is asked for when something is published, of whatever table: read once, at the door, and passed on whole."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -49,9 +48,6 @@ def apart(words: TermsWords) -> tuple[dict[str, Any], Words]:
     whose: Any = {name: word for name, word in words.items() if name in ("dataset", "independent")}
     promised: Any = {name: word for name, word in words.items() if name in Words.__annotations__}
     return whose, promised
-
-
-Look = Callable[[Callable[[State], Promise]], Promise]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -124,12 +120,11 @@ class Publishing:
         name = check_name(name, "name")
         return cls(name, group, brought.level, brought.promise, wanted, again, brought.independent)
 
-    def with_values(self, table: Any, look: Look) -> "tuple[Publishing, Source]":
+    def with_values(self, table: Any) -> "tuple[Publishing, Source]":
         """The same with every column declared, and the values read.
 
         Args:
             table: see `Promise.rows_of`.
-            look: see `as_published`.
 
         Raises:
             NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
@@ -143,25 +138,10 @@ class Publishing:
         rows, kind = promise.noise.measured(table)
         names = tuple(adapter_of(rows).names(rows))
         public, _ = declared_columns(names, chosen_columns(promise.columns, names, None), promise.public, promise.drop)
-        promise = self.as_published(look).promise
         source = read_source(rows, promise.columns, promise.noise, promise.id_column, public, by_item=promise.by_item)
         check_source(source, promise.noise)
         promise = promise.as_read(tuple(source.columns), source.public)
         return replace(self, promise=promise, kind=source.kind if kind is None else kind), source
-
-    def as_published(self, look: Look) -> "Publishing":
-        """The same with the rule of snapping of the release that it asks for again, if there is one, on the reals.
-
-        Args:
-            look: calls a function with the state of the ledger.
-        """
-        return self if self.promise.noise.exponent is None else replace(self, promise=look(self._snapped))
-
-    def _snapped(self, state: State) -> Promise:
-        earlier = state.requests.get(self.request) if self.request is not None else None
-        newest = self.version or max(state.versions(self.name), default=1)
-        release = state.releases.get((self.name, newest) if earlier is None else earlier[0])
-        return self.promise if release is None else self.promise.snapped_like(release.noise)
 
     def may_be_stored(self, state: State) -> bool:
         """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""

@@ -23,7 +23,6 @@ from utmost.core.exact.written_levels import level_text
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
 from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.requests import AtWords
-from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.files import parquet
@@ -253,9 +252,8 @@ class ResponseFolder:
 
 
 def _margins(release: "Published") -> list[str]:
-    """The columns of error bars, however they were called when the files were kept."""
-    names = [f"{name}_{word}" for name in release.columns for word in MARGIN_WORDS]
-    return [name for name in names if name not in release.public]
+    """The columns of error bars."""
+    return [f"{name}_margin" for name in release.columns]
 
 
 def _check_columns(release: "Published", names: list[str]) -> None:

@@ -13,7 +13,7 @@ from utmost.core.sampling.integers import Integers, joined
 from utmost.core.sampling.item_words import Tags
 from utmost.core.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.errors import LedgerDamaged, Unsupported
-from utmost.publish.ledger.block_encryption import Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
+from utmost.publish.ledger.block_encryption import Root, Seal, checked_parts, level_key, level_seal, stored, unpacked
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import Named, label_key_under, label_seal, stored_labels
@@ -26,9 +26,6 @@ from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
 from utmost.tables.frames.adapters import adapter_of, table_of
-
-FORM = 2
-"""How new responses are sealed."""
 
 Progress = Callable[[int, int], None]
 """Called with how many cells are done, and how many there are."""
@@ -109,7 +106,7 @@ def new_response(
     step = Step.from_known(release.responses, level)
     answer = release.noise.answering(_Drawing(page, committed, step, randomness), values)
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0
-    seal = level_seal(page.key, page.state.identity, release, level, FORM, is_sealed=page.state.is_sealed)
+    seal = level_seal(page.key, page.state.identity, release, level, is_sealed=page.state.is_sealed)
     word = release.noise.word(level, committed.size)
     for part in before:
         _put(page, event, root, part)
@@ -125,7 +122,7 @@ def new_response(
     for blocks in (below, above):
         if blocks is not None:
             next(blocks(""), None)
-    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
+    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text}
     labels = label_key_under(seal, event, label_seal(page.key, page.state.identity, release))
     return drawn, {**facts, "label_key": labels}
 
@@ -185,8 +182,7 @@ def _by_column(page: Page, release: Published, level: Level) -> Blocks:
 
 
 def _page_blocks(page: Page, release: Published, level: Level) -> Iterator[Integers]:
-    form = release.responses[level].seal
-    seal = level_seal(page.key, page.state.identity, release, level, form, is_sealed=page.state.is_sealed)
+    seal = level_seal(page.key, page.state.identity, release, level, is_sealed=page.state.is_sealed)
     return stored_blocks(page.rows, release, level, seal)
 
 
@@ -234,7 +230,7 @@ def answer_alone(release: Published, level: Level, response: Response, labels: N
         order, public = labels
         columns: dict[str, Any] = {**public, **written}
         shown = table_of(release.kind, {name: columns[name] for name in order or response})
-        margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))), tuple(public))
+        margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))))
         return adapter_of(shown).with_columns(shown, margins, after)
 
     return noise.handed(level, noise.written(level, response), release.kind, release.part, table, remembered)
@@ -245,7 +241,7 @@ def key_of_level(page: Page, release: Published, level: Level) -> bytes:
     if not page.state.is_sealed or level not in release.responses:
         where = repr(release.name)
         raise Unsupported("only a level that is stored and sealed has a key", came=level, where=where)
-    return handed_key(page.key, page.state.identity, release, level, release.responses[level].seal)
+    return level_key(page.key, page.state.identity, release, level)
 
 
 def _whole(parts: list[Integers], rows: int) -> Integers:

@@ -99,9 +99,7 @@ class PublishingMeasures:
         for name, measure in measures.items():
             request = Publishing.read(name, measure)
             rows = request.promise.rows_of(_at_hand(measure.table))
-            wanted.append(
-                ToPublish(*request.with_values(rows, lambda look: self._book.read(lambda page: look(page.state))))
-            )
+            wanted.append(ToPublish(*request.with_values(rows)))
         loosest = max((to_publish.request for to_publish in wanted), key=lambda request: request.level)
         loosest.promise.noise.warn(loosest.level)
         return self._answered_together({to_publish.request.name: to_publish for to_publish in wanted})

@@ -114,7 +114,7 @@ class Source:
         """
 
         def table(columns: Mapping[str, Any]) -> Any:
-            margins, after = noise.with_bars(level, tuple(response), self.rows, self.public)
+            margins, after = noise.with_bars(level, tuple(response), self.rows)
             return self.with_released({**columns, **margins}, after)
 
         return noise.handed(level, noise.written(level, response), kind, part, table, remembered)

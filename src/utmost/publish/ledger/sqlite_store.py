@@ -18,7 +18,7 @@ from urllib.parse import quote
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable
 from utmost.publish.ledger.key import make_file
-from utmost.publish.ledger.store import CHANGED, MEND_CHANGED, STEPS, Rows, missing_steps
+from utmost.publish.ledger.store import CHANGED, MEND_CHANGED, TABLES, Rows
 
 T = TypeVar("T")
 
@@ -265,7 +265,7 @@ def _integrity(connection: sqlite3.Connection) -> list[str]:
 
 def _odd(connection: sqlite3.Connection) -> list[str]:
     """Where the tables are not the ones that a ledger makes: triggers, views, columns and indices included."""
-    schema, expected = _schema(connection), _expected(rows_on(connection).version())
+    schema, expected = _schema(connection), _expected() if rows_on(connection).version() else {}
     odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(schema.keys() ^ expected.keys())]
     odd += [f"schema: {name.decode()}" for name in schema.keys() & expected.keys() if schema[name] != expected[name]]
     odd += [f"temporary: {row[0]}" for row in connection.execute("SELECT name FROM sqlite_temp_master")]
@@ -273,12 +273,12 @@ def _odd(connection: sqlite3.Connection) -> list[str]:
 
 
 @lru_cache
-def _expected(version: int) -> dict[bytes, Any]:
-    """The schema of a ledger whose tables are of this version."""
-    # Made by the steps that made the ledger, so that its definition is written in one place.
+def _expected() -> dict[bytes, Any]:
+    """The schema of a ledger's tables."""
+    # Made by the statements that make a ledger, so that its definition is written in one place.
     model = sqlite3.connect(":memory:")
     try:
-        for statement in missing_steps(0, STEPS[:version]):
+        for statement in TABLES:
             model.execute(statement.replace("BYTES", "BLOB"))
         return _schema(model)
     finally:

@@ -32,7 +32,7 @@ class ByItem:
         identifiers: the columns that together say which item a row is.
         tags: the digest of the tags of the rows, in the order in which the responses are kept; None where the ledger
             keeps no responses, as for a release that an engine answers.
-        universe: of cells on demand what was declared, see `universe_facts`; None for all others, and in older events.
+        universe: of cells on demand what was declared, see `universe_facts`; None for all others.
     """
 
     identifiers: tuple[str, ...]
@@ -74,7 +74,6 @@ class Response:
         first: the part with which the response begins; before it are commitment, tags and labels.
         parts: how many parts the event has.
         root: the digest of them all.
-        seal: 2 where the seal of a block binds the facts about the release, 1 where it binds its place alone.
         label_key: the key of the labels under that of the level; None where they are not sealed.
     """
 
@@ -82,7 +81,6 @@ class Response:
     first: int
     parts: int
     root: str
-    seal: int = 2
     label_key: str | None = None
 
 
@@ -102,12 +100,12 @@ class Published(Shown):
         responses: level to response.
         relaxable: False once a rollback has lost responses of it, see `folded`.
         bound: the digest of all public facts about the release, see `bound_facts`.
-        values: sealed digests by which its values are known again, see `Likeness`; None in older ledgers.
+        values: sealed digests by which its values are known again, see `Likeness`.
         public: the columns that were declared public when it was published.
         rows_from: where the list of rows comes from, "declared" or "observed".
         part: where the dataset was counted in parts that share nobody: the partition, and which part of it this is.
         items: where the noise is addressed by item, what is known of that; None where it goes by rows.
-        labels: what is known of the public columns that the ledger keeps; None in older ledgers, and where none are.
+        labels: what is known of the public columns that the ledger keeps; None where there are none.
     """
 
     _shown = ("name", "version", "dataset", "columns", "rows", "levels")
@@ -124,7 +122,7 @@ class Published(Shown):
     responses: Mapping[Level, Response]
     relaxable: bool = True
     bound: bytes = b""
-    values: str | None = None
+    values: str = ""
     public: tuple[str, ...] = ()
     rows_from: str = "declared"
     part: Part | None = None
@@ -179,7 +177,7 @@ class State:
         identity: a random name of the ledger; its copies share it.
         fingerprint: of the key.
         is_sealed, is_derived: how the ledger was made.
-        has_witness: whether it was made with a witness; None where its first event does not say so, before format 2.
+        has_witness: whether it was made with a witness.
         releases: by name and version.
         limits: dataset to limit.
         missing: dataset to what releases cost that a rollback has lost.
@@ -195,7 +193,7 @@ class State:
     fingerprint: str = ""
     is_sealed: bool = True
     is_derived: bool = False
-    has_witness: bool | None = None
+    has_witness: bool = True
     releases: Mapping[Item, Published] = field(default_factory=dict)
     limits: Mapping[str, Level] = field(default_factory=dict)
     missing: Mapping[str, Spending] = field(default_factory=dict)
@@ -344,11 +342,10 @@ _OF_RESPONSE: Mapping[str, tuple[type, ...]] = {
     "level": _TEXT,
     "parts": _NUMBER,
     "root": _TEXT,
-    "seal": _NUMBER,
     "label_key": (str, type(None)),
 }
 _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
-    "opened": {"identity": _TEXT, "key": _TEXT, "sealed": (bool,), "derived": (bool,)},
+    "opened": {"identity": _TEXT, "key": _TEXT, "sealed": (bool,), "derived": (bool,), "witness": (bool,)},
     "published": {
         **_OF_RESPONSE,
         "dataset": _TEXT,
@@ -359,7 +356,9 @@ _TYPES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
         "commitment": _TEXT,
         "kind": _TEXT,
         "request": (str, type(None)),
-        "values": (str, type(None)),
+        "values": _TEXT,
+        "public": (list,),
+        "rows_from": _TEXT,
         "part": (list, type(None)),
         "items": (dict, type(None)),
         "labels": (dict, type(None)),
@@ -380,17 +379,15 @@ def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
         fact = facts[name]
         if type(fact) not in types or (type(fact) is int and not 0 <= fact < 1 << 62):
             raise TypeError(name)
-    if kind == "published" and not all(type(column) is str for column in facts["columns"]):
+    if kind == "published" and not all(type(column) is str for column in (*facts["columns"], *facts["public"])):
         raise TypeError("columns")
-    if facts.get("seal", 2) not in (1, 2):
-        raise ValueError("seal")
 
 
-# Listed by name, so that a fact which a later format adds does not break the seals of this one; whoever adds a fact
-# that a recipient goes by makes a new form of seal. A fact that an event does not have is bound as None.
+# The facts that a recipient goes by; one that an event does not have is bound as None.
 _BOUND = ["name", "version", "dataset", "columns", "public", "rows", "rows_from", "id_column", "commitment", "kind"]
-_BOUND_LATER = ["strategy", "points", "amount", "noise", "in_all", "nonnegative", "exactly"]
-_BOUND_PROMISE = ["sensitivity", "cells", "neighbours", "half_step", "grid", "snapping", "largest"]
+_BOUND += ["part", "items", "labels"]
+_BOUND_PROMISE = ["sensitivity", "cells", "neighbours", "half_step", "grid", "largest", "strategy", "points", "amount"]
+_BOUND_PROMISE += ["noise", "in_all", "nonnegative", "exactly"]
 
 
 def bound_facts(facts: Mapping[str, Any]) -> bytes:
@@ -401,10 +398,6 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     """
     about = {name: facts.get(name) for name in _BOUND}
     about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
-    # Facts of formats 3 to 7, bound where a release has them, so that the seals of older releases hold.
-    later = {name: facts["promise"].get(name) for name in _BOUND_LATER}
-    later |= {name: facts.get(name) for name in ("part", "items", "labels")}
-    about |= {name: fact for name, fact in later.items() if fact is not None}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
 
@@ -463,4 +456,4 @@ def _answered(release: Published, facts: Mapping[str, Any], number: int) -> Publ
 
 
 def _response(facts: Mapping[str, Any], number: int, first: int) -> Response:
-    return Response(number, first, facts["parts"], facts["root"], facts["seal"], facts["label_key"])
+    return Response(number, first, facts["parts"], facts["root"], facts["label_key"])

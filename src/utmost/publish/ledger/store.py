@@ -1,12 +1,4 @@
-"""What a ledger needs of a database: one transaction at a time over a few rows, and the tables that hold them.
-
-**The tables of a ledger, and the steps by which an older store becomes one of today.**
-
-The law by which this format evolves
-    A table or a field is never removed and its meaning is never changed. What is new gets a new name and one step more
-    at the end of `STEPS`, which leaves every row that is there as it is. A store with more steps than this version
-    knows was written by a later version, and is refused. The same law holds for events, see `event`.
-"""
+"""What a ledger needs of a database: one transaction at a time over a few rows, and the tables that hold them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
@@ -14,35 +6,33 @@ from typing import Any, Protocol, TypeVar
 
 from utmost.errors import LedgerDamaged, Unsupported
 
-# BYTES stands for the store's own type of byte strings.
-STEPS: tuple[tuple[str, ...], ...] = (
-    (
-        "CREATE TABLE utmost_schema (version INTEGER NOT NULL)",
-        "INSERT INTO utmost_schema VALUES (0)",
-        "CREATE TABLE utmost_events (number BIGINT PRIMARY KEY, body BYTES NOT NULL, mac BYTES NOT NULL)",
-        "CREATE TABLE utmost_head (number BIGINT NOT NULL, seal BYTES NOT NULL)",
-        "CREATE TABLE utmost_parts (event BIGINT NOT NULL, part BIGINT NOT NULL, content BYTES NOT NULL, "
-        "PRIMARY KEY (event, part))",
-    ),
+VERSION = 1
+"""The version of the tables."""
+
+TABLES = (
+    "CREATE TABLE utmost_schema (version INTEGER NOT NULL)",
+    f"INSERT INTO utmost_schema VALUES ({VERSION})",
+    "CREATE TABLE utmost_events (number BIGINT PRIMARY KEY, body BYTES NOT NULL, mac BYTES NOT NULL)",
+    "CREATE TABLE utmost_head (number BIGINT NOT NULL, seal BYTES NOT NULL)",
+    "CREATE TABLE utmost_parts (event BIGINT NOT NULL, part BIGINT NOT NULL, content BYTES NOT NULL, "
+    "PRIMARY KEY (event, part))",
 )
-"""What turns a store of version k into one of version k + 1."""
+"""The statements that make the tables; BYTES stands for the store's own type of byte strings."""
 
 
-def missing_steps(version: int, steps: tuple[tuple[str, ...], ...] = STEPS) -> list[str]:
-    """The statements that bring a store of this version up to date.
+def check_version(version: int) -> None:
+    """Check that a store is empty, which is version 0, or has the tables of this version.
 
-    >>> missing_steps(len(STEPS))
-    []
+    Raises:
+        Unsupported: for tables of another version.
     """
-    if not 0 <= version <= len(steps):
+    if version not in (0, VERSION):
         raise Unsupported(
-            f"the ledger's tables must be of version {len(steps)} or older",
+            f"the ledger's tables must be of version {VERSION}",
             came=version,
             where="ledger",
-            remedy="Open it with the version of utmost that wrote it, or a later one.",
+            remedy="Open it with the version of utmost that wrote it.",
         )
-    statements = [statement for step in steps[version:] for statement in step]
-    return statements + ([f"UPDATE utmost_schema SET version = {len(steps)}"] if statements else [])
 
 
 T = TypeVar("T")
@@ -121,15 +111,15 @@ class Rows:
         self._run(statement.replace("BYTES", self._bytes_type), values)
 
     def version(self) -> int:
-        """How many steps of the schema the store has taken; 0 for an empty one."""
+        """The version of the tables; 0 for an empty store."""
         tables = self._tables()
         if "utmost_schema" not in tables:
             return 0  # where there are other tables of a ledger, making them fails
         return _integral(_one(self._run("SELECT version FROM utmost_schema", ()).fetchall(), "utmost_schema")[0])
 
-    def migrate(self, version: int) -> None:
-        """Bring the tables from this version up to date."""
-        for statement in missing_steps(version):
+    def create(self) -> None:
+        """Make the tables of an empty store."""
+        for statement in TABLES:
             self._run(statement.replace("BYTES", self._bytes_type), ())
 
     def head(self) -> tuple[int, bytes] | None:

@@ -22,7 +22,7 @@ from utmost.publish.ledger.personal_answers import checked_answers
 from utmost.publish.ledger.responses import labels_of, stored_blocks
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State, folded
-from utmost.publish.ledger.store import missing_steps
+from utmost.publish.ledger.store import VERSION
 from utmost.publish.ledger.witness import RollbackLoss
 from utmost.publish.promises.level_steps import Step
 
@@ -87,8 +87,8 @@ class Verification(Shown):
 def verified(key: Key, page: Page) -> Verification:
     """Recompute the chain, every response's digest and length, the order of levels, and the budgets."""
     rows = page.rows
-    if missing_steps(rows.version()):
-        raise LedgerDamaged("the tables must be up to date", came=rows.version(), where="utmost_schema")
+    if rows.version() != VERSION:
+        raise LedgerDamaged(f"the tables must be of version {VERSION}", came=rows.version(), where="utmost_schema")
     chain = rows.events()
     last = check_chain(key, 0, START, chain)
     check_seal(key, rows.head(), len(chain), last)
@@ -178,7 +178,7 @@ def _check_responses(key: Key, page: Page, state: State, release: Published) -> 
     labels_of(page.rows, release, labels)
     cells = 0
     for at, response in release.responses.items():
-        seal = level_seal(key, state.identity, release, at, response.seal, is_sealed=state.is_sealed)
+        seal = level_seal(key, state.identity, release, at, is_sealed=state.is_sealed)
         cells += sum(block.size for block in stored_blocks(page.rows, release, at, seal))
         if opened_label_seal(seal, response.event, response.label_key) != labels:
             where = f"event {response.event}"

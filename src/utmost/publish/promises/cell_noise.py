@@ -11,13 +11,12 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import one_of
 from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
-from utmost.core.sampling.grid import Snapping, unsnapped
+from utmost.core.sampling.grid import unsnapped
 from utmost.errors import OutOfRange
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
@@ -75,7 +74,7 @@ class LatticeNoise(Noise):
     Attributes:
         half_step: whether the noise is the half-step staircase rather than geometric.
         grid: the width 2^-k of the grid on which reals are released; None for integers.
-        lattice: unit and grid in steps of the noise, with the rule by which reals get to the grid.
+        lattice: unit and grid in steps of the noise.
     """
 
     half_step: bool
@@ -86,11 +85,6 @@ class LatticeNoise(Noise):
     def exponent(self) -> int | None:
         """The k of the grid; None for integers."""
         return self.lattice.exponent
-
-    @property
-    def snapping(self) -> str | None:
-        """The rule by which reals get to the grid; None for integers."""
-        return None if self.grid is None else self.lattice.snapping
 
     @property
     def widest(self) -> Lattice:
@@ -142,7 +136,7 @@ class LatticeNoise(Noise):
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""
         grid = None if self.grid is None else str(self.grid)
-        return {**Noise.facts(self), "half_step": self.half_step, "grid": grid, "snapping": self.snapping}
+        return {**Noise.facts(self), "half_step": self.half_step, "grid": grid}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,23 +203,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         """The noise that an event keeps."""
         numbers = "integers" if facts["grid"] is None else "reals"
         names = ("half_step", "grid", "largest")
-        noise = cell_noise(unit=Unit.of_facts(facts), numbers=numbers, **{name: facts[name] for name in names})
-        return noise if facts["grid"] is None else noise.snapped_by(facts["snapping"])
-
-    def snapped_by(self, rule: str) -> "CellNoise":
-        """The same with another rule of snapping.
-
-        Raises:
-            OutOfRange: for a rule that is none.
-
-        >>> cell_noise(sensitivity=1, cells=1, numbers="reals").snapped_by("floor").lattice.snapping
-        'floor'
-        """
-        return replace(self, lattice=replace(self.lattice, snapping=one_of(rule, Snapping, "snapping")))
-
-    def snapped_like(self, other: Noise) -> Noise:
-        """The same with the rule by which another gets reals to the grid."""
-        return self if self.grid is None or other.snapping is None else self.snapped_by(other.snapping)
+        return cell_noise(unit=Unit.of_facts(facts), numbers=numbers, **{name: facts[name] for name in names})
 
 
 def cell_noise(

@@ -1,6 +1,6 @@
 """The lattice of gradual noise: in which steps a release lives, and what a level means for one of them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,7 @@ from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.privacy.unit import Unit
-from utmost.core.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
+from utmost.core.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.core.sampling.integers import Integers, minus, narrowed, uniform_integers
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange
@@ -38,7 +38,6 @@ class Lattice:
         cells: how many cells one individual changes; a fraction where all cells together are bounded.
         block: a divisor of the sensitivity.
         exponent: the steps are of width 2^-exponent; None for integers.
-        snapping: how reals get to the grid. It is no part of the text, from which ledgers derive noise.
         share: of the level, that this noise spends; the rest is spent by noise on other sums of the same data.
     """
 
@@ -46,7 +45,6 @@ class Lattice:
     cells: int | Fraction
     block: int
     exponent: int | None
-    snapping: Snapping = field(default="nearest", repr=False)
     share: Fraction = Fraction(1)
 
     @property
@@ -61,7 +59,7 @@ class Lattice:
 
     def read(self, values: Any) -> Cells:
         """The values in steps."""
-        return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent, self.snapping)
+        return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent)
 
     @staticmethod
     @checked

@@ -30,7 +30,7 @@ from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.publish.counting.key_counts import counts_in_shares
 from utmost.publish.promises.key_distribution import NamingLaw, appearing, naming_law, read_delta
-from utmost.publish.promises.statement_kinds import KEYS_FORMAT, KEYS_KIND
+from utmost.publish.promises.statement_kinds import FORMAT, KEYS_KIND
 from utmost.tables.cells.cell_values import integer_cells
 from utmost.tables.files.saving import Digest, FileWords, Publication, check_destination_free, saved
 from utmost.tables.frames.adapters import adapter_of
@@ -302,14 +302,14 @@ def keys_statement(
         keys: those that were named.
         column: what they are keys of.
         digest: of the table of keys, where there is one.
-        shares: how many one individual divides among their keys; format 2 is of keys that count once each.
+        shares: how many one individual divides among their keys; None for keys that count once each.
         threshold, noisy: of keys with noisy counts, what these exceed, and the count of each key.
     """
     sentence = promise_of_keys(total, delta, per_individual, shares)
     named = [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in keys]
     return {
         "kind": KEYS_KIND,
-        "format": 2 if shares is None else KEYS_FORMAT,
+        "format": FORMAT,
         "utmost": __version__,
         "column": column,
         "guarantee": sentence,

@@ -7,7 +7,7 @@ from typing import Any
 
 from utmost.core.exact.written_levels import factor_text, level_facts, level_name
 from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.promises.statement_kinds import PLACES_FORMAT, PLACES_KIND
+from utmost.publish.promises.statement_kinds import FORMAT, PLACES_KIND
 from utmost.publish.promises.table_statements import Stated
 from utmost.version import __version__
 
@@ -25,7 +25,7 @@ def places_statement(law: PlanarLaw, confidence: Fraction, stated: Stated) -> di
     """What is said publicly about a release of points: plain data, from which everything can be computed again."""
     return {
         "kind": PLACES_KIND,
-        "format": PLACES_FORMAT,
+        "format": FORMAT,
         "utmost": __version__,
         "guarantee": f"{places_guarantee(law, stated.released)} {stated.granted}",
         **level_facts(law.level),

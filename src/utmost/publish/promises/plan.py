@@ -25,13 +25,12 @@ from utmost.core.noise.optimal import relaxable_noise
 from utmost.core.noise.staircase import Staircase
 from utmost.core.privacy.unit import Unit, UnitWords, read_unit
 from utmost.core.sampling.draw import on_grid
-from utmost.core.sampling.grid import declared_exponent, reach
+from utmost.core.sampling.grid import FARTHEST, declared_exponent
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.older_words import format_of
-from utmost.publish.promises.statement_kinds import TABLE_KIND
+from utmost.publish.promises.statement_kinds import FORMAT, TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, law_parameters, promise
 from utmost.publish.promises.values import noised_by
 from utmost.tables.cells.columns import Place, integer_column, real_column
@@ -169,7 +168,7 @@ class CellsAt(Shown):
         unit, law = self.unit, self.law
         return {
             "kind": TABLE_KIND,
-            "format": format_of(TABLE_KIND, unit.sensitivity),
+            "format": FORMAT,
             "utmost": __version__,
             "guarantee": f"{guarantee(self)} {stated.granted}",
             **level_facts(self.level),
@@ -225,7 +224,7 @@ class CellsAt(Shown):
         if width is None:
             amount = self.unit.amount
             return claim if amount is None or amount.step == 1 else f"in steps of {amount.text(1)}: {claim}"
-        half = width * reach("nearest")
+        half = width * FARTHEST
         return f"in steps of {width}: {claim}; rounding to these steps comes first and moves a value by at most {half}"
 
     @property
@@ -333,7 +332,7 @@ def plan_release(
         best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
         assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
         drawn = best
-    margin = round_up((drawn.margin(sure) + reach("nearest")) * width)
+    margin = round_up((drawn.margin(sure) + FARTHEST) * width)
     return CellsAt(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
 
 
@@ -353,7 +352,7 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
     margin: int | float = unit.margin(int(drawn.margin(confidence)))
     if grid is not None:
-        margin = round_up((drawn.margin(confidence) + reach(lattice.snapping)) * grid)
+        margin = round_up((drawn.margin(confidence) + FARTHEST) * grid)
     return CellsAt(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 

@@ -171,14 +171,10 @@ class Promise(Shown):
         return other
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Promise) and self._compared == other._compared
+        return isinstance(other, Promise) and self.facts() == other.facts()
 
     def __hash__(self) -> int:
         return hash(self.digest)
-
-    @property
-    def _compared(self) -> tuple[Any, ...]:
-        return self.facts(), self.noise.snapping
 
     @property
     def noise(self) -> Noise:
@@ -324,10 +320,6 @@ class Promise(Shown):
         """The same with the columns as a table has them, in their order."""
         named = self.identifiers if identifiers is None else tuple(identifiers)
         return self._with(columns=tuple(columns), public=tuple(public), identifiers=named)
-
-    def snapped_like(self, other: Noise) -> "Promise":
-        """The same with the rule by which other noise gets reals to the grid."""
-        return self._with(planned=self.noise.snapped_like(other))
 
     def of_part(self, part: Part | None) -> "Promise":
         """The same of a part of a partition."""

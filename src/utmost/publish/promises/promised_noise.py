@@ -30,7 +30,7 @@ from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import Planned
-from utmost.publish.promises.statement_kinds import PROMISED_KIND
+from utmost.publish.promises.statement_kinds import FORMAT, PROMISED_KIND
 from utmost.publish.promises.table_statements import Stated, assumed_line
 from utmost.tables.cells.columns import Place
 from utmost.tables.frames.adapters import brought
@@ -186,11 +186,6 @@ class Noise(PlannedNoise):
         """The k of the grid 2^-k on which true values are read; None where they are read as they are."""
         return None
 
-    @property
-    def snapping(self) -> str | None:
-        """The rule by which reals get to the grid; None where there is none."""
-        return None
-
     def plan(self, level: Level, confidence: Number = "0.95") -> Planned:
         """What an answer at a level promises and how it is drawn, whatever other levels are answered."""
         return NoiseAt(self, level, read_confidence(confidence))
@@ -298,14 +293,10 @@ class Noise(PlannedNoise):
         return {name: (owner, margin) for name, owner in self.bars(columns).items()}
 
     def with_bars(
-        self, level: Level, columns: Sequence[str], rows: int, public: Sequence[str], confidence: Number = CONFIDENCE
+        self, level: Level, columns: Sequence[str], rows: int, confidence: Number = CONFIDENCE
     ) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-        """The columns of margins of a response, and behind which column each stands.
-
-        A ledger of an older format may hold a column that has such a name; that one has no margin.
-        """
-        taken = {*columns, *public}
-        bars = {name: bar for name, bar in self.column_bars(level, columns, confidence).items() if name not in taken}
+        """The columns of margins of a response, and behind which column each stands."""
+        bars = self.column_bars(level, columns, confidence)
         after = {name: owner for name, (owner, _) in bars.items()}
         return {name: np.full(rows, margin) for name, (_, margin) in bars.items()}, after
 
@@ -339,7 +330,7 @@ class Noise(PlannedNoise):
         delta = {} if self.delta is None else {"delta": str(self.delta)}
         return {
             "kind": PROMISED_KIND,
-            "format": 1,
+            "format": FORMAT,
             "utmost": __version__,
             "guarantee": f"{self.guarantee(at, stated.released)}{granted}",
             **level_facts(at),
@@ -360,7 +351,6 @@ class Noise(PlannedNoise):
             "half_step": False,
             "grid": None,
             "largest": None if self.largest is None else str(self.largest),
-            "snapping": None,
             "strategy": None,
             "points": None,
         }
@@ -385,10 +375,6 @@ class Noise(PlannedNoise):
         largest = None if self.largest is None or not self.is_worded else str(self.largest)
         words = {**nothing, "numbers": "integers", "largest": largest, "half_step": False}
         return words if self.is_worded else words | {"noise": self.facts()}
-
-    def snapped_like(self, other: "Noise") -> "Noise":
-        """The same with the rule by which another gets reals to the grid."""
-        return self
 
 
 @dataclass(frozen=True, slots=True, repr=False)

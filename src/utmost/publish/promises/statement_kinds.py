@@ -1,32 +1,66 @@
-"""What each kind of statement is called in a file, and the formats of it that are written and read.
+"""What each kind of statement is called in a file, and the one format in which all documents are written and read.
 
-A format never changes: a field that is added, and a sentence that is worded otherwise, make its number grow. Here are
-words and numbers alone, so that whoever asks of which kind a file is loads nothing that makes one.
+Here are words and numbers alone, so that whoever asks of which kind a file is loads nothing that makes one.
 """
 
-TABLE_KIND, TABLE_FORMAT = "utmost table release", 4
-TOGETHER_KIND, TOGETHER_FORMAT = "utmost release of cells changed together", 3
-PLACES_KIND, PLACES_FORMAT = "utmost places release", 3
-WORKLOAD_KIND, WORKLOAD_FORMAT = "utmost workload release", 2
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.errors import BadTable, Unsupported
+
+FORMAT = 1
+"""The format of every kind of document."""
+
+TABLE_KIND = "utmost table release"
+TOGETHER_KIND = "utmost release of cells changed together"
+PLACES_KIND = "utmost places release"
+WORKLOAD_KIND = "utmost workload release"
 WORKLOAD_TABLE_KIND = "utmost workload table"
 DETAILED_KIND = "utmost release in two stages"
-CLEAN_KIND, CLEAN_FORMAT = "utmost clean table", 2
-WITHHELD_KIND, WITHHELD_FORMAT = "utmost withheld table", 2
-KEYS_KIND, KEYS_FORMAT = "utmost named keys", 3
+CLEAN_KIND = "utmost clean table"
+WITHHELD_KIND = "utmost withheld table"
+KEYS_KIND = "utmost named keys"
 PROCESSED_KIND = "utmost processed release"
 PROMISED_KIND = "utmost promised release"
-ANSWERS_KIND, ANSWERS_FORMAT = "utmost answers", 1
+ANSWERS_KIND = "utmost answers"
 
-FORMATS = {
-    TABLE_KIND: (TABLE_FORMAT, 1),
-    TOGETHER_KIND: (TOGETHER_FORMAT, 1),
-    PLACES_KIND: (PLACES_FORMAT, 1),
-    WORKLOAD_TABLE_KIND: (1, 1),
-    CLEAN_KIND: (CLEAN_FORMAT, 1),
-    WITHHELD_KIND: (WITHHELD_FORMAT, 1),
-    KEYS_KIND: (KEYS_FORMAT, 1),
-    PROCESSED_KIND: (1, 1),
-    PROMISED_KIND: (1, 1),
-    ANSWERS_KIND: (ANSWERS_FORMAT, 1),
-}
-"""Of each kind that stands beside a table the newest and the oldest format that is read."""
+KINDS_BESIDE_TABLES = frozenset(
+    {
+        TABLE_KIND,
+        TOGETHER_KIND,
+        PLACES_KIND,
+        WORKLOAD_TABLE_KIND,
+        CLEAN_KIND,
+        WITHHELD_KIND,
+        KEYS_KIND,
+        PROCESSED_KIND,
+        PROMISED_KIND,
+        ANSWERS_KIND,
+    }
+)
+"""The kinds of statements that stand beside a table."""
+
+VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}((a|b|rc|\.dev|\.post)[0-9]+)*(\+[0-9a-z]{1,20})?")
+"""The spelling of a version of utmost."""
+
+
+def check_format(document: Mapping[str, Any], noun: str, where: str = "") -> None:
+    """Check that a document has the format that is read.
+
+    Raises:
+        BadTable: where it names no format.
+        Unsupported: for another one, with the version that wrote it where the document names one.
+
+    >>> check_format({"format": 2, "utmost": "1.4.0"}, "a statement")
+    Traceback (most recent call last):
+    utmost.errors.Unsupported: format: the format of a statement must be 1; got 2. Version 1.4.0 of utmost wrote it: ...
+    """
+    form, version, place = document.get("format"), document.get("utmost"), f"{where}, 'format'" if where else "format"
+    if type(form) is not int:
+        raise BadTable(f"{noun} must have a format, an integer", came=type(form).__name__, where=place)
+    if form != FORMAT:
+        is_known = isinstance(version, str) and VERSION.fullmatch(version)
+        wrote = f"Version {version} of utmost" if is_known else "Another version of utmost"
+        remedy = f"{wrote} wrote it: read it with that one."
+        raise Unsupported(f"the format of {noun} must be {FORMAT}", came=form, where=place, remedy=remedy)

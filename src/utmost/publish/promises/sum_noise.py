@@ -23,7 +23,6 @@ from utmost.publish.promises.cell_noise import CellNoise, LatticeNoise, cell_noi
 from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.promises.plan import Planned, warn_of_level
 from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, Response, check_alone
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
@@ -261,9 +260,7 @@ def read_strategy(written: Any) -> Strategy:
 def check_level_names(domain: Domain, unit: Unit) -> None:
     """Check, before anything is drawn, that no level has the name of a column that tables of a release add."""
     levels = [name for axis in domain.axes for name in axis.levels]
-    added, amount = {"estimate"}, unit.amount
-    if set(MARGIN_WORDS) <= set(levels):  # beside a level called margin its margins have the older word
-        added.add(MARGIN_WORDS[1])
+    added, amount = {"estimate", "margin"}, unit.amount
     if amount is not None and unit.is_shared:
         added |= {"count", "count_margin", f"{amount.name}_margin"}
     for name in levels:

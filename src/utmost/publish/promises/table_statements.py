@@ -1,8 +1,6 @@
 """The statement beside a release: everything a reader may know, and nothing that the release did not already say.
 
-The statement is plain data, ready for JSON. It holds no true value and no seed: there is none. What a format means
-never changes: a field that is added or renamed, and a sentence that is worded otherwise, makes `TABLE_FORMAT` grow, and
-`utmost.publish.statements.statement_check` goes on reading the older ones.
+The statement is plain data, ready for JSON. It holds no true value and no seed: there is none.
 """
 
 import hashlib

@@ -31,10 +31,9 @@ from utmost.core.sampling.integers import Integers, add
 from utmost.core.sampling.joint_draws import sample_joint_cells
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.promises.older_words import format_of
 from utmost.publish.promises.plan import plan_release
 from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of
-from utmost.publish.promises.statement_kinds import TOGETHER_KIND
+from utmost.publish.promises.statement_kinds import FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import Stated, promise_text
 from utmost.publish.workloads.measuring.cells_together import (
     NORMS,
@@ -106,7 +105,7 @@ class TogetherAt(Shown):
         kind, law = self.way.kind, self.law
         return {
             "kind": TOGETHER_KIND,
-            "format": format_of(TOGETHER_KIND, self.unit.sensitivity),
+            "format": FORMAT,
             "utmost": __version__,
             "guarantee": f"{self.guarantee} {stated.granted}",
             **level_facts(self.level),

@@ -15,7 +15,7 @@ from utmost.core.noise.combination import Combination, missed_by_each
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.ratio_bars import RatioBar, fieller
 from utmost.core.noise.repeated_sums import repeated
-from utmost.core.sampling.grid import reach
+from utmost.core.sampling.grid import FARTHEST
 from utmost.errors import OutOfRange
 from utmost.publish.promises.plan import CellsAt
 
@@ -125,7 +125,7 @@ class CellBars:
         """A margin in steps of what is drawn as one of values: on a grid, each cell may have been rounded, too."""
         if self.plan.grid is None:
             return self.plan.unit.margin(steps)
-        return round_up((Fraction(steps) + count * reach("nearest")) * self.plan.grid)
+        return round_up((Fraction(steps) + count * FARTHEST) * self.plan.grid)
 
 
 def _of_two_bars(top: Fraction, bottom: Fraction, up: Fraction, down: Fraction, sure: Fraction) -> RatioBar:

@@ -17,7 +17,7 @@ from utmost.core.noise.combination import Combination
 from utmost.core.privacy.amount import Amount
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import Unsupported
-from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, FORMAT
 from utmost.publish.releases.given_facts import read_given, read_table
 from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
 from utmost.publish.workloads.bounds.clean_certificate import (
@@ -121,7 +121,7 @@ class CleanTable(Shown):
         assert self.certificate is not None, "a table that is saved has its proof"
         return {
             "kind": CLEAN_KIND,
-            "format": 1 if self.given is None and self.held is None else CLEAN_FORMAT,
+            "format": FORMAT,
             **({} if self.given is None else {"guarantee": self.guarantee, "given": self.given.facts()}),
             **({} if self.held is None else {"held": list(self.domain.level_names(self.held))}),
             "family": self.domain.family_name(self.domain.family(family)),

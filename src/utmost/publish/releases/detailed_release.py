@@ -35,7 +35,7 @@ from utmost.core.sampling.integers import narrowed
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.promises.statement_kinds import DETAILED_KIND
+from utmost.publish.promises.statement_kinds import DETAILED_KIND, FORMAT
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.releases.clean_release import CleanProblem, CleanTable
@@ -330,7 +330,7 @@ class DetailedSums(Shown):
         )
         return {
             "kind": DETAILED_KIND,
-            "format": 1,
+            "format": FORMAT,
             "utmost": __version__,
             "guarantee": f"{promise(self.level, unit, 'both releases', 'cell')} {assumed}",
             **level_facts(self.level),

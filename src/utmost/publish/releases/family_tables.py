@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from utmost.core.privacy.amount import Amount
 from utmost.errors import OutOfRange, UtmostError
-from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors, by_group
 from utmost.publish.workloads.amount_pair import AmountPair
@@ -127,11 +126,5 @@ def family_table(
 
 
 def labelled_table(kind: str, labels: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]]) -> Any:
-    """Labels and numbers beside them as a table of a kind.
-
-    A margin beside a level of that name, which older releases may have, has the older word.
-    """
-    today, older = MARGIN_WORDS
-    if today in labels:
-        columns = {older if name == today else name: column for name, column in columns.items()}
+    """Labels and numbers beside them as a table of a kind."""
     return labelled(kind, labels, columns)

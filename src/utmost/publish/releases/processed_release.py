@@ -12,7 +12,7 @@ from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange
-from utmost.publish.promises.statement_kinds import PROCESSED_KIND
+from utmost.publish.promises.statement_kinds import FORMAT, PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise, taken_for_granted
 from utmost.publish.releases.gradual_answers import AnsweredLevels, AnswerWords, LaidOut, Said, Saving
 from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
@@ -133,7 +133,7 @@ def processed_statement(
     promised = promise(at, unit, "what was read of the noisy values", "value before the noise")
     return {
         "kind": PROCESSED_KIND,
-        "format": 1,
+        "format": FORMAT,
         "utmost": __version__,
         "guarantee": f"{promised} {taken_for_granted(public, 'declared')}",
         **level_facts(at),

@@ -18,22 +18,20 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import objects
 from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import exact
-from utmost.core.exact.shown import Shown, number_words
+from utmost.core.exact.shown import Shown
 from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.plan import CellsAt
-from utmost.publish.promises.statement_kinds import WITHHELD_FORMAT, WITHHELD_KIND
+from utmost.publish.promises.statement_kinds import FORMAT, WITHHELD_KIND
 from utmost.publish.releases.complementary import complementary
 from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
 from utmost.publish.releases.withholding import (
     SHOWN,
     NoiseTails,
-    Spell,
     WithholdingRule,
     bias_words,
     shown_bias,
-    spelled_before,
 )
 from utmost.publish.releases.workload_errors import scaled
 from utmost.tables.axes.axes import text_of
@@ -59,7 +57,6 @@ class WithheldTable(SavedTable):
         release: the statement of the release, without any digest.
         family: of a release by a plan the levels of the table; None of any other.
         families: those of all tables that the rule was applied to together.
-        is_decimal: whether its words write numbers as decimals, as they do since format 2.
     """
 
     _shown = ("rule", "released", "cells", "shown")
@@ -73,23 +70,18 @@ class WithheldTable(SavedTable):
     release: Mapping[str, Any]
     family: str | None = None
     families: tuple[str, ...] = ()
-    is_decimal: bool = True
 
     @property
     def words(self) -> str:
         """What must be said beside the table."""
-        return self._in_words(number_words if self.is_decimal else spelled_before)
-
-    def _in_words(self, spell: Spell) -> str:
-        return f"{self.rule.in_words(spell)} {bias_words(self.bias, self.rule, spell)}"
+        return f"{self.rule.words} {bias_words(self.bias, self.rule)}"
 
     def said(self, digest: Digest | None) -> dict[str, Any]:
         """The statement: the promise of the release, the rule and what it does, in words and as facts."""
         of_plan = {} if self.family is None else {"family": self.family, "families": list(self.families)}
         return {
             "kind": WITHHELD_KIND,
-            # An earlier version reads what it would have written itself.
-            "format": 1 if self.words == self._in_words(spelled_before) else WITHHELD_FORMAT,
+            "format": FORMAT,
             "utmost": __version__,
             "guarantee": self.release["guarantee"],
             "words": self.words,

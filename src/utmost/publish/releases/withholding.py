@@ -7,7 +7,7 @@ when its noise is positive.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -24,9 +24,6 @@ from utmost.core.noise.combination import Combination
 from utmost.core.noise.geometric import Geometric
 from utmost.core.noise.integer_law import IntegerLaw
 from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
-
-Spell = Callable[[Fraction], str]
-"""How a sentence writes a number."""
 
 _LARGEST = Fraction(10**100)
 SHOWN = "shown"
@@ -129,13 +126,9 @@ class WithholdingRule(Shown):
     @property
     def words(self) -> str:
         """The rule in sentences."""
-        return self.in_words(number_words)
-
-    def in_words(self, spell: Spell) -> str:
-        """The rule in sentences, with its numbers in this spelling."""
-        conditions = [] if self.below is None else [f"its noisy value is {spell(self.below)} or more"]
+        conditions = [] if self.below is None else [f"its noisy value is {number_words(self.below)} or more"]
         if self.relative_margin is not None:
-            margin = f"{spell(100 * self.relative_margin)} %"
+            margin = f"{number_words(100 * self.relative_margin)} %"
             conditions.append(f"its error bar is at most {margin} of the size of its noisy value")
         which = "is withheld" if self.is_blank else f"is marked {UNRELIABLE!r}"
         further = (
@@ -172,12 +165,6 @@ class WithholdingRule(Shown):
         if rule.facts() != dict(facts):
             raise BadTable("a statement must hold a rule", came="numbers spelled another way", where="rule")
         return rule
-
-
-def spelled_before(number: Fraction) -> str:
-    """A number as sentences of format 1 have it: a decimal where it is one of six digits, else a fraction."""
-    decimal = f"{float(number):.6g}"
-    return decimal if Fraction(decimal) == number and "e" not in decimal else str(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +281,7 @@ def _at(rule: WithholdingRule, tails: NoiseTails, bound: Fraction, truth: Fracti
     chance = min(1.0, sum(tails.reach(least) for least, _ in sides))
     moved = sum(sign * tails.mean_above(least) for least, sign in sides)
     return {
-        "true": spelled_before(truth),
+        "true": str(truth),
         "chance_shown": _digits(chance),
         "bias": _digits(moved / chance) if chance > _NEGLIGIBLE else None,
     }
@@ -305,10 +292,10 @@ def _digits(number: float) -> float:
     return float(f"{number:.3g}")
 
 
-def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule, spell: Spell = number_words) -> str:
+def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
     """What the figures of `shown_bias` mean, in a sentence."""
     parts = [
-        f"a true {spell(Fraction(fact['true']))} in {100 * fact['chance_shown']:.3g} % of releases, "
+        f"a true {number_words(Fraction(fact['true']))} in {100 * fact['chance_shown']:.3g} % of releases, "
         f"and then {fact['bias']:+.3g} off"
         for fact in bias
         if fact["bias"] is not None

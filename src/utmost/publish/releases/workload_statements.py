@@ -6,10 +6,9 @@ the weights of least squares stand in it, so that all compute the same numbers.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import partial
 from math import prod
 from typing import Any, Protocol
 
@@ -24,8 +23,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.older_words import in_words_of, sentence_of
-from utmost.publish.promises.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
+from utmost.publish.promises.statement_kinds import FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND, check_format
 from utmost.publish.promises.sum_noise import noise_laws
 from utmost.publish.promises.table_statements import promise
 from utmost.publish.workloads.measuring.measured_families import measured_family
@@ -75,27 +73,21 @@ class Noised(Protocol):
         """What a ledger adds."""
 
 
-def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str, Any]:
-    """What is said publicly about a workload release: the promise, the domain, the families and their noise.
-
-    Args:
-        release: the release.
-        form: which format of the statement; an older one has its own words.
-    """
+def workload_statement(release: Noised) -> dict[str, Any]:
+    """What is said publicly about a workload release: the promise, the domain, the families and their noise."""
     unit, strategy = release.strategy.unit, release.strategy
-    say = partial(sentence_of, WORKLOAD_KIND, form)
-    promised = promise(release.level, unit, "the released sums", say("cell"))
+    promised = promise(release.level, unit, "the released sums", "cell")
     assumed = "It takes for granted that the lists of values of the domain depend on no individual."
-    statement = {
+    return {
         "kind": WORKLOAD_KIND,
-        "format": form,
+        "format": FORMAT,
         "utmost": __version__,
-        "guarantee": f"{promised} {_assumed(strategy, say)}{assumed}",
+        "guarantee": f"{promised} {_assumed(strategy)}{assumed}",
         **level_facts(release.level),
         "neighbours": unit.neighbours,
         **unit.facts(),
         "charged": unit.charged_facts,
-        "theorem": say(strategy.measurement.theorem(strategy.unit, strategy.shares)),
+        "theorem": strategy.measurement.theorem(strategy.unit, strategy.shares),
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
         "domain": release.strategy.domain.facts(),
@@ -110,7 +102,6 @@ def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str
         "shares": {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()},
         **({} if release.ledger_facts is None else release.ledger_facts.facts()),
     }
-    return in_words_of(statement, statement)
 
 
 def workload_table_statement(
@@ -129,7 +120,7 @@ def workload_table_statement(
         names = release.strategy.domain.level_names(family)
     return {
         "kind": WORKLOAD_TABLE_KIND,
-        "format": 1,
+        "format": FORMAT,
         "utmost": __version__,
         "guarantee": workload_statement(release)["guarantee"],
         "family": names
@@ -141,11 +132,11 @@ def workload_table_statement(
     }
 
 
-def _assumed(strategy: Strategy, say: Callable[[str], str]) -> str:
+def _assumed(strategy: Strategy) -> str:
     """What is taken for granted beside the unit: that nothing is negative, and which cells change together."""
-    lowers = say("It takes for granted that no individual lowers the number of any cell. ") * strategy.unit.nonnegative
+    lowers = "It takes for granted that no individual lowers the number of any cell. " * strategy.unit.nonnegative
     if strategy.unit.exactly:
-        lowers += say(
+        lowers += (
             "It takes for granted that every individual changes exactly so many cells by all of that, and that nobody "
             "is left out: the total is public. "
         )
@@ -153,10 +144,10 @@ def _assumed(strategy: Strategy, say: Callable[[str], str]) -> str:
         return lowers
     whole = WholeRows.of(strategy.domain, strategy.together)
     rows, count = strategy.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
-    which = say(f"the {count} cells of one row" if rows == 1 else f"the cells of at most {rows} rows")
+    which = f"the {count} cells of one row" if rows == 1 else f"the cells of at most {rows} rows"
     return lowers + (
-        f"It takes for granted that these are {which}, a row having {say('a cell')} for {whole.words} of "
-        f"{strategy.together!r}, and that no other {say('cell')} changes. "
+        f"It takes for granted that these are {which}, a row having a cell for {whole.words} of "
+        f"{strategy.together!r}, and that no other cell changes. "
     )
 
 
@@ -209,9 +200,9 @@ def _digested(facts: Any) -> str:
     return json.dumps(facts, separators=(",", ":"), ensure_ascii=False)
 
 
-def workload_facts(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str, Any]:
+def workload_facts(release: Noised) -> dict[str, Any]:
     """A workload release as JSON values: its statement, and the noisy sums of each measured family, in one row each."""
-    return {**workload_statement(release, form), "sums": _sums(release)}
+    return {**workload_statement(release), "sums": _sums(release)}
 
 
 def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,12 +214,11 @@ def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not isinstance(facts, Mapping):
         raise wrong_kind("facts", "a mapping", facts)
-    form = facts.get("format")
-    if facts.get("kind") != WORKLOAD_KIND or type(form) is not int or not 1 <= form <= WORKLOAD_FORMAT:
-        came = f"{facts.get('kind')!r}, format {form!r}"
+    if facts.get("kind") != WORKLOAD_KIND:
         remedy = "It is what a release by a plan, or by a strategy, is written as."
-        required = f"the document must be of the kind {WORKLOAD_KIND!r}, format {WORKLOAD_FORMAT}"
-        raise BadTable(required, came=came, remedy=remedy)
+        required = f"the document must be of the kind {WORKLOAD_KIND!r}"
+        raise BadTable(required, came=repr(facts.get("kind")), remedy=remedy)
+    check_format(facts, "a release by a plan")
     with _all_parts():
         return _read(facts)
 
@@ -266,7 +256,7 @@ def unsummed_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
     """Check that a document says of a release what the release says of itself, its digest among it."""
-    statement = workload_statement(release, facts["format"])
+    statement = workload_statement(release)
     for name in sorted(set(statement) - {"utmost", "guarantee", "theorem"}):
         if facts.get(name) != statement[name]:
             raise BadTable("the document's statement must be that of its sums and shares", came="another", where=name)

@@ -7,7 +7,7 @@ import numpy as np
 
 from utmost.core.exact.long_work import long_work
 from utmost.errors import BadTable, Infeasible, NotANumber, NotDetermined, OutOfRange, Unsupported, WrongKind
-from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
+from utmost.publish.promises.statement_kinds import CLEAN_KIND
 from utmost.publish.releases.clean_release import CleanTable
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.workload_release import Families, WorkloadRelease
@@ -38,7 +38,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
 
     Cost: some passes over the cells in Python's integers, and no solver: a second for 10^5 cells.
     """
-    check_header(statement, CLEAN_KIND, CLEAN_FORMAT, "a statement of a clean table", 1)
+    check_header(statement, CLEAN_KIND, "a statement of a clean table")
     whole = check_whole(release)
     made_of = whole.together if isinstance(whole, DetailedSums) else whole
     if stated_field(statement, "of", dict) != {"measured": sums_digest(made_of)}:

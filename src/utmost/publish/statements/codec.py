@@ -1,15 +1,14 @@
 """The one form of documents: how evidence is written as JSON, and read back as what it says and nothing more.
 
 A document is a JSON object with its kind, the number of its format and the version that wrote it, and then the fields
-of its kind. Exact numbers stand as text, floats as JSON numbers, which give the same float back. A format never
-changes: a field that is added, renamed or read otherwise makes its number grow, and an unknown number is refused.
+of its kind. Exact numbers stand as text, floats as JSON numbers, which give the same float back. A document
+of another format is refused.
 
 A reader takes from a document what does not follow from the rest of it, computes the rest again, writes the document
 of what it found, and compares: a field that is missing, unknown, or says something else is refused.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,13 +18,13 @@ from typing import Any, BinaryIO, Generic, NoReturn, TextIO, TypeVar
 
 import numpy as np
 
-from utmost.errors import BadTable, PromiseBroken, Unsupported, UtmostError
+from utmost.errors import BadTable, PromiseBroken, UtmostError
+from utmost.publish.promises.statement_kinds import FORMAT, VERSION, check_format
 from utmost.version import __version__
 
 Value = TypeVar("Value")
 
 _WRONG_FIELDS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-_VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}((a|b|rc|\.dev|\.post)[0-9]+)*(\+[0-9a-z]{1,20})?")
 # Another machine may round another way in the last places; what is further off was not written by a computation.
 _ROUNDING = 2.0**-46
 
@@ -36,7 +35,6 @@ class Form(Generic[Value]):
 
     Attributes:
         kind: what stands in the field ``kind``.
-        format: the number of its format.
         noun: what messages call it: "a design".
         facts: from a value to the fields of its kind.
         value: from the fields of a document to the value, with everything that can be computed computed again.
@@ -44,7 +42,6 @@ class Form(Generic[Value]):
     """
 
     kind: str
-    format: int
     noun: str
     facts: Callable[[Value], dict[str, Any]]
     value: Callable[[Mapping[str, Any]], Value]
@@ -52,7 +49,7 @@ class Form(Generic[Value]):
 
     def document(self, value: Value) -> dict[str, Any]:
         """The document of a value, as plain data."""
-        return {**header(self.kind, self.format), **self.facts(value)}
+        return {**header(self.kind), **self.facts(value)}
 
     def read(self, path: Path) -> Value:
         """The value in a file: see `of`."""
@@ -66,7 +63,7 @@ class Form(Generic[Value]):
             Unsupported: for another format.
             PromiseBroken: for evidence that proves nothing.
         """
-        check_header(document, self.kind, self.format, self.noun, where=where)
+        check_header(document, self.kind, self.noun, where=where)
         with fields(self.noun, where):
             value = self.value(document)
             expected = self.document(value) | {"utmost": str(document["utmost"])}
@@ -76,27 +73,19 @@ class Form(Generic[Value]):
         return value
 
 
-def header(kind: str, form: int) -> dict[str, Any]:
+def header(kind: str) -> dict[str, Any]:
     """The fields with which every document begins."""
-    return {"kind": kind, "format": form, "utmost": __version__}
+    return {"kind": kind, "format": FORMAT, "utmost": __version__}
 
 
-def check_header(document: Any, kind: str, newest: int, noun: str, oldest: int | None = None, where: str = "") -> None:
-    """Check that this is a document of a kind, in a format that is known."""
+def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
+    """Check that this is a document of a kind, in the format that is read."""
     known_kind = document.get("kind") if isinstance(document, Mapping) else None
     if known_kind != kind:
         raise BadTable(f"{noun} must be of the kind {kind!r}", came="another", where=where or "kind")
-    form, place = document.get("format"), f"{where}, 'format'" if where else "format"
-    if type(form) is not int or form < 1:
-        raise BadTable(f"{noun} must have a format, an integer from 1 on", came=type(form).__name__, where=place)
-    if form > newest:
-        remedy = "It was written by a later version of utmost: read it with that."
-        raise Unsupported(f"the format of {noun} must be at most {newest}", came=form, where=place, remedy=remedy)
-    if form < (newest if oldest is None else oldest):
-        remedy = "It was written by an earlier version of utmost: make it anew."
-        raise Unsupported(f"the format of {noun} must be {newest}", came=form, where=place, remedy=remedy)
+    check_format(document, noun, where)
     version = document.get("utmost", __version__)
-    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+    if not isinstance(version, str) or not VERSION.fullmatch(version):
         required = f"{noun} must name the version that wrote it, such as {__version__}"
         raise BadTable(required, came="another", where=f"{where}, 'utmost'" if where else "utmost")
 

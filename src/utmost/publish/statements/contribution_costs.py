@@ -303,12 +303,11 @@ def _listed(domain: Domain) -> dict[str, Sequence[Any]]:
 
 def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...]]:
     """Which bound contributions are about, and its values."""
-    column = next(iter(labels), "")
-    name = PER_CELL if column == "per_atom" else column  # as it was called when a cell was an atom
-    if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[column][-1] != MORE:
+    name = next(iter(labels), "")
+    if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[name][-1] != MORE:
         remedy = "Release what ut.count_contributions, or utmost count --contributions at-most=1,2,5, counts."
         raise OutOfRange("contributions are counted by their bounds", came="another table", remedy=remedy)
-    return name, tuple(exact(bound, name) for bound in labels[column][:-1])
+    return name, tuple(exact(bound, name) for bound in labels[name][:-1])
 
 
 def _exactly(counts: Sequence[int], share: Fraction, weights: Sequence[Fraction], sure: Fraction) -> Answer:

@@ -39,7 +39,7 @@ def _facts(counted: CountedTable) -> dict[str, Any]:
 def _number_facts(cells: Any) -> dict[str, Any]:
     """The number of each cell in order; of a domain that is not laid out the places of the cells and their numbers."""
     if not isinstance(cells, FewCells):
-        return {"atoms": cells.ravel().tolist()}  # the key that files on disk have, from when a cell was an atom
+        return {"cells": cells.ravel().tolist()}
     return {"places": cells.places.tolist(), "numbers": cells.numbers.tolist()}
 
 
@@ -61,14 +61,14 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
         raise BadTable("the name of a measure must be text", came=type(named["measure"]).__name__, where="measure")
     if "places" in facts:
         return CountedTable(domain, _few_cells(facts, domain), proved, **named)
-    cells = facts["atoms"]
+    cells = facts["cells"]
     if not all(type(cell) is int for cell in cells) or len(cells) != domain.size:
         raise BadTable("there must be an integer for each cell of the domain", came=f"{len(cells)} values")
     whole = np.array(cells, dtype=np.int64 if all(abs(cell) < 1 << 62 for cell in cells) else object)
     return CountedTable(domain, whole.reshape(domain.shape), proved, **named)
 
 
-COUNTED_FORM = Form("counted", 1, "a counted table", _facts, _value)
+COUNTED_FORM = Form("counted", "a counted table", _facts, _value)
 """Counted tables as documents: the unit that was proved, the domain, and the true number of each cell, in order; of a
 domain of more than 2^28 cells, the cells that hold one."""
 

@@ -24,7 +24,7 @@ def check_detailed(document: Mapping[str, Any]) -> DetailedSums:
     """Check a release in two stages: both follow from themselves, the rows are those that the rule chooses of the first
     noisy sums, the unit is what is left of the first one's, and the levels add up to the one that is stated.
     """
-    check_header(document, DETAILED_KIND, 1, "a release in two stages")
+    check_header(document, DETAILED_KIND, "a release in two stages")
     first = check_workload(stated_field(document, "first", dict))
     fine = None if document.get("fine") is None else check_workload(stated_field(document, "fine", dict))
     try:

@@ -6,10 +6,9 @@ from typing import Any
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.numbers import exact
 from utmost.core.exact.written_levels import level_of_text
-from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.places_statements import places_statement
 from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.promises.statement_kinds import PLACES_FORMAT, PLACES_KIND
+from utmost.publish.promises.statement_kinds import PLACES_KIND
 from utmost.publish.statements.codec import check_header
 from utmost.publish.statements.statement_check import (
     ON_TRUST_OF_DRAWS,
@@ -48,7 +47,7 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
     """
     if not isinstance(statement, Mapping):
         raise wrong_kind("said", "a statement, as a mapping", statement)
-    check_header(statement, PLACES_KIND, PLACES_FORMAT, "a statement", oldest=1)
+    check_header(statement, PLACES_KIND, "a statement")
     with promise_that_holds():
         released = names_of(statement, "released")
         declared = exact(field(statement, "grid", str), "grid") if field(statement, "declared_grid", bool) else None
@@ -59,9 +58,6 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
             declared,
         )
         expected = places_statement(law, stated_confidence(statement), table_stated(statement))
-    expected = in_words_of(statement, expected)
-    if statement["format"] == 1:  # which called a grid declared, also where it is the one that the level chooses
-        expected |= {"format": 1, "declared_grid": statement["declared_grid"]}
     check_follows(statement, expected, law.level)
     return law
 
@@ -87,7 +83,6 @@ def check_places(statement: Mapping[str, Any], table: Any, *, digested: bool = T
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
     law = stated_places(statement)
-    word = margin_word(statement)
-    name = "_".join([*statement["released"], word])
-    check_table(statement, table, {name: statement[word]}, statement["public"], digested=digested)
+    name = "_".join([*statement["released"], "margin"])
+    check_table(statement, table, {name: statement["margin"]}, statement["public"], digested=digested)
     return law

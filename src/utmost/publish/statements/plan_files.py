@@ -48,5 +48,5 @@ def _value(facts: Mapping[str, Any]) -> Strategy:
     return Strategy(domain, proved, strategy.shares, workload, *levels, strategy.together, strategy.rows)
 
 
-PLAN_FORM = Form("workload plan", 1, "a plan", _facts, _value, frozenset({"standard_deviation"}))
+PLAN_FORM = Form("workload plan", "a plan", _facts, _value, frozenset({"standard_deviation"}))
 """Plans as documents: level, unit, domain, shares, and of each part that is wanted the standard deviation."""

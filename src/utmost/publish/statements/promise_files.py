@@ -22,7 +22,7 @@ def _value(facts: Mapping[str, Any]) -> Promise:
     return Promise.of_facts({name: fact for name, fact in facts.items() if name not in _BESIDE})
 
 
-PROMISE_FORM = Form("promise", 1, "a promise", _facts, _value)
+PROMISE_FORM = Form("promise", "a promise", _facts, _value)
 """Promises as documents: the words of `Promise.facts`, and the digest by which two promises are one."""
 
 

@@ -34,7 +34,7 @@ def stated_promise(statement: Mapping[str, Any]) -> tuple[Noise, Level, Fraction
         BadTable: naming the first field that does not follow from the others.
         Unsupported: for a format that is not known, and a kind of noise that nobody has entered here.
     """
-    check_header(statement, PROMISED_KIND, 1, "a statement")
+    check_header(statement, PROMISED_KIND, "a statement")
     promise = stated_field(statement, "promise", dict)
     with promise_that_holds(Unsupported):
         noise, at = noise_of_facts(promise), stated_level(statement)

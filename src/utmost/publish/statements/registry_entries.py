@@ -171,7 +171,7 @@ def _domain(stated: Facts) -> str:
     if stated.domain:
         return stated.domain
     amount = said.get("amount")
-    cells = said.get("domain_cells", said.get("atoms"))
+    cells = said.get("domain_cells")
     if cells is not None:
         counts = "Counts" if amount is None else f"Sums of {amount['name']}"
         if amount is not None and "distinct" in amount:

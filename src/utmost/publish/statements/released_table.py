@@ -20,7 +20,6 @@ from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.promises.older_words import margin_word
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
 from utmost.publish.releases.cell_bars import CellBars
@@ -110,7 +109,7 @@ class ReleasedTable(Shown):
         _check_independent(stated)
         spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
         table = files.read(spelled)
-        if stated["format"] > 1 and statement is None:
+        if statement is None:
             statement_files.check_unchanged(path, stated)
         return cls.of(table, stated)
 
@@ -125,8 +124,7 @@ class ReleasedTable(Shown):
         """
         _check_independent(stated)
         plan = stated_plan(stated)
-        if stated["format"] > 1:
-            check_statement(stated, table, digested=False)
+        check_statement(stated, table, digested=False)
         return cls(table, stated, plan, _numbers(table, stated["released"], plan), _texts(table, stated))
 
     @property
@@ -335,7 +333,7 @@ def _numbers(table: Any, released: Sequence[str], plan: CellsAt) -> dict[str, li
 
 
 def _texts(table: Any, said: Mapping[str, Any]) -> dict[str, list[str]]:
-    added = {name + end for name in said["released"] for end in ("", f"_{margin_word(said)}")}
+    added = {name + end for name in said["released"] for end in ("", "_margin")}
     columns = files.columns(table)
     return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}
 

@@ -18,7 +18,7 @@ from utmost.provided import provided
 from utmost.publish.promises.key_distribution import naming_law, read_delta
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.partition_selection import key_columns, keys_held, keys_statement, shares_of_one
-from utmost.publish.promises.statement_kinds import KEYS_FORMAT, KEYS_KIND, PROCESSED_KIND
+from utmost.publish.promises.statement_kinds import KEYS_KIND, PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.processed_release import NO_BARS, processed_statement
 from utmost.publish.releases.release_facts import Facts
@@ -96,22 +96,19 @@ def check_keys(statement: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
     Raises:
         BadTable: naming the first field that does not follow from the others.
     """
-    codec.check_header(statement, KEYS_KIND, KEYS_FORMAT, "a statement of keys", oldest=1)
+    codec.check_header(statement, KEYS_KIND, "a statement of keys")
     at, column = stated_level(statement), stated_field(statement, "column", str)
     keys = _stated_keys(statement)
     with promise_that_holds():
         delta = read_delta(stated_field(statement, "delta", str))
         each = natural(stated_field(statement, "keys_of_one_individual", int), "keys_of_one_individual", least=1)
         shares = None
-        if statement["format"] == KEYS_FORMAT:  # which alone counts in shares
+        if "shares_of_one_individual" in statement:
             shares = shares_of_one(stated_field(statement, "shares_of_one_individual", int), each)
         law, counted = naming_law(at, delta, each, shares), dict[str, Any]()
         if "noisy" in statement or "threshold" in statement:
             counted = {"threshold": law.threshold, "noisy": _stated_counts(statement, len(keys), law.threshold)}
         expected = keys_statement(at, delta, each, keys, column, digest_of(statement), shares, **counted)
-    if statement["format"] == 1:  # which had no guarantee, and wrote levels another way
-        expected = {name: expected[name] for name in ("statement", "delta", "relaxable")}
-        statement = {name: statement.get(name) for name in (*expected, "utmost")}
     check_follows(statement, expected)
     return at, delta, each
 
@@ -222,7 +219,7 @@ def answers_in_words(statement: Mapping[str, Any]) -> Facts:
 
 def reading_in_words(statement: Mapping[str, Any]) -> Facts:
     """What a function made of noisy values."""
-    codec.check_header(statement, PROCESSED_KIND, 1, "a statement of a reading")
+    codec.check_header(statement, PROCESSED_KIND, "a statement of a reading")
     at = stated_level(statement)
     with promise_that_holds():
         unit = Unit(statement["sensitivity"], statement["cells"], statement["neighbours"])

@@ -16,8 +16,7 @@ from utmost.core.exact.shown import few
 from utmost.core.exact.written_levels import level_name, level_of_text, level_words
 from utmost.core.noise.geometric import Geometric
 from utmost.core.privacy.unit import Unit
-from utmost.core.sampling.grid import reach
-from utmost.errors import Unsupported
+from utmost.core.sampling.grid import FARTHEST
 from utmost.publish.promises.plan import CellsAt
 from utmost.publish.promises.statement_kinds import WORKLOAD_KIND
 from utmost.publish.promises.table_statements import promise_line
@@ -41,12 +40,10 @@ _NEGATIVE = "none: noisy values are published as they are, so counts may be nega
 def table_in_words(said: Mapping[str, Any]) -> Facts:
     """A table: its columns, the noise of each cell, and its error bars."""
     plan = stated_plan(said)
-    if said["format"] == 1:
-        raise Unsupported("a statement must say which columns are public", came="format 1, which does not")
     if plan.grid is None:
         before = _rounded(plan.unit, "cell") + _NO_CHANGE
     else:
-        half = plan.grid * reach("nearest")
+        half = plan.grid * FARTHEST
         before = f"each value was rounded to the next multiple of {plan.grid}, by at most {half}, before the noise"
     noise = StatedNoise(
         ", ".join(said["released"]),
@@ -72,7 +69,7 @@ def table_in_words(said: Mapping[str, Any]) -> Facts:
 
 def _margin(plan: CellsAt, sure: Fraction) -> int | float:
     steps = plan.drawn.margin(sure)
-    return plan.unit.margin(steps) if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
+    return plan.unit.margin(steps) if plan.grid is None else round_up((steps + FARTHEST) * plan.grid)
 
 
 def together_in_words(said: Mapping[str, Any]) -> Facts:

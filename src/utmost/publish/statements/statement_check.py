@@ -26,9 +26,8 @@ from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.publish.promises.declared_columns import rows_origin
 from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.plan import CellsAt, plan_of_answer, plan_release
-from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
+from utmost.publish.promises.statement_kinds import TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.publish.statements.codec import check_header, differing
 from utmost.tables.frames.adapters import adapter_of
@@ -43,14 +42,13 @@ ON_TRUST = (
 """What no statement and no table can show."""
 
 _MOST_ROWS = 1 << 63
-_SENTENCES = ("guarantee", "theorem")
 
 
 def stated_plan(said: Mapping[str, Any]) -> CellsAt:
     """The plan that a statement is about, once everything in it that can be computed has been, and was found equal.
 
     Args:
-        said: a statement of any format so far. The sentences of format 1 are not compared.
+        said: a statement.
 
     Raises:
         Unsupported: for a format that is not known, and a cost that has no name here.
@@ -66,10 +64,10 @@ def stated_plan(said: Mapping[str, Any]) -> CellsAt:
     """
     if not isinstance(said, Mapping):
         raise wrong_kind("said", "a statement, as a mapping", said)
-    check_header(said, TABLE_KIND, TABLE_FORMAT, "a statement", oldest=1)
+    check_header(said, TABLE_KIND, "a statement")
     with promise_that_holds(Unsupported):
         plan = _plan(said)
-        expected = _expected(said, plan)
+        expected = plan.statement(table_stated(said))
     check_follows(said, expected, plan.level)
     return plan
 
@@ -114,8 +112,8 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
     plan = stated_plan(statement)
-    margins = {f"{name}_{margin_word(statement)}": plan.margin for name in statement["released"]}
-    check_table(statement, table, margins, _public(statement), digested=digested)
+    margins = {f"{name}_margin": plan.margin for name in statement["released"]}
+    check_table(statement, table, margins, names_of(statement, "public"), digested=digested)
     for name in statement["released"]:
         _check_cells(adapter_of(table).column(table, name), plan.width, name)
     return plan
@@ -127,10 +125,6 @@ def check_table(
     """Check that a table has the columns, rows and digest of a checked statement, and columns of these margins."""
     adapter = adapter_of(table)
     names = adapter.names(table)
-    if "name" in stated:  # an older ledger may hold a column that has the name of a margin: that one has none
-        margins = {name: margin for name, margin in margins.items() if name not in public}
-        if not set(margins) & set(names):
-            margins = {}  # what a ledger wrote before its answers had error bars
     if sorted(names) != sorted([*stated["released"], *margins, *public]):
         raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
     columns = {name: adapter.column(table, name) for name in (*stated["released"], *margins)}
@@ -289,20 +283,6 @@ def stated_unit(facts: Mapping[str, Any]) -> Unit:
     return Unit.of_facts(facts)
 
 
-def _expected(stated: Mapping[str, Any], plan: CellsAt) -> dict[str, Any]:
-    """The statement that the plan makes, with what the curator alone can say taken from the one that came."""
-    if stated["format"] == 1:
-        public = _public(stated)
-        table = Stated(names_of(stated, "released"), public, stated_rows(stated))
-        expected = plan.statement(table) | {"format": 1, "as_they_are": list(public)}
-        for name in ("public", "rows_from", "table", "confidence_exactly"):
-            del expected[name]
-        expected |= {name: _text(stated, name) for name in _SENTENCES}
-    else:
-        expected = plan.statement(table_stated(stated))
-    return in_words_of(stated, expected)
-
-
 def check_follows(stated: Mapping[str, Any], expected: Mapping[str, Any], level: Level | None = None) -> None:
     """Check that a statement is the one that was made again, field for field, but for the version that made it.
 
@@ -322,10 +302,9 @@ def check_follows(stated: Mapping[str, Any], expected: Mapping[str, Any], level:
 
 
 def stated_confidence(document: Mapping[str, Any]) -> Fraction:
-    """The confidence exactly; in format 1 of tables it is the decimal that the float prints."""
+    """The confidence exactly."""
     stated = stated_field(document, "confidence", float)
-    is_old = document["kind"] == TABLE_KIND and document["format"] == 1
-    exactly = read_confidence(repr(stated) if is_old else _text(document, "confidence_exactly"))
+    exactly = read_confidence(_text(document, "confidence_exactly"))
     if float(exactly) != stated:
         raise does_not_follow("confidence")
     return exactly
@@ -354,10 +333,6 @@ def digest_of(stated: Mapping[str, Any]) -> Mapping[str, str] | None:
     if not isinstance(parts["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", parts["sha256"]):
         raise does_not_follow("table")
     return parts
-
-
-def _public(stated: Mapping[str, Any]) -> Sequence[str]:
-    return names_of(stated, "as_they_are" if stated["format"] == 1 else "public")
 
 
 def names_of(stated: Mapping[str, Any], field: str) -> list[str]:

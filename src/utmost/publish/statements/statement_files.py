@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Unpack
 
 from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
-from utmost.publish.promises.statement_kinds import FORMATS
+from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES
 from utmost.publish.statements import codec
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, WriteWords, check_free_name, write_together
@@ -169,9 +169,8 @@ def read(path: Path | str) -> dict[str, Any]:
     """
     statement: dict[str, Any] = codec.read_json(path if isinstance(path, Path) else Path(path), "a statement must")
     kind = statement.get("kind") if isinstance(statement, dict) else None
-    if isinstance(kind, str) and kind in FORMATS:
-        newest, oldest = FORMATS[kind]
-        codec.check_header(statement, kind, newest, "a statement", oldest=oldest, where=str(path))
+    if isinstance(kind, str) and kind in KINDS_BESIDE_TABLES:
+        codec.check_header(statement, kind, "a statement", where=str(path))
     else:
         came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
         remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."

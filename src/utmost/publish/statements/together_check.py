@@ -9,9 +9,8 @@ from utmost.core.exact.written_levels import stated_level
 from utmost.core.noise.norm_staircase import CellCost
 from utmost.core.privacy.unit import Unit
 from utmost.errors import Unsupported
-from utmost.publish.promises.older_words import in_words_of, margin_word
 from utmost.publish.promises.rotated_sums import Halves
-from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
+from utmost.publish.promises.statement_kinds import TOGETHER_KIND
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.promises.together_plan import TogetherAt, check_changed, plan_of_way, plan_together, way_of_facts
 from utmost.publish.statements.codec import check_header
@@ -50,10 +49,8 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
     Traceback (most recent call last):
     utmost.errors.BadTable: guarantee: ...
     """
-    check_header(statement, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
     plan = stated_together(statement, cells_digest(table) if digested else None)
-    word = margin_word(statement)
-    margins = {f"{name}_{word}": margin for name, margin in zip(plan.columns, plan.margins, strict=True)}
+    margins = {f"{name}_margin": margin for name, margin in zip(plan.columns, plan.margins, strict=True)}
     check_table(statement, table, margins, statement["public"], digested=False)
     return plan
 
@@ -68,11 +65,11 @@ def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | No
     Raises:
         BadTable, Unsupported: as `check_together`.
     """
-    check_header(statement, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
+    check_header(statement, TOGETHER_KIND, "a statement")
     with promise_that_holds(Unsupported):
         plan = _plan(statement)
         expected = plan.statement(replace(table_stated(statement), digest=digest or digest_of(statement)))
-    check_follows(statement, in_words_of(statement, expected), plan.level)
+    check_follows(statement, expected, plan.level)
     return plan
 
 

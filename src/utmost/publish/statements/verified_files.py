@@ -7,7 +7,6 @@ from typing import Any
 from utmost.core.exact.shown import few
 from utmost.core.exact.written_levels import stated_level
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.promises.older_words import margin_word
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, DETAILED_KIND, KEYS_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.promises.table_statements import cells_digest, promise_line
 from utmost.publish.releases.release_facts import Facts
@@ -178,14 +177,14 @@ def _of_detailed(release: Path, public_key: Path | None) -> dict[str, Any]:
 def _of_workload(release: Path, public_key: Path | None) -> dict[str, Any]:
     """What was found of a release by a plan."""
     document = read_json(release, "a release must")
-    whole, word = check_workload(document), margin_word(document)
+    whole = check_workload(document)
     compared = {"format": document["format"], "sums": "unchanged", "sha256": document["measured"]["sha256"]}
     law = "geometric noise on each sum that is measured"
     promised = promise_line(whole.level, whole.unit.neighbours), document["guarantee"], law
     return _report(release, compared, _signature(release, public_key), promised, ON_TRUST_OF_SUMS) | {
         "epsilon": document["epsilon"],
         "families": [
-            {"family": whole.strategy.family_words(family), "share": stated["share"], "margin": stated[word]}
+            {"family": whole.strategy.family_words(family), "share": stated["share"], "margin": stated["margin"]}
             for family, stated in zip(whole.strategy.shares, document["families"], strict=True)
         ],
         "part": None if whole.part is None else list(whole.part),

@@ -12,8 +12,7 @@ from typing import Any
 
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, UtmostError
-from utmost.publish.promises.older_words import columns_of_today, margin_word
-from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_FORMAT, WITHHELD_KIND, WORKLOAD_KIND
+from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -48,7 +47,7 @@ def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
         BadTable: naming the first field that does not follow from the others.
         Unsupported: for a format that is not known.
     """
-    check_header(statement, WITHHELD_KIND, WITHHELD_FORMAT, "a statement of a withheld table", oldest=1)
+    check_header(statement, WITHHELD_KIND, "a statement of a withheld table")
     rule = WithholdingRule.of_facts(statement.get("rule"))
     release = stated_field(statement, "release", dict)
     with promise_that_holds():
@@ -58,14 +57,14 @@ def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
     shown = stated_field(statement, "shown", int)
     if not 0 <= shown <= described.cells:
         raise does_not_follow("shown")
-    described = replace(described, rule=rule, shown=shown, is_decimal=statement["format"] > 1)
+    described = replace(described, rule=rule, shown=shown)
     check_follows(statement, described.said(digest_of(statement)))
     return described
 
 
 def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable:
     """What the statement of a released table describes."""
-    if release.get("kind") != TABLE_KIND or release.get("format") == 1 or release.get("table", "") is not None:
+    if release.get("kind") != TABLE_KIND or release.get("table", "") is not None:
         raise does_not_follow("release")
     plan = stated_plan(release)
     released = tuple(release["released"])
@@ -80,7 +79,7 @@ def unsummed_release(release: Mapping[str, Any]) -> WorkloadRelease:
     """
     parts = unsummed_parts(release)
     computed = WorkloadRelease(**{name: part for name, part in parts.items() if name != "weights"})
-    expected = json.loads(json.dumps(without_digests(workload_statement(computed, release["format"]))))
+    expected = json.loads(json.dumps(without_digests(workload_statement(computed))))
     for _ in differing(release, expected | {"utmost": stated_field(release, "utmost", str)}):
         raise does_not_follow("release")
     return computed
@@ -117,7 +116,7 @@ def check_withheld(
             the release's; and with the release for any cell that is not as the rule makes it.
     """
     described = stated_withheld(statement)
-    columns = columns_of_today(statement["release"], files.columns(table))
+    columns = files.columns(table)
     _check_columns(statement, described, columns)
     marks = [mark for name in described.released for mark in columns[f"{name}_mark"]]
     if marks.count(SHOWN) != described.shown:
@@ -139,7 +138,7 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable, colum
         release, rows = statement["release"], statement["release"]["rows"]
         expected = {f"{name}{end}": list[Any]() for name in release["released"] for end in ("", "_mark", "_margin")}
         expected |= {name: [] for name in release["public"]}
-        fixed = {f"{name}_margin": [release[margin_word(release)]] * rows for name in release["released"]}
+        fixed = {f"{name}_margin": [release["margin"]] * rows for name in release["released"]}
     if sorted(columns) != sorted(expected):
         came = ", ".join(columns)
         raise BadTable("a withheld table must have the columns that were stated", came=came, where="released")
@@ -180,17 +179,16 @@ def _check_made_of(
     again: WithheldTable | None = None
     if isinstance(release, WorkloadRelease) and described.family is not None:
         again = release.withheld(described.rule, _families(release, described.families))[described.family]
-        again = replace(again, release=without_digests(workload_statement(release, statement["release"]["format"])))
+        again = replace(again, release=without_digests(workload_statement(release)))
     elif isinstance(release, ReleasedTable) and described.family is None:
         again = release.withheld(described.rule)
     if again is None:
         raise BadTable("a withheld table must be made of the release", came="one of another kind", where="release")
-    again = replace(again, is_decimal=described.is_decimal)
     expected = json.loads(json.dumps(again.said(digest_of(statement))))
     expected["utmost"], expected["release"]["utmost"] = statement["utmost"], statement["release"]["utmost"]
     for name in differing(statement, expected):
         raise BadTable("a withheld table must be made of the release", came="another", where=name)
-    for name, cells in columns_of_today(statement["release"], files.columns(again.table)).items():
+    for name, cells in files.columns(again.table).items():
         if any(map(unlike, columns[name], cells)):
             required = "just the cells that the rule names must be missing, and the others as in the release"
             raise BadTable(required, came="another table", where=f"column {name!r}")

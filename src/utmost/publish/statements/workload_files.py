@@ -9,7 +9,6 @@ from typing import Any
 from utmost.core.exact import arguments
 from utmost.core.exact.kinds import checked
 from utmost.errors import BadTable, UtmostError
-from utmost.publish.promises.older_words import columns_of_today
 from utmost.publish.promises.statement_kinds import WORKLOAD_TABLE_KIND
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -105,7 +104,7 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRe
     family = _family(statement, release)
     table_of_it = SumsAndCounts(release).with_means(family) if "means" in statement else release[family]
     expected = table_formats.as_columns(table_of_it)
-    columns = columns_of_today(statement["release"], table_formats.as_columns(table))
+    columns = table_formats.as_columns(table)
     if list(columns) != list(expected):
         raise BadTable("the table must have the columns of its family", came="others", where="released")
     for name, column in expected.items():
@@ -116,7 +115,7 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRe
 
 def stated_workload_table(statement: Mapping[str, Any]) -> WorkloadRelease:
     """The release that the statement of one of its tables holds, once each field of both is checked."""
-    check_header(statement, WORKLOAD_TABLE_KIND, 1, "a statement of a table of sums")
+    check_header(statement, WORKLOAD_TABLE_KIND, "a statement of a table of sums")
     facts = statement.get("release")
     if not isinstance(facts, Mapping):
         raise BadTable("a table of sums must have its release beside it", came="none", where="release")
@@ -126,8 +125,7 @@ def stated_workload_table(statement: Mapping[str, Any]) -> WorkloadRelease:
         raise BadTable("means stand beside sums and counts that were noised together", came="others", where="means")
     family, digest = _family(statement, release), digest_of(statement)
     written = workload_table_statement(release, family, digest, with_means=with_means)
-    repeated = {name: facts.get(name) for name in ("utmost", "guarantee")}  # in the words of the release's own format
-    for name in codec.differing(statement, written | repeated | {"release": facts}):
+    for name in codec.differing(statement, written | {"utmost": facts.get("utmost"), "release": facts}):
         raise does_not_follow(name)
     return release
 
@@ -177,7 +175,7 @@ def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
     """
     release = WorkloadRelease.of_facts(facts)
     computed = replace(release, weights={})  # they are chosen by the noise again
-    expected = json.loads(json.dumps(workload_facts(computed, facts["format"]))) | {"utmost": facts.get("utmost")}
+    expected = json.loads(json.dumps(workload_facts(computed))) | {"utmost": facts.get("utmost")}
     for name in codec.differing(facts, expected):
         remedy = "Ask the curator for the release as it was published."
         required = "what a release says must follow from its level, unit, domain and sums"

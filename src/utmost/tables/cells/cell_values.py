@@ -18,7 +18,7 @@ from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.numbers import exact
 from utmost.core.sampling.draw import CHUNK
-from utmost.core.sampling.grid import Snapping, snapped
+from utmost.core.sampling.grid import snapped
 from utmost.core.sampling.integers import Integers, narrowed
 from utmost.errors import NotANumber
 
@@ -64,7 +64,7 @@ def integer_cells(values: Any) -> Cells:
     return Cells(flat.size, lambda start, stop: flat[start:stop], shape)
 
 
-def real_cells(values: Any, exponent: int, snapping: Snapping = "nearest") -> Cells:
+def real_cells(values: Any, exponent: int) -> Cells:
     """The values for a release on the reals, as integers on the grid of width 2^-exponent.
 
     Floats, integers, Fractions and Decimals are each taken for exactly the number that they are.
@@ -73,7 +73,7 @@ def real_cells(values: Any, exponent: int, snapping: Snapping = "nearest") -> Ce
         NotANumber: naming the place of the first value that is no finite number.
     """
     flat, shape = read_reals(values)
-    return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent, snapping), shape)
+    return Cells(flat.size, lambda start, stop: snapped(flat[start:stop], exponent), shape)
 
 
 def read_reals(values: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:

@@ -197,8 +197,7 @@ def _stated_beside(releases: Path, statement: dict[str, Any], column: str | None
     A part of it, or a copy in another form, is read with its statement named: --statement FILE.
     """
     noise = reading_noise(statement, column)
-    if statement["format"] > 1:  # format 1 had no digest
-        statement_files.check_unchanged(releases, statement)
+    statement_files.check_unchanged(releases, statement)
     return noise
 
 

@@ -45,7 +45,7 @@ def by_marginals(domain: Domain, families: Iterable[Family]) -> bool:
     """Whether estimates of these families go by the spaces in them, and not by all of the domain.
 
     So it is where differences are measured, and where the domain, or the number of its spaces, is beyond what can be
-    laid out: no document of an earlier version is of such a domain.
+    laid out.
 
     >>> by_marginals(Domain(sex=["men", "women"]), [(0,)]), by_marginals(Domain(sex=["men", "women"]), [(0,), (-1,)])
     (False, True)

@@ -162,7 +162,7 @@ def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
 
 def _stream(spelled: str, ptype: PrivacyType, file: TextIO) -> None:
     head = {
-        **header("utmost kernels", 1),
+        **header("utmost kernels"),
         "space": spelled,
         **level_facts(ptype.level),
         "secrets": secret_names(ptype.space),

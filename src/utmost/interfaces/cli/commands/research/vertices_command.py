@@ -147,7 +147,7 @@ def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
 
 def _stream(spelled: str, ptype: PrivacyType, file: TextIO, *, heights: bool) -> None:
     head = {
-        **header("utmost vertices", 1),
+        **header("utmost vertices"),
         "space": spelled,
         **level_facts(ptype.level),
         "secrets": secret_names(ptype.space),
