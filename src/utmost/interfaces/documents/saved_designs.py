@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from utmost.core.exact.arguments import path as path_argument
-from utmost.core.exact.kinds import named
 from utmost.design.channels.channel import Channel
 from utmost.design.optima.optimum import Optimum
 from utmost.design.spaces import losses
@@ -80,7 +79,6 @@ def loss_name(consumer: Consumer, space: Space) -> str | None:
     return None
 
 
-@named
 def read_design(path: Path | str) -> Optimum | Channel:
     """The design or the channel in a file; of a design everything is computed again that it states.
 

@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import Any
 
 from utmost.core.exact.arguments import text
-from utmost.core.exact.kinds import named
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.written_levels import level_of_text, level_text
@@ -34,7 +33,6 @@ Viewed = dict[str, list[Any]] | WorkloadRelease
 """The cells of a table by column; or what a strategy measured."""
 
 
-@named
 def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = None) -> "RemoteLedger":
     """A ledger behind a service.
 
