@@ -1,6 +1,5 @@
 """Optima of large programs: their certificates against exact optima and the simplex method."""
 
-import json
 import pickle
 from dataclasses import replace
 from fractions import Fraction
@@ -13,9 +12,8 @@ from utmost.design.optima.checker import Multipliers, edge_slacks
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.interfaces.documents import designs
 from utmost.interfaces.documents.consumer_files import prior_file
-from utmost.optima import Optimum, optimal_mechanism
+from utmost.optima import optimal_mechanism
 from utmost.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming
 from utmost.types import PrivacyType, smallest_epsilon
 
@@ -165,25 +163,6 @@ def test_an_interruption_before_any_bound_is_one(monkeypatch):
     monkeypatch.setattr("utmost.design.optima.search_for_rays.central_shares", interrupted)
     with pytest.raises(KeyboardInterrupt):
         certificate_of_rays(PrivacyType(discrete(3), epsilon=1), Consumer(np.full(3, 1 / 3), losses.binary))
-
-
-def test_designs_of_interior_points_are_still_read(tmp_path):
-    """Older versions listed more than n - 1 multipliers for an action, and said so."""
-    place = grid(2, 2)
-    ptype, consumer = PrivacyType(place, epsilon=1), Consumer(np.full(4, 0.25), losses.distance(place))
-    certificate = certificate_of_rays(ptype, consumer)
-    m, none = certificate.multipliers, np.zeros(12)
-    pairs = np.argwhere(~np.eye(4, dtype=bool))
-    longer = Multipliers(
-        [*m.low, *pairs[:, 0]], [*m.high, *pairs[:, 1]], [*m.action, *np.zeros(12, dtype=int)], [*m.value, *none]
-    )
-    for listed, method in ((m, "column generation"), (longer, "interior point")):
-        found = Optimum(replace(certificate, multipliers=listed), method)
-        written = designs.document(found, "distance")
-        assert written["method"] == method
-        file = tmp_path / "design.json"
-        file.write_text(json.dumps(written))
-        assert designs.read(file).verify()
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ CHANGES = {
     "a part too many": "INSERT INTO utmost_parts VALUES (4, 7, ?)",
     "a part moved": "UPDATE utmost_parts SET part = 5 WHERE event = 4",
     "tables of no version": "DELETE FROM utmost_schema",
-    "tables of an older version": "UPDATE utmost_schema SET version = 0",
+    "tables of no version yet": "UPDATE utmost_schema SET version = 0",
 }
 
 

@@ -446,7 +446,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         these has been changed is not opened by it. Hand it to one recipient by a private way; it cannot be taken back.
 
         Returns:
-            32 bytes; 64 for a response of format 1, whose seal binds no facts: their digest comes with the key then.
+            32 bytes.
 
         Raises:
             NotPublished: where there is no such release.

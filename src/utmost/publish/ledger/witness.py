@@ -47,7 +47,6 @@ from utmost.publish.ledger.store import Part, Row
 
 T = TypeVar("T")
 
-# A witness of the first format has the first table only: all that it holds is settled.
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS utmost_witness (number BIGINT PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL)",
     "CREATE TABLE IF NOT EXISTS utmost_pending (number BIGINT PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL)",

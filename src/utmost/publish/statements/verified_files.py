@@ -67,7 +67,7 @@ def verified(
         _check_unchanged(release, spelled, facts)
         return _of_clean(release, spelled, path, facts, of, public_key)
     if facts.get("table") is None:
-        raise BadTable("a statement must hold a digest of its table", came="none: format 1 had none", where=str(path))
+        raise BadTable("a statement must hold a digest of its table", came="none", where=str(path))
     stated = stated_release(facts)
     _check_unchanged(release, spelled, facts)
     READERS[facts["kind"]].check(facts, release, spelled)
