@@ -350,6 +350,7 @@ def test_there_are_few_commands_and_options():
     assert len(COMMANDS) <= 26
     assert set(command_named("research").commands) == set(RESEARCH_COMMANDS)
     longest = {words: len(command.get_params(click.Context(command))) for words, command in every_command()}
+    assert longest["release"] - 1 <= 40, "options, --help among them, beside TABLE"
     assert all(count <= 25 for words, count in longest.items() if words.startswith("research "))
 
 

@@ -146,7 +146,7 @@ def test_a_counted_file_is_released_as_parquet_too(run, files, tmp_path):
 def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
     """What is wrong with the file or the level is said before a long count, and not after it."""
     events, domain = files
-    monkeypatch.setattr("utmost.publish.counting.count_table", None)
+    monkeypatch.setattr("utmost.publish.counting.counted_events.count_table", None)
     say = ["release", events, *SAY, "--domain", domain]
     assert "nothing is written over another file" in run(*say, "--epsilon", 1, "--out", events)[2]
     assert "--epsilon and --alpha" in run(*say)[2]
@@ -167,19 +167,18 @@ def test_the_applicants_give_back_the_table_of_berkeley(run):
 
 
 def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path):
-    """From the file that was counted, or counted again with its key; without a key the choice would be another."""
+    """From the file that was counted: which events of a person count is drawn, and a ledger may meet them again."""
     events, domain = files
     key, place = tmp_path / "key", ["--ledger", tmp_path / "ledger.db", "--name", "views"]
     key.write_bytes(b"k" * 32)
-    say = ["release", events, *SAY, "--domain", domain, "--epsilon", 2, "--create", *place]
-    code, _, err = run(*say)
-    assert (code, "no --count-key" in err) == (2, True)
-    code, shown, err = run(*say, "--columns", "views", "--count-key", key)
+    code, _, err = run("release", events, *SAY, "--domain", domain, "--epsilon", 2, "--create", *place)
+    assert (code, "Count first: utmost count" in err) == (2, True)
+    counted = tmp_path / "counted.json"
+    run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)
+    code, shown, err = run("release", counted, "--epsilon", 2, "--create", *place, "--columns", "views")
     assert code == 0, err
     assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "views", "views_margin"}
     assert run("view", *place, "--epsilon", 1)[0] == 0
-    counted = tmp_path / "counted.json"
-    run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)
     code, shown, err = run("relax", counted, *place, "--epsilon", 99, "--yes")
     assert code == 0, err
     assert [row["views"] for row in csv.DictReader(io.StringIO(shown))] == ["1", "1", "0", "1", "1", "0"]
@@ -306,9 +305,8 @@ def test_amounts_and_measures_are_counted_and_released_in_their_own_unit(run, fi
     events, domain = files
     events.write_text("user,page,age,amount\nann,A,3,5.125\nbob,A,99,1000\nbob,B,99,-1\n")
     money = ["--values", "amount", "--step", "0.01", "--each", "0,100", "--per-cell", "0,500", "--by", "page"]
-    code, shown, _ = run(
-        "release", events, *SAY, "--domain", domain, *money, "--epsilon", 5, "--out", tmp_path / "r.csv"
-    )
+    assert run("count", events, *SAY, "--domain", domain, *money, "--out", tmp_path / "c.json")[0] == 0
+    code, shown, _ = run("release", tmp_path / "c.json", "--epsilon", 5, "--out", tmp_path / "r.csv")
     assert code == 0
     assert "each by at most 500 " in " ".join(shown.split())
     assert (tmp_path / "r.csv").read_text().startswith("page,amount,amount_margin\n")

@@ -197,8 +197,12 @@ def test_a_limit_that_no_release_spends_is_told(run, published):
         assert code == 2
         assert "no release names 'admisions' yet" in err
     assert run(*release, "--dry-run", "--independent")[0] == 0
-    assert run(*release, "--largest", "1", "--independent")[0] == 1
-    assert run(*release, "--largest", "2", "--dataset", "admisions", "--out", "u.csv")[0] == 0
+    release = ["release", "t.csv", "--epsilon", "1", "--name", "t", *published]
+    for largest in (1, 2):
+        promise = ["promise", "--columns", "n", *UNIT, "--largest", largest, "--out", f"{largest}.json"]
+        assert run(*promise)[0] == 0
+    assert run(*release, "--promise", "1.json", "--independent")[0] == 1
+    assert run(*release, "--promise", "2.json", "--dataset", "admisions", "--out", "u.csv")[0] == 0
 
 
 def test_budgets(run, published):
@@ -282,8 +286,9 @@ def test_new_versions_of_the_data_add_up(run, published):
 
 
 def test_half_steps(run):
-    release = ["release", BERKELEY, "--columns", "admitted", "--drop", "department,sex,applicants", "--half-step"]
-    release += ["--sensitivity", "5", "--cells", "1"]
+    promise = ["promise", "--columns", "admitted", "--drop", "department,sex,applicants", "--half-step"]
+    assert run(*promise, "--sensitivity", "5", "--cells", "1", "--out", "promise.json")[0] == 0
+    release = ["release", BERKELEY, "--promise", "promise.json"]
     found = said(run, *release, "--ledger", "r.db", "--create", "--name", "h", "--epsilon", "1")["statement"]
     assert (found["law"], found["parameters"]["step"]) == ("DiscreteStaircase", 3)
 
@@ -402,8 +407,10 @@ def test_a_request_made_again_repeats_its_bytes_and_ends_well(run, tmp_path):
     """A task that is retried, with the same --out or another, gives what it gave; another file is not written over."""
     table, out, place = tmp_path / "t.csv", tmp_path / "r.csv", tmp_path / "l.db"
     table.write_text("ward,visits\n" + "".join(f"w{i},{i % 7}\n" for i in range(50)))
-    say = ["--columns", "visits", "--public", "ward", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
-    say += ["--epsilon", "1", "--ledger", place, "--name", "visits", "--request", "monday", "--noise", "items"]
+    promise = ["--columns", "visits", "--public", "ward", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
+    assert run("promise", *promise, "--noise", "items", "--out", tmp_path / "p.json")[0] == 0
+    say = ["--promise", tmp_path / "p.json"]
+    say += ["--epsilon", "1", "--ledger", place, "--name", "visits", "--request", "monday"]
     assert run("release", table, *say, "--create", "--out", out)[0] == 0
     first, statement = out.read_bytes(), Path(f"{out}.json").read_bytes()
     for again in (out, tmp_path / "other.csv"):
@@ -429,10 +436,13 @@ def test_packed_parquet_is_kept_by_item_without_being_read_whole(run, tmp_path, 
     monkeypatch.setattr(files, "LARGE", 8 * 600)
     brought = files.brought
     monkeypatch.setattr(files, "brought", lambda *a, **k: seen.append(brought(*a, **k)) or seen[-1])
-    say = ["--columns", "visits", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
-    say += ["--ledger", tmp_path / "l.db", "--create", "--id", "ward", "--independent"]
-    for name, out, more in (("a", "a.parquet", ["items"]), ("b", "b.csv", ["items"]), ("c", "c.parquet", ["rows"])):
-        assert run("release", path, *say, "--name", name, "--out", tmp_path / out, "--noise", *more)[0] == 0
+    promise = ["--columns", "visits", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--id", "ward"]
+    for by in ("items", "rows"):
+        assert run("promise", *promise, "--noise", by, "--out", tmp_path / f"{by}.json")[0] == 0
+    say = ["--epsilon", "1", "--ledger", tmp_path / "l.db", "--create", "--independent"]
+    for name, out, by in (("a", "a.parquet", "items"), ("b", "b.csv", "items"), ("c", "c.parquet", "rows")):
+        asked = [*say, "--promise", tmp_path / f"{by}.json", "--name", name, "--out", tmp_path / out]
+        assert run("release", path, *asked)[0] == 0
     assert [type(one).__name__ for one in seen] == ["DuckDBPyRelation", "Table", "Table"]
     found = pq.read_table(tmp_path / "a.parquet")
     assert found.column("ward").to_pylist() == [f"w{i}" for i in range(300)]
@@ -447,7 +457,9 @@ def test_a_folder_of_parquet_files_is_kept_in_a_ledger_and_its_request_repeats(r
     whole = pa.table({"ward": [f"w{i}" for i in range(300)], "visits": [i % 7 for i in range(300)]})
     for at in range(3):
         pq.write_table(whole.slice(100 * at, 100), lake / f"{at}.parquet")
-    say = ["--columns", "visits", "--public", "ward", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
+    promise = ["--columns", "visits", "--public", "ward", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
+    assert run("promise", *promise, "--out", tmp_path / "p.json")[0] == 0
+    say = ["--promise", tmp_path / "p.json"]
     say += ["--epsilon", "1", "--ledger", tmp_path / "l.db", "--name", "visits", "--request", "monday"]
     assert run("release", lake, *say, "--create", "--dry-run")[0] == 0
     assert run("release", lake, *say, "--create")[0] != 0

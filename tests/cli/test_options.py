@@ -218,7 +218,8 @@ def test_messages_are_in_the_words_of_the_command_line(run, file):
     table = file("n\n1\n")
     code, _, err = run("release", table, *SILENT, "--sensitivity", "5/2")
     assert (code, "; got 5/2. Pass 3, or declare --numbers reals." in err) == (2, True)
-    assert "Leave out --grid." in run("release", table, *SILENT, "--grid", "1/2")[2]
+    unit = ["--columns", "n", "--sensitivity", 1, "--cells", 1]
+    assert "Leave out --grid, or pass --numbers reals." in run("promise", *unit, "--grid", "1/2")[2]
     assert run("noise", "--epsilon", "0", "--sensitivity", 1)[2].startswith("utmost: --epsilon must be positive")
     assert "say so: --numbers reals." in run("noise", "--epsilon", 1, "--sensitivity", "5/2")[2]
     error = OutOfRange(

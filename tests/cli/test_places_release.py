@@ -1,4 +1,4 @@
-"""`utmost release --planar`: points of a file, their statement verified, what does not go with it refused."""
+"""`utmost promise --planar` and its release: points of a file, verified; what does not go with it is refused."""
 
 import json
 
@@ -12,12 +12,26 @@ def places(tmp_path):
     return table
 
 
-PROMISE = ["--columns", "x,y", "--planar", "--public", "name", "--epsilon", "1", "--per", "200"]
+POINTS = ["--columns", "x,y", "--planar", "--public", "name", "--per", "200"]
 
 
-def test_a_file_of_places_is_released_and_verified(run, places, tmp_path):
+@pytest.fixture
+def asked(run, tmp_path):
+    """The options that release points as they are promised."""
+
+    def write(*more):
+        path = tmp_path / "promise.json"
+        path.unlink(missing_ok=True)
+        code, _, err = run("promise", *POINTS, *more, "--out", path)
+        assert code == 0, err
+        return ["--promise", path, "--epsilon", "1"]
+
+    return write
+
+
+def test_a_file_of_places_is_released_and_verified(run, places, asked, tmp_path):
     out = tmp_path / "out.csv"
-    code, shown, err = run("release", places, *PROMISE, "--out", out)
+    code, shown, err = run("release", places, *asked(), "--out", out)
     assert (code, err) == (0, "")
     for words in ("If one point had been 200 away", "epsilon = 1 for each 200", "within 950.188 of each point"):
         assert words in " ".join(shown.split())
@@ -34,14 +48,14 @@ def test_a_file_of_places_is_released_and_verified(run, places, tmp_path):
     assert (code, "utmost table release" in err) == (1, True)
 
 
-def test_json_dry_runs_and_standard_output(run, places):
-    code, shown, _ = run("release", places, *PROMISE, "--json", "--grid", "10")
+def test_json_dry_runs_and_standard_output(run, places, asked):
+    code, shown, _ = run("release", places, *asked("--grid", "10"), "--json")
     found = json.loads(shown)
     assert (code, found["statement"]["grid"], found["statement"]["per"]) == (0, "10", "200")
     assert all(x % 10 == 0 for x in found["table"]["x"])
-    code, shown, _ = run("release", places, *PROMISE, "--dry-run")
+    code, shown, _ = run("release", places, *asked(), "--dry-run")
     assert (code, "Nothing was drawn" in shown) == (0, True)
-    code, shown, err = run("release", places, *PROMISE)
+    code, shown, err = run("release", places, *asked())
     assert (code, shown.splitlines()[0], "Released." in err) == (0, "name,x,y,x_y_margin", True)
 
 
@@ -50,20 +64,19 @@ def test_json_dry_runs_and_standard_output(run, places):
     [
         (["--sensitivity", "1"], "--sensitivity does not go with --planar"),
         (["--cells", "1"], "--cells does not go"),
-        (["--relaxable"], "--relaxable does not go"),
-        (["--ledger", "x.db", "--half-step"], "--half-step does not go"),
+        (["--half-step"], "--half-step does not go"),
         (["--numbers", "reals"], "--numbers does not go"),
         (["--grid", "400"], "1.7"),
         (["--per", "0"], "per must be positive"),
     ],
 )
-def test_what_does_not_go_with_points(run, places, options, words):
-    code, shown, err = run("release", places, *PROMISE, *options)
+def test_what_does_not_go_with_points(run, options, words):
+    code, shown, err = run("promise", *POINTS, "--epsilon", "1", *options)
     assert (code, shown, words in " ".join(err.split())) == (2 if code == 2 else 1, "", True)
 
 
-def test_a_distance_needs_points(run, places):
-    code, _, err = run("release", places, "--columns", "x", "--epsilon", "1", "--per", "2", "--drop", "name,y")
+def test_a_distance_needs_points(run):
+    code, _, err = run("promise", "--columns", "x", "--per", "2", "--drop", "name,y")
     assert (code != 0, "--per needs --planar" in err) == (True, True)
 
 
@@ -79,11 +92,11 @@ def test_the_level_for_an_error_bar_of_points(run):
         assert (code != 0, shown, bool(err)) == (True, "", True)
 
 
-def test_points_in_a_ledger_are_published_relaxed_viewed_and_verified(run, places, tmp_path):
+def test_points_in_a_ledger_are_published_relaxed_viewed_and_verified(run, places, asked, tmp_path):
     ledger = ["--ledger", tmp_path / "l.db", "--name", "homes"]
-    code, shown, _ = run("release", places, *PROMISE, *ledger, "--create", "--dry-run")
+    code, shown, _ = run("release", places, *asked(), *ledger, "--create", "--dry-run")
     assert (code, "would be made" in shown) == (0, True)
-    code, shown, err = run("release", places, *PROMISE, *ledger, "--create", "--out", tmp_path / "one.csv")
+    code, shown, err = run("release", places, *asked(), *ledger, "--create", "--out", tmp_path / "one.csv")
     assert (code, err, "within 950.188 of each point" in " ".join(shown.split())) == (0, "", True)
     code, shown, _ = run("relax", places, *ledger, "--epsilon", "4", "--out", tmp_path / "four.csv")
     assert (code, "epsilon = 4 for each 200 of Euclidean distance" in " ".join(shown.split())) == (0, True)

@@ -186,9 +186,13 @@ def test_a_plan_that_was_changed_is_refused(plan, path):
 
 def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan, tmp_path):
     out, tables = tmp_path / "release.json", tmp_path / "tables"
-    say = ["release", counted, "--plan", plan, "--epsilon", 20, "--yes", "--out", out, "--tables", tables]
+    say = ["release", counted, "--plan", plan, "--epsilon", 20, "--yes", "--out", out]
     code, shown, err = run(*say)
     assert (code, err) == (0, "")
+    say_tables = ["total", out, "--tables", tables, "--plan", plan]
+    code, written, err = run(*say_tables)
+    assert (code, err, "sex.csv" in " ".join(written.split())) == (0, "", True)
+    assert "nothing is written over another file" in run(*say_tables)[2]
     assert "men" in shown
     assert "2691 ± 0" in shown
     names = ["department-sex-outcome.csv", "sex.csv", "total.csv"]
@@ -211,13 +215,15 @@ def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path, monkeyp
     assert not (tmp_path / "r.json").exists()
 
 
-def test_events_and_tables_of_cells_are_counted_by_the_plan(run, plan):
-    """Without --domain and --at-most those of the plan hold; nested columns are read, too."""
+def test_events_and_tables_of_cells_are_counted_by_the_plan(run, plan, tmp_path):
+    """Without --domain and --at-most those of the plan hold; nested columns are read by utmost count."""
     loud = ["--plan", plan, "--epsilon", 20, "--yes"]
     _, people, _ = run("release", EXAMPLES / "berkeley_applicants.csv", "--person", "applicant", *loud)
-    code, nested, err = run(
-        *("release", EXAMPLES / "berkeley_admissions.csv", "--nested", "outcome=admitted,applicants", *loud)
-    )
+    counted = tmp_path / "nested.json"
+    nested = ["--nested", "outcome=admitted,applicants", "--at-most", 1]
+    domain = ["--domain", EXAMPLES / "applicants_domain.json"]
+    assert run("count", EXAMPLES / "berkeley_admissions.csv", *nested, *domain, "--out", counted)[0] == 0
+    code, nested, err = run("release", counted, *loud)
     assert code == 0, err
     assert json.loads(people)["sums"] == json.loads(nested)["sums"]
 
@@ -256,7 +262,8 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
         "--share", "age sex=1")  # fmt: skip
     assert run("release", events, *say, "--plan", plan, *loud, "--out", counts)[0] == 0
     spent = [*say, "--values", "spent", "--per-cell", 1]
-    assert run("release", events, *spent, "--plan", plan, *loud, "--out", sums)[0] == 0
+    assert run("count", events, *spent, "--out", tmp_path / "spent.json")[0] == 0
+    assert run("release", tmp_path / "spent.json", "--plan", plan, *loud, "--out", sums)[0] == 0
     ask = ["total", counts, "--json", "--where", "age=20..40"]
     assert json.loads(run(*ask)[1])["value"] == 3
     assert json.loads(run(*ask, "--where", "sex=men")[1])["value"] == 2
@@ -427,10 +434,10 @@ REFUSED = {
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
     "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "carried out on a counted table"),
     "columns of a plan": (["release", "COUNTED", "--plan", "PLAN", "--columns", "n", "--epsilon", 1], "with --plan"),
-    "a table beside no plan": (["release", "COUNTED", "--tables", "x", "--epsilon", 1], "--tables needs --plan"),
+    "a signature of no table": (["total", "RELEASE", "--sign", "TABLE"], "--sign needs --tables"),
     "another ending": (["release", "COUNTED", "--plan", "PLAN", "--epsilon", 1, "--out", "x.csv"], "written as .json"),
     "admitted above applicants": (
-        ["release", "TABLE", "--plan", "PLAN", "--nested", "outcome=applicants,admitted", "--epsilon", 1],
+        ["count", "TABLE", "--domain", "DOMAIN", "--nested", "outcome=applicants,admitted", "--at-most", 1],
         "admitted must be at least applicants",
     ),
     "a plan that is none": (["release", "COUNTED", "--plan", "DOMAIN", "--epsilon", 1], "a plan must be of the kind"),

@@ -8,7 +8,7 @@ import pytest
 EVENTS = [("ann", "north", 3), ("bob", "north", 5), ("cem", "south", 2), ("dora", "south", 9), ("eve", "north", 1)]
 KEPT = ["--ledger", "r.db", "--epsilon", "1/2"]
 ONCE = ["--name", "v", "--request", "monday"]
-EACH = ["--each-row", "--domain", "d.json", "--count-key", "count.key"]
+EACH = ["--each-row", "--domain", "d.json"]
 PERSON = ["--person", "who", "--at-most", "1", "--domain", "d.json", "--count-key", "count.key"]
 
 
@@ -42,16 +42,12 @@ def measured(run):
 
 WAYS = {
     "events": (None, ["e.csv", *EACH, *ONCE], "csv"),
-    "events of persons": (None, ["e.csv", *PERSON, *ONCE], "csv"),
     "counted table": (planned, ["counted.json", *ONCE], "csv"),
     "columns": (None, ["e.csv", "--columns", "paid", "--public", "region", "--drop", "who", "--sensitivity", "9",
                        "--cells", "1", *ONCE], "csv"),
-    "plan of events": (planned, ["e.csv", *PERSON, "--plan", "plan.json", *ONCE], "json"),
+    "plan of events": (planned, ["e.csv", *EACH, "--plan", "plan.json", *ONCE], "json"),
     "plan of a counted table": (planned, ["counted.json", "--plan", "plan.json", *ONCE], "json"),
-    "measures": (measured, ["m-visits.json", "--measure", "visits=visits.json", "--measure",
-                            "spent=spent.json"], "json"),
-    "measures of events": (measured, ["e.csv", *PERSON, "--measures", "measures.json", "--measure",
-                                      "visits=visits.json", "--measure", "spent=spent.json"], "json"),
+    "measures": (measured, ["--publish", "m.json"], "json"),
 }  # fmt: skip
 RUNS = [(way, ending) for way, (_, _, ending) in WAYS.items()]
 RUNS += [("events", ending) for ending in ("parquet", "jsonl", "xlsx", "tsv")] + [("columns", "parquet")]
@@ -68,7 +64,8 @@ def test_a_run_made_again_ends_well_and_writes_nothing(run, events, way, ending)
     prepared, words, _ = WAYS[way]
     if prepared is not None:
         prepared(run)
-    call = ["release", *words, *KEPT, "--out", f"o.{ending}"]
+    command = ["share", "visits.json", "spent.json"] if way == "measures" else ["release"]
+    call = [*command, *words, *KEPT, "--out", f"o.{ending}"]
     code, _, err = run(*call, "--create")
     assert code == 0, err
     first = written(events)

@@ -351,7 +351,7 @@ def test_the_command(run, tmp_path, monkeypatch):
         (["--detail", "sex"], "NAMES=NUMBER"),
         (["--detail", "sex=5", "--out", "two.csv"], "written as .json"),
         (["--detail", "sex=5", "--ledger", "l.db"], "in turn"),
-        (["--detail", "sex=5", "--relaxable"], "does not go with --group"),
+        (["--detail", "sex=5", "--together", "any"], "does not go with --group"),
         (["--detail", "sex=5", "--out", "two.json"], "nothing is written over"),
     ):
         code, _, error = run(*words, *more)

@@ -224,7 +224,7 @@ def test_a_column_in_folders_is_declared_like_any_other(tmp_path):
 
 def test_commands_read_folders(lake, tmp_path):
     root, rows = counts_in(tmp_path)
-    say = ["--columns", "n", "--public", "ward,year,month", "--id", "ward", "--sensitivity", "1", "--cells", "1"]
+    say = ["--columns", "n", "--public", "ward,year,month", "--sensitivity", "1", "--cells", "1"]
     asked = ["release", str(root), *say, "--epsilon", "60", "--yes", "--out", str(tmp_path / "o.parquet")]
     assert CliRunner().invoke(app, asked).exit_code == 0
     assert told(pq.ParquetFile(tmp_path / "o.parquet").read()) == rows

@@ -195,7 +195,7 @@ def test_the_command_takes_packed_parquet_in_pieces_where_it_stays_parquet(tmp_p
     path, taken = as_parquet(wards(), tmp_path), []
     monkeypatch.setattr(files, "LARGE", 8 * 2 * ROWS)
     monkeypatch.setattr(streamed, "StreamedTable", lambda *a: taken.append(1) or StreamedTable(*a))
-    what, promise = ["--columns", "visits", "--id", "ward"], ["--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
+    what, promise = ["--columns", "visits"], ["--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
     made = CliRunner().invoke(
         app, ["release", str(path), *what, "--public", "ward", *promise, "--out", str(tmp_path / out)]
     )

@@ -13,10 +13,11 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import click
@@ -189,9 +190,24 @@ class _Commands(_Parts):
 
 
 class _Command(click.Command):
-    """A command whose help shows its options in groups: what is needed first, then its families, then the others."""
+    """A command whose help shows its options in groups: what is needed first, then its families, then the others.
+
+    Attributes:
+        elsewhere: for an option that people look for here, where it is instead.
+    """
 
     context_class = HelpContext
+    elsewhere: Mapping[str, str] = MappingProxyType({})
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.NoSuchOption as error:
+            home = self.elsewhere.get(error.option_name)
+            if home is None:
+                raise
+            message = f"No such option {error.option_name!r}. {home}"
+            raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
 
     def format_arguments(self, ctx: Any, formatter: Any) -> None:
         """They are a group of the help as well."""
@@ -224,7 +240,9 @@ def command_named(*path: str) -> click.Command:
     module = import_module(f"utmost.interfaces.cli.commands.{'.'.join((*path[:-1], word))}_command")
     first, parts = getattr(module, "FIRST", ()), getattr(module, "PARTS", None)
     if parts is None:
-        return _command(name, getattr(module, word), first)
+        command = _command(name, getattr(module, word), first)
+        command.elsewhere = getattr(module, "ELSEWHERE", {})
+        return command
     group = _Parts(name, no_args_is_help=True, help=COMMANDS[name], **_MANNER)
     for part in parts:
         group.add_command(_command(part.__name__, part, first))
@@ -242,7 +260,7 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
             yield f"{name} {part}", command_named(name, part) if name == "research" else command.commands[part]
 
 
-def _command(name: str, function: Callable[..., None], first: Collection[str]) -> click.Command:
+def _command(name: str, function: Callable[..., None], first: Collection[str]) -> _Command:
     call, parameters = with_families(function, first)
     return _Command(name, callback=call, params=parameters, help=inspect.cleandoc(function.__doc__ or ""), **_MANNER)
 

@@ -27,14 +27,12 @@ def _in_all(unit: Unit) -> str | None:
     return str(unit.in_all // (high - low))
 
 
-def planned_table(table: Path, people: People, neighbours: str, spelling: Spelling, strategy: Strategy) -> CountedTable:
+def planned_table(table: Path, people: People, spelling: Spelling, strategy: Strategy) -> CountedTable:
     """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said."""
-    if people.measures is not None:
-        raise OutOfRange("a plan is for one table", came="several measures", where="--measures")
-    if people.are_given and strategy.unit.is_distinct and people.values is None:
+    if people.are_events and strategy.unit.is_distinct:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
         raise OutOfRange("a plan for distinct values is carried out on a counted table", came="events", remedy=remedy)
-    if people.are_given:
+    if people.are_events:
         declared = strategy.domain if people.domain is None else read_domain(people.domain)
         if people.at_most is None and not people.each_row:
             unit = strategy.unit
@@ -48,12 +46,12 @@ def planned_table(table: Path, people: People, neighbours: str, spelling: Spelli
             people = replace(people, at_most=unit.cells, in_all=people.in_all or _in_all(unit))
             if unit.amount is not None and people.values is None:
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
-            neighbours = unit.neighbours
-        counted: CountedTable = people.counted(table, declared, neighbours, spelling, together=strategy.together)
+        counted: CountedTable = people.counted(
+            table, declared, strategy.unit.neighbours, spelling, together=strategy.together
+        )
         return counted
     refuse("is for events: a counted table has its domain", People(domain=people.domain))
     if table.suffix.lower() != ".json":
-        remedy = "Give the .json that utmost count wrote; or count here: --person COLUMN for events, "
-        remedy += "--count-column or --nested for a table with a row for each cell."
+        remedy = "Give the .json that utmost count wrote; or count events here: --person COLUMN, or --each-row."
         raise OutOfRange("a plan is carried out on a counted table", came=table.name, remedy=remedy)
     return COUNTED_FORM.read(table)

@@ -4,14 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import read_confidence
-from utmost.core.privacy.unit import read_unit
+from utmost.core.noise.norm_staircase import CellCost
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.people_options import People, split_names
+from utmost.interfaces.cli.options.people_options import Persons, split_names
 from utmost.interfaces.cli.options.promise_options import Columns, Protected
-from utmost.interfaces.cli.options.release_options import Once, ReleaseOptions
+from utmost.interfaces.cli.options.release_options import ReleaseOptions
 from utmost.interfaces.cli.options.shared_options import refuse
 from utmost.interfaces.cli.options.table_options import TableAnswer, check_fits
 from utmost.interfaces.cli.screens.release_screen import give
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
     from utmost.publish.counting.counted import CountedTable
     from utmost.tables.cells.spelling import Spelling
 
-_NO_PLACE: dict[str, Any] = {
-    name: None if name not in ("create", "independent") else False
-    for name in ("ledger", "create", "dataset", "independent", "key_file", "witness")
-}
-"""What of a memory is of all that is kept there, and not of one release."""
-
 
 def publish_table(table: Path, told: ReleaseOptions) -> None:
     """Publish a file, in the way that its options name.
@@ -39,45 +34,26 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         OutOfRange: for options that nobody would read, before anything is.
     """
     told.level.read(), told.answer.file  # refused before all else
-    source = told.spelling.of(table, is_counted=told.people.are_given)
+    source = told.spelling.of(table, is_counted=told.people.are_events)
     told.promised.check()
-    if told.measures.measure:
-        return several(source, told)
-    refuse("needs --measure", told.measures)
     if told.details.group is not None:
         return detailed(source, told)
     refuse("needs --group", told.details)
     if told.promised.is_whole:
         whole(source, told)
-    elif told.once.together:
+    elif told.once.together is not None:
         together(source, told)
     elif told.promised.is_planned:
         by_plan(source, told)
     else:
-        refuse("needs --plan", Once(tables=told.once.tables))
-        refuse("needs --together", Once(nonnegative=told.once.nonnegative))
         table_of_columns(source, told)
-
-
-def several(table: Path, told: ReleaseOptions) -> None:
-    """Several measures at one level that they share: in a ledger, or once, all or none."""
-    from utmost.interfaces.cli.measures_release import publish_several
-
-    memory = told.memory
-    refuse("does not go with --measure", told.promised, told.once, TableAnswer(form=told.answer.form))
-    _check_key(told)
-    refuse("does not go with --measure: each has its own name", replace(memory, **_NO_PLACE))
-    if memory.ledger is None:
-        refuse("needs --ledger", memory)
-    publish_several(table, told)
 
 
 def detailed(table: Path, told: ReleaseOptions) -> None:
     """Sums of groups, and of each the breakdown that its noisy sum chooses; events are counted first."""
     from utmost.interfaces.cli.two_stages import publish_detailed
 
-    promised = replace(told.promised, protected=Protected(neighbours=told.promised.protected.neighbours))
-    refuse("does not go with --group", replace(promised, protected=Protected()), told.once)
+    refuse("does not go with --group", replace(told.promised, protected=Protected()), told.once)
     refuse("does not go with --group; publish both tables in a ledger, in turn", told.memory)
     counted = _counted(table, told.people, told.promised.neighbours, told.spelling.cells)
     if counted is None:
@@ -101,24 +77,17 @@ def together(table: Path, told: ReleaseOptions) -> None:
     from utmost.publish.promises.noise_together import once_together
     from utmost.publish.promises.promise import Promise
 
-    promised = told.promised
+    promised, columns = told.promised, told.promised.columns
     cells = Protected(cells=promised.protected.cells)
-    once = replace(told.once, together=False, relaxable=False, nonnegative=False, cost=Once().cost)
     other = replace(promised, columns=Columns(), protected=cells)
-    refuse("does not go with --together", other, told.memory, once, told.people)
+    refuse("does not go with --together", other, told.memory, told.people)
     promised.check_columns("columns", "sensitivity")
-    columns, released = promised.columns, promised.columns.released or []
-    unit = read_unit(None, promised.protected.sensitivity, len(released), promised.neighbours, needs=("sensitivity",))
-    check_fits(told.answer, table, released, split_names(columns.public or []))  # before a plan that may take minutes
-    least: dict[str, Any] = {"unit": replace(unit, nonnegative=told.once.nonnegative), "cost": told.once.cost}
-    promise = Promise(
-        released,
-        public=split_names(columns.public or []),
-        drop=split_names(columns.drop or []),
-        rows=columns.rows or "declared",
-        id_column=columns.id_column,
-        noise=once_together(released, relaxable=told.once.relaxable, **least),
-    )
+    released, public = columns.released or [], split_names(columns.public or [])
+    unit = promised.unit_of_row(released, told.once.together)
+    check_fits(told.answer, table, released, public)  # before a plan that may take minutes
+    noise = once_together(released, unit=unit, cost=one_of(told.once.cost, CellCost, "cost"))
+    drop = split_names(columns.drop or [])
+    promise = Promise(released, public=public, drop=drop, noise=noise)
     give_once(table, promise, told)
 
 
@@ -142,16 +111,16 @@ def by_plan(table: Path, told: ReleaseOptions) -> None:
     if not told.is_repeatable:
         check_document(answer.file, answer.sign)
     _check_key(told)
-    unread = Protected() if told.people.are_given else promised.protected
-    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), replace(once, tables=None), unread)
+    unread = Protected() if told.people.are_events else promised.protected
+    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), once, unread)
     strategy = promised.strategy
     assert strategy is not None, "there is a plan"
-    counted = planned_table(table, told.people, promised.neighbours, told.spelling.cells, strategy)
+    counted = planned_table(table, told.people.people, told.spelling.cells, strategy)
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
     signer, sure = answer.signer, read_confidence(answer.confidence)
-    where = (answer.file, signer, once.tables)
+    where = (answer.file, signer)
     release_by_plan(counted, strategy, told.level.read(), sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
 
 
@@ -167,15 +136,14 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
-    words: dict[str, Any] = {"epsilon": told.level.read(), "confidence": answer.confidence}
-    if promised.stated is None:
-        words |= {**promised.of_table(), "relaxable": told.once.relaxable, "cost": cost_of(told.once.cost)}
-        if counted is not None and not words["columns"]:
-            words["columns"] = [counted.column]
-        columns, public = words["columns"] or (), words["public"]
-    else:
+    stated, asked = promised.stated, promised.columns
+    if stated is not None:
         refuse("cannot be chosen with --promise, which says all that is promised", told.once)
-        columns, public, words["promise"] = promised.stated.columns, promised.stated.public, promised.stated
+        columns, public = list(stated.columns), list(stated.public)
+    else:
+        columns, public = asked.released or [], split_names(asked.public or [])
+        if counted is not None and not columns:
+            columns = [counted.column]
     answer.check_free(table)
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
@@ -186,7 +154,23 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
         if large is None:
             source = files.read(table) if counted is None else counted
             check_fits(answer, source, columns, public)
-        release = (rehearse_table if told.dry_run else release_table)(source, **words)
+        publish = rehearse_table if told.dry_run else release_table
+        if stated is not None:
+            release = publish(source, stated, epsilon=told.level.read(), confidence=answer.confidence)
+        else:
+            release = publish(
+                source,
+                epsilon=told.level.read(),
+                confidence=answer.confidence,
+                columns=columns,
+                public=public,
+                drop=split_names(asked.drop or []),
+                sensitivity=promised.protected.sensitivity,
+                cells=promised.protected.cells,
+                neighbours=None if counted is None else counted.unit.neighbours,
+                numbers=promised.noise.numbers or "integers",
+                cost=cost_of(told.once.cost),
+            )
     give(release, answer, signer)
 
 
@@ -227,35 +211,31 @@ def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> N
 
 
 def _check_key(told: ReleaseOptions) -> None:
-    if told.memory.ledger is not None and told.people.person is not None and told.people.count_key is None:
-        remedy = "Keep a file of 32 random bytes for it; or let utmost count write the table, and release its file."
-        raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
+    """Which events of a person count is drawn: a ledger, which may meet them again, is given the counted table."""
+    if told.memory.ledger is not None and told.people.person is not None:
+        remedy = "Count first: utmost count TABLE --person ... --out counted.json, and release counted.json."
+        raise OutOfRange(
+            "a ledger keeps a table that was counted before", came="--person", where="--ledger", remedy=remedy
+        )
 
 
-def _counted(table: Path, people: People, neighbours: str, spelling: "Spelling") -> "CountedTable | None":
+def _counted(table: Path, persons: Persons, neighbours: str, spelling: "Spelling") -> "CountedTable | None":
     """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
-    if people.measures is not None:
-        remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release each file."
-        raise OutOfRange("a release is of one table", came="several measures", where="--measures", remedy=remedy)
-    if people.are_given:
-        if people.domain is None:
+    if persons.are_events:
+        if persons.domain is None:
             from utmost.interfaces.cli.commands.count_command import DOMAIN_REMEDY
 
             required = "events are counted over a declared domain"
             raise OutOfRange(required, came="no file", where="--domain", remedy=DOMAIN_REMEDY)
         from utmost.publish.statements.counted_files import read_domain
 
-        events: CountedTable = people.counted(table, read_domain(people.domain), neighbours, spelling)
+        events: CountedTable = persons.people.counted(table, read_domain(persons.domain), neighbours, spelling)
         return events
-    refuse("needs --person, --count-column or --nested: a counted table has its domain", People(domain=people.domain))
-    for option in options.told(people):
-        raise OutOfRange("events need --person, --count-column or --nested", came=f"{option} without them")
+    refuse("needs --person or --each-row: a counted table has its domain", Persons(domain=persons.domain))
+    for option in options.told(persons):
+        raise OutOfRange("events need --person or --each-row", came=f"{option} without them")
     if table.suffix.lower() != ".json":
         return None
     from utmost.publish.statements.counted_files import COUNTED_FORM
 
-    counted = COUNTED_FORM.read(table)
-    if counted.unit.neighbours != neighbours == "add-remove":
-        required = f"this table was counted for {counted.unit.neighbours}"
-        raise OutOfRange(required, came=neighbours, where="--neighbours")
-    return counted
+    return COUNTED_FORM.read(table)

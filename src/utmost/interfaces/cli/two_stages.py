@@ -16,10 +16,11 @@ from utmost.publish.releases.detailed_release import DetailRule, rehearse_detail
 def publish_detailed(counted: CountedTable, told: ReleaseOptions) -> None:
     """Release a counted table in two stages, into one .json file."""
     answer, details = told.answer, told.details
+    group, share_of_groups = details.groups
     check_document(answer.file, answer.sign)
     if told.dry_run:
-        rule, level = DetailRule(str(details.group), read_details(details)), told.level.read()
-        share, margins = rehearse_detailed(counted, rule, level, details.first, answer.confidence)
+        rule, level = DetailRule(group, read_details(details)), told.level.read()
+        share, margins = rehearse_detailed(counted, rule, level, share_of_groups, answer.confidence)
         report = {"dry_run": True, "level": level_text(level), "share": str(share), "margins": margins}
         rows = {f"margin of {name}": f"± {number(margin)}" for name, margin in margins.items()}
         shown = Group(Text(DRY, style="bold"), facts({"level": f"{level}, {share} of it first", **rows}))
@@ -27,10 +28,10 @@ def publish_detailed(counted: CountedTable, told: ReleaseOptions) -> None:
     with long_work("Noising"):
         release = release_detailed(
             counted,
-            str(details.group),
+            group,
             read_details(details),
             epsilon=told.level.read(),
-            first=details.first,
+            first=share_of_groups,
             confidence=answer.confidence,
         )
     if answer.file is not None:

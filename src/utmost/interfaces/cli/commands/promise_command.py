@@ -41,7 +41,7 @@ def promise(
     if promised.is_planned and promised.stated is None:
         options.refuse("cannot be chosen with --plan", Protected(neighbours=promised.protected.neighbours))
     table = None if counted is None else measured_table(counted)
-    if table is None and not (promised.is_planned or promised.is_of_points):
+    if table is None and promised.is_of_cells:
         promised.check_columns("columns", "sensitivity", "cells")
     stated = promised.of(table)
     report: dict[str, Any] = {"promise": stated.facts(), "digest": stated.digest}

@@ -9,6 +9,39 @@ FIRST = (
     "--dry-run",
 )  # fmt: skip
 
+ELSEWHERE = {
+    **dict.fromkeys(
+        (
+            "--id",
+            "--neighbours",
+            "--rows",
+            "--grid",
+            "--planar",
+            "--per",
+            "--largest",
+            "--half-step",
+            "--noise",
+            "--relaxable",
+        ),
+        "Promise it first: utmost promise ... --out promise.json, then utmost release TABLE --promise promise.json.",
+    ),
+    **dict.fromkeys(
+        (
+            *("--per-cell", "--values", "--step", "--each", "--most-events", "--in-all", "--leave-out", "--measures"),
+            *("--count-key", "--count-column", "--nested", "--missing-marks", "--part"),
+        ),
+        "Count first: utmost count TABLE ... --out counted.json, then utmost release counted.json.",
+    ),
+    **dict.fromkeys(
+        ("--measure", "--weight", "--up-to"),
+        "Several measures: utmost share visits.json spent.json --publish counted.json --out released.json.",
+    ),
+    "--tables": "After the release: utmost total RELEASE.json --tables DIR --plan plan.json.",
+    "--nonnegative": "Write --together counts.",
+    "--first": "Write --group LEVEL=SHARE, as in --group county=1/8.",
+}
+"""Options that people look for here, and where each of them is."""
+
 
 def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
     """Publish a table, each cell with the least noise that its share of the level allows.
@@ -18,15 +51,14 @@ def release(table: file_options.TableOrLake, *, told: ReleaseOptions) -> None:
     with all that it assumes. Every column must be released, declared public, or dropped.
 
     --person, --at-most and --domain FILE: the table holds events. They are counted first, which proves what one person
-    changes.
+    changes. Amounts, several measures, tables of cells: utmost count first, then release counted.json.
 
     --plan: noise the sums that a plan chose. Every other sum then has its error bar: see utmost total.
 
-    --promise: what is promised stands in a file, which utmost promise wrote, and not in options.
+    --promise: what is promised stands in a file, which utmost promise wrote, and not in options. Points in the plane,
+    grids of reals and noise by identifier are promised so.
 
     --ledger: keep the release, so that it can be published with less noise later, and each recipient gets a copy.
-
-    --planar: the columns are the coordinates of one point, with epsilon for each unit of Euclidean distance.
     """
     from utmost.interfaces.cli.release_ways import publish_table
 

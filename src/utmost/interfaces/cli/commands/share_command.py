@@ -1,41 +1,64 @@
 """`utmost share`: one level for several measures, each by its plan: which share each gets, by weights."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, sqrt
 from pathlib import Path
 from typing import Annotated, Any
 
+from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import read_confidence
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import OutOfRange
-from utmost.interfaces.cli.ledger_place import MemoryOfMany
+from utmost.interfaces.cli.ledger_place import MemoryOfMany, Place
 from utmost.interfaces.cli.options import file_options
 from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, screen
 from utmost.interfaces.cli.screens.terminal import Group, Text
+from utmost.interfaces.cli.screens.workload_screens import check_document, document_writers, with_confidence
+from utmost.interfaces.documents.reports import print_json
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases.noised_workloads import counted_for
+from utmost.publish.releases.shared_release import release_shared
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.statements.statement_files import signer_of
 from utmost.publish.workloads.planning.shared_level import SharedLevel, share_level
 from utmost.publish.workloads.sums_in_words import TOTAL
+from utmost.tables.files.atomic import Writer, write_together
 
 Plans = Annotated[
     list[file_options.File],
     argument("PLAN...", "What utmost plan wrote, a file for each measure.", parser=file_options.readable),
 ]
 Weight = Annotated[
-    list[str] | None, option("NAME=NUMBER", "How much the error of a plan counts, by its file's name; 1.", "--weight")
+    list[str] | None,
+    option("NAME=NUMBER", "Weight of the error of a plan, by its file's name: visits=3; 1 if left out."),
 ]
 Publish = Annotated[
     Path | None,
     option(
-        "FILE", "Publish counted-NAME.json for each plan NAME.json, all or none: --publish counted.json.", "--publish"
+        "FILE",
+        "Counted tables to release, all or none: counted-NAME.json for each plan NAME.json: --publish counted.json.",
     ),
 ]
 Relax = Annotated[
-    Path | None, option("FILE", "Relax what was published so, each to its share, all or none.", "--relax")
+    Path | None,
+    option("FILE", "Counted tables that a ledger published so, to relax each to its share: --relax counted.json."),
 ]
-UpTo = Annotated[str | None, option("NUMBER", "The largest epsilon they will ever be relaxed to.", "--up-to")]
+UpTo = Annotated[str | None, option("NUMBER", "Largest epsilon they will ever be relaxed to: --up-to 2.")]
+Out = Annotated[
+    Path | None,
+    option(
+        "FILE",
+        "Write the shares here as .json; with --publish each release beside it: released-NAME.json for released.json.",
+    ),
+]
 
 
 def share(
@@ -47,45 +70,153 @@ def share(
     publish: Publish = None,
     relax: Relax = None,
     memory: MemoryOfMany,
+    sign: options.Sign = None,
+    confidence: options.Confidence = "0.95",
+    dry_run: options.DryRun = False,
     yes: options.Yes = False,
-    answer: options.Answer,
+    out: Out = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Share one level among several measures of the same people, so that their weighted errors add up to the least.
 
     An error is in units of the square of what one person may change, so that euros and visits can be compared. Nothing
-    is looked at but the plans. Each is then released, and relaxed, at its share: together they cost the level. With
-    --publish or --relax a ledger does so in one transaction; utmost view shows each.
+    is looked at but the plans. Each is then released, and relaxed, at its share: together they cost the level.
+
+    --publish releases the counted tables, once or with --ledger in one transaction; --relax relaxes them there, and
+    utmost view shows each.
     """
-    counted = _counted_files(plans, publish or relax)
-    if (publish is None) == (relax is None) and (publish is not None or memory.ledger is not None):
-        raise OutOfRange("a ledger publishes, or relaxes", came="both" if publish else "neither", where="--ledger")
-    if counted and memory.ledger is None:
-        remedy = "Pass --ledger and --dataset; each measure has the name of its plan."
-        raise OutOfRange("measures are published together in a ledger", came="none", remedy=remedy)
+    _check(publish, relax, memory, sign, dry_run=dry_run)
     files = {path.stem: path for path in plans}
     if len(files) < len(plans):
         raise OutOfRange("plans must have names that differ", came="two alike")
     at, highest = level.read(), None if up_to is None else level_of(up_to)
     strategies = {name: PLAN_FORM.read(path) for name, path in files.items()}
-    weights = weights_of(weight)
     with long_work("Searching for shares"):
-        shared = share_level(strategies, epsilon=at, weights=weights, up_to=highest)
+        shared = share_level(strategies, epsilon=at, weights=weights_of(weight), up_to=highest)
         report = report_of(shared)
-    if counted:
-        with options.protected(yes), memory.place.opened(create=memory.create and publish is not None) as ledger:
-            tables = {name: COUNTED_FORM.read(path) for name, path in counted.items()}
-            if publish is not None:
-                dataset = memory.dataset or publish.stem
-                ledger.publish_shared(tables, shared, dataset=dataset, independent=memory.independent)
-            else:
+    counted = publish or relax
+    if counted is None:
+        return options.Answer(out, as_json).give(report, lambda: show(report, files))
+    tables = _counted_tables(counted, shared)
+    with options.protected(yes):
+        if relax is not None:
+            with memory.place.opened() as ledger:
                 ledger.relax_shared(tables, shared)
-            report["ledger"] = {"place": memory.ledger, "done": "published" if relax is None else "relaxed"}
-    answer.give(report, lambda: show(report, files))
+            report["ledger"] = {"place": memory.ledger, "done": "relaxed"}
+            return options.Answer(out, as_json).give(report, lambda: show(report, files))
+        if dry_run:
+            _rehearse(tables, shared)
+            report = {"dry_run": True, **report}
+            return print_json(report) if as_json else show(report, files)
+        written = Written(out, sign, read_confidence(confidence), again=memory.ledger is not None)
+        _publish(tables, shared, memory, publish_as=counted.stem, written=written, report=report, as_json=as_json)
+    if not as_json and (memory.ledger is not None or written.out is not None):
+        show(report, files)
 
 
-def _counted_files(plans: list[Path], whole: Path | None) -> dict[str, Path]:
-    """For each plan, the file of its measure, as `utmost count --measures FILE --out counted.json` names it."""
-    return {} if whole is None else {plan.stem: file_options.beside(whole, plan.stem) for plan in plans}
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Where the releases of several measures are written, each beside the file that is named.
+
+    Attributes:
+        again: whether they may be there, as the answers of a ledger that is asked again; then they are compared.
+    """
+
+    out: Path | None
+    sign: Path | None
+    confidence: Fraction
+    again: bool
+
+    def paths(self, names: Iterable[str]) -> dict[str, Path]:
+        """The file of each measure."""
+        out = file_options.file_of(self.out)
+        return {} if out is None else {name: file_options.beside(out, name) for name in names}
+
+    def check(self, paths: Iterable[Path]) -> None:
+        """Check that they can be written, before anything is drawn."""
+        for path in paths:
+            if not (self.again and path.is_file()):
+                check_document(path, self.sign)
+
+
+def _publish(
+    tables: dict[str, CountedTable],
+    shared: SharedLevel,
+    memory: MemoryOfMany,
+    *,
+    publish_as: str,
+    written: Written,
+    report: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Release all measures, once or in a ledger, and write all of them or none."""
+    paths = written.paths(tables)
+    written.check(paths.values())
+    signer = None if written.sign is None else signer_of(written.sign)
+    releases: dict[str, Any]
+    if memory.ledger is not None:
+        there = [path for path in paths.values() if path.is_file()]
+        if there and not (memory.place.is_there and _are_answered(memory.place, shared.levels(shared.level))):
+            check_document(there[0], written.sign)  # a file that no ledger answered
+        with memory.place.opened(create=memory.create) as ledger:
+            dataset = memory.dataset or publish_as
+            releases = dict(ledger.publish_shared(tables, shared, dataset=dataset, independent=memory.independent))
+        report["ledger"] = {"place": memory.ledger, "done": "published"}
+    else:
+        with long_work("Noising"):
+            releases = dict(release_shared(tables, shared))
+    sure = {name: with_confidence(release, written.confidence) for name, release in releases.items()}
+    writers: dict[Path, Writer] = {}
+    for name, path in paths.items():
+        writers |= document_writers(sure[name], path, signer, again=written.again)
+    if writers:
+        write_together(writers)
+    report["files"] = {name: str(path) for name, path in paths.items()}
+    if as_json or not (paths or memory.ledger):
+        print_json({**report, "releases": {name: release.facts() for name, release in sure.items()}})
+
+
+def _check(publish: Path | None, relax: Path | None, memory: MemoryOfMany, sign: Path | None, *, dry_run: bool) -> None:
+    """Check that the options go together."""
+    if publish is not None and relax is not None:
+        raise OutOfRange("a ledger publishes, or relaxes", came="both")
+    if publish is relax is None:
+        options.refuse("needs --publish or --relax", memory)
+        for name, given in (("--sign", sign is not None), ("--dry-run", dry_run)):
+            if given:
+                raise OutOfRange(f"{name} needs --publish")
+    if relax is not None and memory.ledger is None:
+        remedy = "Pass --ledger; each measure has the name of its plan there."
+        raise OutOfRange("measures are relaxed in a ledger", came="none", where="--relax", remedy=remedy)
+    if relax is not None and dry_run:
+        raise OutOfRange("--dry-run needs --publish", came="--relax")
+    if memory.ledger is None:
+        options.refuse("needs --ledger", memory)
+
+
+def _counted_tables(whole: Path, shared: SharedLevel) -> dict[str, CountedTable]:
+    """The counted table of each plan, as `utmost count --measures FILE --out counted.json` names it."""
+    files = {name: file_options.readable(str(file_options.beside(whole, name))) for name in shared.strategies}
+    tables = {name: COUNTED_FORM.read(path) for name, path in files.items()}
+    for name, counted in tables.items():
+        if counted.measure not in (None, name):
+            required = f"the counted table of {name} must be of this measure"
+            raise OutOfRange(required, came=counted.measure, where=files[name].name)
+    return tables
+
+
+def _rehearse(tables: dict[str, CountedTable], shared: SharedLevel) -> None:
+    """Check everything that a release of the measures checks."""
+    for name, level in shared.levels(shared.level).items():
+        counted, promise = counted_for(tables[name], shared.strategies[name])
+        rehearse_table(counted, promise, epsilon=level)
+
+
+def _are_answered(place: Place, levels: Mapping[str, Level]) -> bool:
+    """Whether a ledger has answered all measures at these levels."""
+    with place.opened() as ledger:
+        answered = {(release.name, level) for release in ledger.releases for level in release.levels}
+    return answered >= set(levels.items())
 
 
 def weights_of(texts: list[str] | None) -> dict[str, str]:
@@ -121,7 +252,8 @@ def show(report: dict[str, Any], files: dict[str, Path]) -> None:
         commands[name] = f"utmost release COUNTED --plan {files[name]} --epsilon {measure['level']} --out release.json"
         if name in report.get("files", {}):
             commands[name] = f"released, {report['files'][name]}"
-        elif (ledger := report.get("ledger")) is not None:
+            continue
+        if (ledger := report.get("ledger")) is not None:
             view = f"utmost view --ledger {ledger['place']} --name {name} --epsilon {measure['level']}"
             commands[name] = f"{ledger['done']}; {view} --out {name}-released.json"
     nothing = "Nothing was drawn. " if report.get("dry_run") else ""

@@ -3,10 +3,12 @@
 from datetime import datetime
 from itertools import pairwise
 from math import isfinite
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 
+from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import exact, read_confidence
 from utmost.core.noise.ratio_bars import RatioBar
 from utmost.errors import OutOfRange, Unsupported
@@ -15,14 +17,17 @@ from utmost.interfaces.cli.options import shared_options as options
 from utmost.interfaces.cli.options.option_kinds import argument, flag, option
 from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, screen
 from utmost.interfaces.cli.screens.terminal import Text
+from utmost.interfaces.cli.screens.workload_screens import give_tables, with_confidence
 from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.comparisons import change, trend
+from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.statements.statement_files import signer_of
 from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
 from utmost.tables.files import files
@@ -67,6 +72,20 @@ Since = Annotated[
 ]
 
 
+Tables = Annotated[
+    Path | None,
+    option(
+        "DIR", "Write a .csv file of each table with error bars, and its statement, into this folder: --tables out."
+    ),
+]
+Plan = Annotated[
+    file_options.File | None,
+    file_options.file_option(
+        "FILE", "With --tables: plan whose wanted tables are written, --plan plan.json; else the noised ones."
+    ),
+]
+
+
 def total(
     release: ReleaseFile,
     where: Where = None,
@@ -83,6 +102,9 @@ def total(
     variance: Variance = None,
     cumulative: Cumulative = None,
     since: Since = None,
+    tables: Tables = None,
+    plan: Plan = None,
+    sign: options.Sign = None,
     confidence: options.Confidence = "0.95",
     answer: options.Answer,
 ) -> None:
@@ -93,12 +115,17 @@ def total(
     noise. --median and --quantile ask in which bins of an ordered axis the median or a quantile can lie, --spread and
     --variance how far its numbers vary, --cumulative for all sums up to each bin. --since FILE asks how much more the
     sum is than in another release; of several, the oldest first, for all sums and all changes, with bars that hold for
-    all of them at once.
+    all of them at once. --tables writes every table of the release, or with --plan of that plan.
 
     Of a table counted with --most-events the sum is that of the amounts; --events asks how many events there are, and
     --mean with the name of the column for their mean.
     """
     read = read_release(release)
+    if tables is not None:
+        return _write_tables(read, tables, plan, sign, confidence, answer)
+    for name, given in (("--sign", sign), ("--plan", plan)):
+        if given is not None:
+            raise OutOfRange(f"{name} needs --tables")
     along = {"--spread": spread, "--variance": variance, "--cumulative": cumulative}
     other = {"--mean": mean, "--values": values, "--sums": sums, "--median": median, "--quantile": quantile, **along}
     if since is not None:
@@ -164,6 +191,23 @@ def total(
         bar = read.mean(sums=read_workload(sums), where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
     answer.give(report, lambda: _show(report))
+
+
+def _write_tables(
+    release: Any, folder: Path, plan: Path | None, sign: Path | None, confidence: str, answer: options.Answer
+) -> None:
+    """Write the tables that a plan wants of its release, or those that were noised."""
+    if not isinstance(release, WorkloadRelease):
+        raise Unsupported("tables are of a release by a plan", came="another kind", where="--tables")
+    signer = None if sign is None else signer_of(sign)
+    wanted = release.strategy if plan is None else PLAN_FORM.read(plan)
+    with long_work("Writing the tables"):
+        paths = give_tables(with_confidence(release, read_confidence(confidence)), wanted, folder, signer)
+    if not paths:
+        remedy = "Name the plan, whose wanted tables are written: --plan plan.json."
+        raise Unsupported("the noised sums must be tables", came="rows of weights", where="--tables", remedy=remedy)
+    report = {"files": list(map(str, paths))}
+    answer.give(report, lambda: screen().print(facts({"written": ", ".join(report["files"])})))
 
 
 def _points(values: str | None) -> Any:

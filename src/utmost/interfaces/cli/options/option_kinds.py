@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 import click
 
@@ -133,7 +133,7 @@ class _Argument(click.Argument):
 
 def _kind(annotation: Any) -> tuple[Any, bool]:
     """The kind of a value, whether or not it may be left out, and whether several are taken."""
-    if isinstance(annotation, UnionType):
+    if get_origin(annotation) in (UnionType, Union):  # a union with a literal type is one of typing
         annotation = next(each for each in get_args(annotation) if each is not type(None))
     several = get_origin(annotation) is list
     return (get_args(annotation)[0] if several else annotation), several

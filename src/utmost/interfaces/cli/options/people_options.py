@@ -17,18 +17,35 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class People:
-    """How events are counted: whose they are, over which domain, and how much one person may change."""
+class Persons:
+    """Whose the events are, over which domain they are counted, and how many cells one person may change."""
 
     title: ClassVar[str] = "Events of people, counted first"
 
-    person: Annotated[str | None, option("COLUMN", "Count events: the column that says whose each is.")] = None
-    each_row: Annotated[bool, flag("Count rows: each is another person, and nobody has two.")] = False
+    person: Annotated[str | None, option("COLUMN", "Column that says whose each event is: --person applicant.")] = None
+    each_row: Annotated[bool, flag("Each row of the file is another person, and nobody has two.")] = False
     domain: file_options.DomainFile = None
     by: Annotated[
-        list[str] | None, option("NAMES", "The axes of the domain to count by, in this order; all if left out.")
+        list[str] | None,
+        option("NAMES", "Axes of the domain to count by, in this order: --by sex,region. All if left out."),
     ] = None
-    at_most: Annotated[int | None, option("K", "How many cells one person may change.")] = None
+    at_most: Annotated[int | None, option("K", "Number of cells of the table that one person may change: 1.")] = None
+
+    @property
+    def are_events(self) -> bool:
+        """Whether events are to be counted."""
+        return self.each_row or self.person is not None
+
+    @property
+    def people(self) -> "People":
+        """The same, counted as 1 an event."""
+        return People(self.person, self.each_row, self.domain, self.by, self.at_most)
+
+
+@dataclass(frozen=True, slots=True)
+class People(Persons):
+    """How events are counted, amounts among them, and how tables that were counted elsewhere are read."""
+
     per_cell: Annotated[
         str | None, option("S", "The most by which one may change a cell; or LOW,HIGH for sums. 1 for counts.")
     ] = None
@@ -79,11 +96,6 @@ class People:
     def are_given(self) -> bool:
         """Whether events are to be counted, or a table of cells is to be read."""
         return self.are_events or not (self.counts is None and self.nested is None)
-
-    @property
-    def are_events(self) -> bool:
-        """Whether events are to be counted."""
-        return self.each_row or self.person is not None
 
     def counted(
         self,

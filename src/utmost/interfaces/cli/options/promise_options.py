@@ -1,7 +1,7 @@
 """Options that say what is promised of a table: family by family, or by a file that says all of it."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
@@ -10,14 +10,30 @@ from utmost.interfaces.cli.options.option_kinds import flag, option
 from utmost.interfaces.cli.options.people_options import split_names
 
 if TYPE_CHECKING:
+    from utmost.core.privacy.unit import Unit
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.promises.promise import Promise, TableWords, Words
     from utmost.publish.workloads.planning.strategy import Strategy
 
 
+Changes = Literal["any", "counts"]
+TOGETHER_HELP = (
+    "One individual changes the released cells of one row only: any (raises or lowers them) or counts (all the same "
+    "way). Less noise."
+)
+
+
+PromiseFile = Annotated[
+    file_options.File | None,
+    file_options.file_option(
+        "FILE", "All that is promised, in a file that utmost promise wrote, instead of these options: promise.json."
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """What becomes of each column, and of which rows the table is."""
+class ReleasedColumns:
+    """What becomes of each column."""
 
     title: ClassVar[str] = "Columns and rows"
 
@@ -26,13 +42,6 @@ class Columns:
         list[str] | None, option("NAMES", "The columns to publish as they are; no cell of them may depend on anybody.")
     ] = None
     drop: Annotated[list[str] | None, option("NAMES", "The columns to leave out.")] = None
-    rows: Annotated[
-        str | None,
-        option("ORIGIN", "declared: the rows were listed beforehand, the default. observed: found in the data."),
-    ] = None
-    id_column: Annotated[
-        str | None, option("COLUMN", "A column whose cells must all be there and distinct.", "--id")
-    ] = None
 
     @property
     def released(self) -> list[str] | None:
@@ -41,17 +50,38 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Protected:
+class Columns(ReleasedColumns):
+    """What becomes of each column, and of which rows the table is."""
+
+    rows: Annotated[
+        str | None,
+        option("ORIGIN", "declared: the rows were listed beforehand, the default. observed: found in the data."),
+    ] = None
+    id_column: Annotated[
+        str | None, option("COLUMN", "Column of identifiers, all there and distinct: --id cell.", "--id")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """By how much one individual changes the released cells."""
+
+    title: ClassVar[str] = "What one individual changes"
+
+    sensitivity: Annotated[
+        str | None, option("NUMBER", "Most by which one individual changes one cell: 1 for a count.")
+    ] = None
+    cells: Annotated[
+        int | None, option("N", "Number of released cells that one individual changes, over all released columns: 2.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Protected(Changed):
     """Whom the promise protects: by how much one individual changes the released cells."""
 
     title: ClassVar[str] = "Whom it protects"
 
-    sensitivity: Annotated[
-        str | None, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")
-    ] = None
-    cells: Annotated[
-        int | None, option("N", "How many of the released cells one individual changes, over all released columns.")
-    ] = None
     neighbours: Annotated[
         str | None,
         option(
@@ -62,19 +92,27 @@ class Protected:
 
 
 @dataclass(frozen=True, slots=True)
-class PromisedNoise:
-    """Which noise is promised: on integers, on a grid of reals, or on the sums of a plan."""
+class ReleasedNoise:
+    """Which noise is drawn: on integers, on reals, or on the sums of a plan."""
 
     title: ClassVar[str] = "Noise"
 
-    numbers: Annotated[str | None, option("NAME", "Where the numbers live: integers, the default, or reals.")] = None
-    grid: Annotated[
-        str | None,
-        option("NUMBER", "For reals: the width of the grid, a power of two such as 1/1024; with --planar any width."),
+    numbers: Annotated[
+        str | None, option("NAME", "Kind of the numbers in the columns: integers, the default, or reals.")
     ] = None
     plan: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Measure what this plan says; utmost plan writes one."),
+        file_options.file_option("FILE", "Plan of the sums to noise, which utmost plan wrote: --plan plan.json."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromisedNoise(ReleasedNoise):
+    """Which noise is promised: on integers, on a grid of reals, or on the sums of a plan."""
+
+    grid: Annotated[
+        str | None,
+        option("NUMBER", "For reals: the width of the grid, a power of two such as 1/1024; with --planar any width."),
     ] = None
 
 
@@ -96,6 +134,7 @@ class LastingNoise:
             "whatever their order.",
         ),
     ] = None
+    together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,12 +153,7 @@ class Promised:
 
     columns: Columns
     protected: Protected
-    promise: Annotated[
-        file_options.File | None,
-        file_options.file_option(
-            "FILE", "All that is promised, in a file that utmost promise wrote, instead of these options."
-        ),
-    ] = None
+    promise: PromiseFile = None
     noise: PromisedNoise
     plane: options.Plane
     lasting: LastingNoise
@@ -144,7 +178,12 @@ class Promised:
         half_step = LastingNoise(half_step=self.lasting.half_step)
         if self.stated is not None:
             return
-        if self.plane != options.Plane():
+        if self.lasting.together is not None:
+            lasting = replace(self.lasting, together=None, largest=None)
+            protected = Protected(cells=self.protected.cells)
+            options.refuse("does not go with --together", protected, self.noise, self.plane, lasting)
+            self.check_columns("columns", "sensitivity")
+        elif self.plane != options.Plane():
             options.refuse("does not go with --planar", self.protected, replace(self.noise, grid=None), half_step)
             if not self.plane.planar:
                 raise OutOfRange("--per needs --planar")
@@ -168,6 +207,11 @@ class Promised:
                 came=f"no {' and no '.join(missing)}",
                 remedy="Or count people first: --person, --at-most and --domain FILE.",
             )
+
+    @property
+    def is_of_cells(self) -> bool:
+        """Whether each cell of columns has noise of its own."""
+        return not (self.is_planned or self.is_of_points or self.lasting.together is not None)
 
     @property
     def is_of_points(self) -> bool:
@@ -211,7 +255,7 @@ class Promised:
             "id_column": self.columns.id_column,
             "sensitivity": self.protected.sensitivity,
             "cells": self.protected.cells,
-            "neighbours": self.neighbours,
+            "neighbours": self.protected.neighbours,
             "numbers": self.noise.numbers or "integers",
             "grid": self.noise.grid,
         }
@@ -224,6 +268,8 @@ class Promised:
 
     def _words(self) -> "Words":
         """The words of a promise that options say, each kind without those of the others."""
+        if self.lasting.together is not None:
+            return self._words_together()
         lasting: Words = {
             "largest": self.lasting.largest,
             "half_step": self.lasting.half_step,
@@ -236,3 +282,26 @@ class Promised:
             return {**words, **lasting}
         del words["sensitivity"], words["cells"], words["neighbours"], words["numbers"]
         return {**words, **lasting, "per": self.plane.per or "1"}
+
+    def _words_together(self) -> "Words":
+        """The words of columns of which one individual changes the cells of one row."""
+        from utmost.publish.promises.noise_together import together_noise
+
+        columns = self.columns.released or []
+        noise = together_noise(columns, unit=self.unit_of_row(columns), largest=self.lasting.largest)
+        words = self.of_table()
+        return {
+            "columns": columns,
+            "public": words["public"],
+            "drop": words["drop"],
+            "rows": words["rows"],
+            "id_column": words["id_column"],
+            "noise": noise,
+        }
+
+    def unit_of_row(self, columns: list[str], together: "Changes | None" = None) -> "Unit":
+        """What one individual changes, where that is the cells of one row."""
+        from utmost.core.privacy.unit import Unit
+
+        is_raised = "counts" in (together, self.lasting.together)
+        return Unit(self.protected.sensitivity or 1, len(columns), self.neighbours, nonnegative=is_raised)

@@ -1,15 +1,51 @@
 """What `utmost release` is told beside the table, family by family."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from utmost.interfaces.cli.ledger_place import Memory
 from utmost.interfaces.cli.options import shared_options as options
-from utmost.interfaces.cli.options.option_kinds import flag, option
-from utmost.interfaces.cli.options.people_options import People
-from utmost.interfaces.cli.options.promise_options import Promised
-from utmost.interfaces.cli.options.table_options import NumberSpelling, TableAnswer
+from utmost.interfaces.cli.options.option_kinds import option
+from utmost.interfaces.cli.options.people_options import Persons
+from utmost.interfaces.cli.options.promise_options import (
+    TOGETHER_HELP,
+    Changed,
+    Changes,
+    Columns,
+    LastingNoise,
+    Promised,
+    PromisedNoise,
+    PromiseFile,
+    Protected,
+    ReleasedColumns,
+    ReleasedNoise,
+)
+from utmost.interfaces.cli.options.table_options import MarkedSpelling, TableAnswer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedPromise:
+    """What is promised: in a file that `utmost promise` wrote, or by the options that are needed every day."""
+
+    title: ClassVar[str] = "Columns"
+
+    columns: ReleasedColumns
+    changed: Changed
+    promise: PromiseFile = None
+    noise: ReleasedNoise
+
+    @property
+    def whole(self) -> Promised:
+        """The same with all that a promise may say."""
+        columns, noise = self.columns, self.noise
+        return Promised(
+            columns=Columns(columns.columns, columns.public, columns.drop),
+            protected=Protected(self.changed.sensitivity, self.changed.cells),
+            promise=self.promise,
+            noise=PromisedNoise(noise.numbers, noise.plan),
+            plane=options.Plane(),
+            lasting=LastingNoise(),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,36 +55,7 @@ class Once:
     title: ClassVar[str] = "Without a ledger"
 
     cost: options.Cost = "absolute"
-    relaxable: options.Relaxable = False
-    together: Annotated[
-        bool, flag("One individual changes the released cells of one row, and no other: less noise for them.")
-    ] = False
-    nonnegative: Annotated[
-        bool, flag("With --together: one individual lowers no cell, as in counts. Less noise for three and more.")
-    ] = False
-    tables: Annotated[Path | None, option("DIR", "With --plan: a CSV file of each wanted table, with error bars.")] = (
-        None
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """Several measures of the same people, each by its plan, that share the level."""
-
-    title: ClassVar[str] = "Several measures at one level"
-
-    measure: Annotated[
-        list[str] | None,
-        option(
-            "NAME=PLAN", "Release this measure by this plan; one for each of --measures. All are released, or none."
-        ),
-    ] = None
-    weight: Annotated[
-        list[str] | None, option("NAME=NUMBER", "How much the error of a measure counts; 1 if left out.", "--weight")
-    ] = None
-    up_to: Annotated[str | None, option("NUMBER", "The largest epsilon they will ever be relaxed to.", "--up-to")] = (
-        None
-    )
+    together: Annotated[Changes | None, option("CHANGES", TOGETHER_HELP)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +65,23 @@ class Details:
     title: ClassVar[str] = "In two stages"
 
     group: Annotated[
-        str | None, option("LEVEL", "Release the sums of this level first; they choose the --detail of each group.")
+        str | None,
+        option(
+            "LEVEL[=SHARE]",
+            "Level of an axis whose sums are released first, with 1/8 of the privacy level or another share: "
+            "county=1/4. They choose the --detail of each group.",
+        ),
     ] = None
     detail: Annotated[
         list[str] | None,
-        option("NAMES=NUMBER", "A breakdown, and the noisy sum from which on a group has it: 'age sex=500'."),
+        option("NAMES=NUMBER", "Breakdown, and the noisy sum from which on a group has it: 'age sex=500'."),
     ] = None
-    first: Annotated[str, option("SHARE", "The share of the level that the sums of groups have.")] = "1/8"
+
+    @property
+    def groups(self) -> tuple[str, str]:
+        """The level of the groups, and the share of their sums."""
+        level, _, share = str(self.group).partition("=")
+        return level, share or "1/8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +100,21 @@ class ReleaseOptions:
 
     title: ClassVar[str] = "What comes out"
 
-    promised: Promised
+    asked: AskedPromise
     level: options.AskedLevel
-    people: People
-    measures: Measures
+    people: Persons
     details: Details
     once: Once
     memory: ReleaseMemory
-    spelling: NumberSpelling
+    spelling: MarkedSpelling
     answer: TableAnswer
     dry_run: options.DryRun = False
     yes: options.Yes = False
+
+    promised: Promised = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "promised", self.asked.whole)
 
     @property
     def is_repeatable(self) -> bool:

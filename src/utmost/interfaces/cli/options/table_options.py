@@ -72,9 +72,7 @@ class Spelling:
         if not is_text and not (self.separator is None and self.encoding is None):
             raise OutOfRange("--separator and --encoding are for text files", came=table.name)
         if (is_lines or not is_text) and self.cells != PLAIN and not is_counted:
-            required = (
-                "--decimal, --thousands and --missing-marks are for .csv and .tsv, and for events that are counted"
-            )
+            required = "marks of numbers and of missing cells are for .csv and .tsv, and for events that are counted"
             raise OutOfRange(required, came=table.name, remedy="This format has numbers of its own.")
         return TextFile.of(table, self.separator, self.encoding, self.cells) if is_text else table
 
@@ -96,13 +94,26 @@ class DecimalSpelling(Spelling):
 
 
 @dataclass(frozen=True, slots=True)
-class NumberSpelling(DecimalSpelling):
-    """How a text file with numbers that nobody has released yet is spelled."""
+class MarkedSpelling(DecimalSpelling):
+    """How a text file with numbers to release is spelled."""
 
     thousands: Annotated[
         str | None,
         option("MARK", "What stands between groups of three digits in text: , or . or ' or space; else nothing does."),
     ] = None
+
+    @property
+    def cells(self) -> "CellSpelling":
+        """The marks in its cells."""
+        from utmost.tables.cells.spelling import Spelling
+
+        return Spelling.of(self.decimal, self.thousands)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSpelling(MarkedSpelling):
+    """How a text file with events or cells to count is spelled."""
+
     missing_marks: Annotated[
         list[str] | None,
         option("MARKS", "What stands for a missing cell, such as NA,. beside the empty cell, nan and NaN."),

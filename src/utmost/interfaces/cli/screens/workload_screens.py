@@ -1,7 +1,7 @@
 """Releases by a plan as the commands give them: the document and its signature, tables beside it, what people see."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -106,16 +106,24 @@ def check_document(out: Path | None, sign: Path | None) -> None:
         raise OutOfRange("a release is signed in a file", came="no --out", where="--sign")
     if out is not None:
         if out.suffix.lower() != ".json":
-            remedy = "Give a name that ends in .json; --tables writes CSV files beside it."
+            remedy = "Give a name that ends in .json; utmost total RELEASE.json --tables DIR writes CSV files of it."
             raise OutOfRange("a release by a plan is written as .json", came=out.name, where="--out", remedy=remedy)
         for path in (out, signature_path(out)):
             check_absent(path)
 
 
-def table_files(strategy: Strategy, folder: Path | None) -> dict[Path, tuple[Any, ...]]:
-    """A CSV file for each wanted table in a folder, with the words that name it; a statement goes beside each."""
-    if folder is None:
-        return {}
+def give_tables(release: WorkloadRelease, wanted: Strategy, folder: Path, signer: Signer | None) -> list[Path]:
+    """Write a CSV file of each table that a plan wants and its statement, all or none; return the files."""
+    writers: dict[Path, Writer] = {}
+    for path, words in _table_files(wanted, folder).items():
+        writers |= _table_writers(release, words, path, signer)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_together(writers)
+    return list(writers)
+
+
+def _table_files(strategy: Strategy, folder: Path) -> dict[Path, tuple[Any, ...]]:
+    """A CSV file for each wanted table in a folder, with the words that name it."""
     if folder.exists() and not folder.is_dir():
         raise OutOfRange("tables are written into a folder", came=folder.name, where="--tables")
     wanted = wanted_tables(strategy)
@@ -141,42 +149,34 @@ def release_by_plan(
     confidence: Fraction,
     out: Path | None,
     signer: Signer | None,
-    tables: Path | None,
     *,
     as_json: bool,
     dry_run: bool,
 ) -> None:
     """Release a counted table by a plan once and for all; or show what that would promise."""
-    beside = table_files(strategy, tables)
     if dry_run:
         rehearse_table(counted, counted_for(counted, strategy)[1], epsilon=at)
         return _show_promise(_blank(strategy, at, confidence), as_json=as_json)
     with long_work("Noising"):
         release = release_workload(counted, strategy, epsilon=at, confidence=confidence)
-    give_workload(release, out, signer, beside, as_json=as_json)
+    give_workload(release, out, signer, as_json=as_json)
 
 
 def give_workload(
     release: WorkloadRelease,
     out: Path | None,
     signer: Signer | None,
-    tables: Mapping[Path, tuple[Any, ...]] | None = None,
     *,
     as_json: bool,
     again: bool = False,
     headline: str = "Released.",
 ) -> None:
-    """Write document, signature and tables, all or none; then print.
+    """Write document and signature, both or none; then print.
 
     Args:
-        tables: files, each with the words that name its table.
         again: whether the document may be there, as the answer of a request that is made again; it is compared then.
     """
     writers = document_writers(release, out, signer, again=again)
-    for path, words in (tables or {}).items():
-        writers |= _table_writers(release, words, path, signer)
-    for folder in {path.parent for path in tables or {}}:
-        folder.mkdir(parents=True, exist_ok=True)
     if writers:
         write_together(writers)
     if as_json or out is None:
