@@ -169,13 +169,11 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     check_once(told, counted)
     words: dict[str, Any] = {"epsilon": told.level.read(), "confidence": answer.confidence}
     if promised.stated is None:
-        words |= {**promised.of_table(), "relaxable": told.once.relaxable, "cost": cost_of(told.once.cost)}
-        if counted is not None and not words["columns"]:
-            words["columns"] = [counted.column]
-        columns, public = words["columns"] or (), words["public"]
+        words |= {"relaxable": told.once.relaxable, "cost": cost_of(told.once.cost)}
     else:
         refuse("cannot be chosen with --promise, which says all that is promised", told.once)
-        columns, public, words["promise"] = promised.stated.columns, promised.stated.public, promised.stated
+        words |= {"cost": None}  # the noise is the one that the file says
+    promise = promised.of(counted)
     answer.check_free(table)
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
@@ -185,8 +183,8 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
         source: Any = large
         if large is None:
             source = files.read(table) if counted is None else counted
-            check_fits(answer, source, columns, public)
-        release = (rehearse_table if told.dry_run else release_table)(source, **words)
+            check_fits(answer, source, promise.columns, promise.public)
+        release = (rehearse_table if told.dry_run else release_table)(source, promise, **words)
     give(release, answer, signer)
 
 
