@@ -61,14 +61,8 @@ def only_known(function: Any, **arguments: Any) -> dict[str, Any]:
 def column_to_file(folder: Path, alpha: str) -> object:
     """A table's column, from its file through `release_table` to a file."""
     files = found("utmost.tables.files.files", "utmost.adapters.files")
-    released = ut.release_table(
-        files.read(folder / "cases.csv"),
-        columns="cases",
-        alpha=alpha,
-        sensitivity=1,
-        cells=1,
-        **only_known(ut.release_table, public="town"),
-    )
+    promise = ut.Promise("cases", public="town", sensitivity=1, cells=1)
+    released = ut.release_table(files.read(folder / "cases.csv"), promise, alpha=alpha)
     out = BytesIO()
     files.write(released.table, out, folder / "noised.csv")
     return out
@@ -80,7 +74,7 @@ WORDS: dict[str, Any] = {"columns": "cases", "public": "town", "sensitivity": 1,
 
 def in_process(alpha: str) -> object:
     """A first answer that this process remembers."""
-    return ut.release(CASES, alpha=alpha, **WORDS)
+    return ut.release(CASES, ut.Promise(**WORDS), alpha=alpha)
 
 
 def ledger_in(folder: Path) -> Any:
@@ -88,7 +82,7 @@ def ledger_in(folder: Path) -> Any:
     folder.mkdir()
     opening = only_known(ut.Ledger.open, create=True, key=b"k" * 32, witness=folder / "witness")
     ledger = ut.Ledger.open(folder / "releases.db", **opening)
-    ledger.publish("cases", CASES, alpha="4/5", dataset="towns", **WORDS)
+    ledger.publish("cases", CASES, ut.Promise(**WORDS), alpha="4/5", dataset="towns")
     return ledger
 
 
@@ -98,7 +92,7 @@ def response_published(folder: Path) -> Callable[[str], object]:
 
     def publish(alpha: str) -> object:
         table = {**CASES, "cases": [12, 7, int(alpha[-1])]}
-        return ledger.publish(f"cases at {alpha}", table, alpha=alpha, dataset=f"towns at {alpha}", **WORDS)
+        return ledger.publish(f"cases at {alpha}", table, ut.Promise(**WORDS), alpha=alpha, dataset=f"towns at {alpha}")
 
     return publish
 

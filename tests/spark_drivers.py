@@ -10,6 +10,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import utmost as ut
 from spark import SETTINGS, Losses, on, started
 
 KEY = bytes(range(32))
@@ -64,7 +65,9 @@ def answers(spark, folder, once=lambda work: work(), lossy=lambda frame: frame):
     """Published, evaluated twice, relaxed and viewed; in each of the first stages a process may be lost."""
     frame = lossy(on(spark, wards()))
     with ledger_of(folder) as ledger:
-        strict = once(lambda: ledger.publish("visits", frame, **PROMISE, epsilon="1/2", request="monday").table)
+        strict = once(
+            lambda: ledger.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2", request="monday").table
+        )
         found = {"published": once(lambda: by_ward(strict)), "repartitioned": by_ward(strict.repartition(5))}
         loose = once(lambda: ledger.relax("visits", frame, epsilon=2))
         found["relaxed"] = by_ward(loose)
@@ -90,7 +93,7 @@ def everything(spark, folder):
     found = answers(spark, folder)
     found["counted"] = count_table(frame, domain=domain, **COUNTED).cells.tolist()
     found["keys"] = [str(one) for one in count_keys(frame, column="visits", **COUNTED)]
-    made = release_table(frame, **PROMISE, epsilon=1).table
+    made = release_table(frame, ut.Promise(**PROMISE), epsilon=1).table
     found["same twice"] = by_ward(made) == by_ward(made.repartition(2))
     with ledger_of(folder) as ledger:
         kept = ResponseFolder(ledger, folder / "responses")
@@ -110,7 +113,7 @@ def everything(spark, folder):
             refused(lambda: ledger.relax("visits", frame.union(frame.limit(1)), epsilon=3)),
             refused(lambda: ledger.relax("visits", frame.drop("visits"), epsilon=3)),
             refused(lambda: count_table(nobody, domain=domain, **COUNTED)),
-            refused(lambda: release_table(nobody, **PROMISE, epsilon=1)),
+            refused(lambda: release_table(nobody, ut.Promise(**PROMISE), epsilon=1)),
         ]
     return found
 
@@ -138,7 +141,7 @@ def die(what, when):
         frame = losses.frame(on(spark, wards()))
         with ledger_of(folder) as ledger:
             if what == "keep":
-                made = ledger.publish("visits", frame, **PROMISE, epsilon="1/2", request="monday").table
+                made = ledger.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2", request="monday").table
             if when == "during":
                 losses.arm()
             elif what == "keep":
@@ -146,7 +149,7 @@ def die(what, when):
             else:
                 sqlite_store.in_transaction = around_commit(sqlite_store.in_transaction, when)
             if what == "publish":
-                ledger.publish("visits", frame, **PROMISE, epsilon="1/2", request="monday")
+                ledger.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2", request="monday")
             elif what == "relax":
                 ledger.relax("visits", frame, epsilon=2)
             else:

@@ -26,7 +26,7 @@ EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amo
 def a_release() -> None:
     """One table, once and at several levels."""
     unit = ut.Unit(1, cells=1)
-    once = ut.release_table(TABLE, columns="admitted", public=["department"], epsilon="1/2", unit=unit)
+    once = ut.release_table(TABLE, ut.Promise(columns="admitted", public=["department"], unit=unit), epsilon="1/2")
     assert_type(once, ReleasedOnce)
     promise = ut.Promise("admitted", public="department", unit=unit)
     assert_type(promise, Promise)
@@ -36,7 +36,9 @@ def a_release() -> None:
     assert_type(release.levels, tuple[Level, ...])
     assert_type(release.margin("0.99", epsilon=1), int | float)
     assert_type(release.statement, dict[str, Any])
-    by_words = ut.release(TABLE, columns="admitted", public="department", sensitivity=1, cells=1, alpha="1/2")
+    by_words = ut.release(
+        TABLE, ut.Promise(columns="admitted", public="department", sensitivity=1, cells=1), alpha="1/2"
+    )
     assert_type(by_words, Release)
     release.save(Path("admissions.csv"), overwrite=True)
 
@@ -61,7 +63,10 @@ def a_ledger(path: Path) -> Budget:
     with ut.Ledger.open(path, create=True) as ledger:
         try:
             ledger.publish(
-                "admissions", TABLE, columns="admitted", public="department", sensitivity=1, cells=1, epsilon=1
+                "admissions",
+                TABLE,
+                ut.Promise(columns="admitted", public="department", sensitivity=1, cells=1),
+                epsilon=1,
             )
         except BudgetExceeded as error:
             assert_type(error.remedy, str | None)
@@ -90,6 +95,6 @@ def frames() -> None:
 
 def mistakes() -> None:
     """What is wrong is told by the checker and not by a run."""
-    ut.release(TABLE, columns="admitted", sensitivty=1, cells=1, epsilon=1)  # type: ignore[call-arg]
+    ut.release(TABLE, ut.Promise(columns="admitted", cells=1), sensitivty=1, epsilon=1)  # type: ignore[call-arg]
     ut.Unit(1)  # type: ignore[call-arg]
     ut.Ledger.open(3.5)  # type: ignore[arg-type]

@@ -14,28 +14,27 @@ from pathlib import Path
 
 import numpy as np
 
+import utmost as ut
+
 RUNS = 3
 
 
 def points(count):
     """Points of a unit square at no particular places, whose distances have no common measure."""
-    import utmost as ut
 
     return ut.spaces.points(np.random.default_rng(12).random((count, 2)).round(3).tolist())
 
 
 def release_at_a_new_epsilon():
-    import utmost as ut
 
     table = {"count": list(range(100))}
-    ut.release_table(table, columns="count", sensitivity=1, cells=1, epsilon=1)
+    ut.release_table(table, ut.Promise(columns="count", sensitivity=1, cells=1), epsilon=1)
     yield
     for k in range(10):
-        ut.release_table(table, columns="count", sensitivity=1, cells=1, epsilon=Fraction(137 + k, 100))
+        ut.release_table(table, ut.Promise(columns="count", sensitivity=1, cells=1), epsilon=Fraction(137 + k, 100))
 
 
 def margin_of_a_staircase():
-    import utmost as ut
 
     laws = [ut.noise.Staircase(epsilon=Fraction(k, 7), sensitivity=k, gamma="1/3") for k in range(1, 21)]
     laws[0].margin("0.9")
@@ -45,7 +44,6 @@ def margin_of_a_staircase():
 
 
 def design_of_12_irregular_points():
-    import utmost as ut
 
     space = points(12)
     ptype, consumer = ut.PrivacyType(space, epsilon=1), ut.Consumer(ut.priors.uniform(12), ut.losses.distance(space))
@@ -57,7 +55,6 @@ def design_of_12_irregular_points():
 
 
 def additive_capacity_of_12_irregular_points():
-    import utmost as ut
 
     ptype = ut.PrivacyType(points(12), epsilon=1)
     ut.capacity(ut.PrivacyType(points(3), epsilon=2), kind="additive")
@@ -66,7 +63,6 @@ def additive_capacity_of_12_irregular_points():
 
 
 def additive_capacity_of_100_irregular_points():
-    import utmost as ut
 
     ptype = ut.PrivacyType(points(100), epsilon=1)
     ut.capacity(ut.PrivacyType(ut.spaces.counts(2), epsilon=1), kind="additive")
@@ -75,7 +71,6 @@ def additive_capacity_of_100_irregular_points():
 
 
 def twenty_samplers():
-    import utmost as ut
 
     rows = [ut.noise.Geometric(epsilon=Fraction(k, 10)) for k in range(1, 11)]
     rows += [ut.noise.DiscreteStaircase(epsilon=Fraction(k, 10), sensitivity=10**9) for k in range(1, 11)]
@@ -86,7 +81,6 @@ def twenty_samplers():
 
 
 def exact_design_of_400_counts():
-    import utmost as ut
 
     weights = np.rint(np.random.default_rng(400).dirichlet(np.ones(401)) * 10**6).astype(int)
     consumer = ut.Consumer(ut.priors.from_counts(weights), ut.losses.absolute)
@@ -100,7 +94,6 @@ def exact_design_of_400_counts():
 
 def exact_vertex_of_40_counts():
     """The user's program of 41 secrets, 1 681 variables, carried on to its rational vertex."""
-    import utmost as ut
     from utmost.design.optima.consumer_program import user_program
     from utmost.programs import solve_exactly
 
@@ -116,7 +109,6 @@ def exact_vertex_of_40_counts():
 
 def refinement_of_60_secrets():
     """A channel, and the same one followed by noise: the exact remap between them."""
-    import utmost as ut
     from utmost.exact import matrix_product
 
     fine = ut.channels.geometric_channel(60, alpha="2/3")
@@ -128,7 +120,6 @@ def refinement_of_60_secrets():
 
 def exact_product_of_200_secrets():
     """The matrix product of two geometric channels in rationals."""
-    import utmost as ut
     from utmost.exact import matrix_product
 
     one, two = (
@@ -140,7 +131,6 @@ def exact_product_of_200_secrets():
 
 
 def capacity_of_400_hidden_places():
-    import utmost as ut
 
     ptype = ut.PrivacyType(ut.spaces.grid(20, 20), epsilon="1/2")
     ut.capacity(ut.PrivacyType(ut.spaces.counts(2), epsilon=1))

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from utmost.ledger import Ledger
+from utmost.promises import Promise
 from utmost.publish.releases.item_commitment import value_sums
 from utmost.releases import GradualRelease
 
@@ -36,7 +37,7 @@ def in_a_ledger(folder, table, promise):
     """The seconds of each call, and the bytes of the file."""
     with Ledger.open(folder / "l.db", create=True) as ledger:
         calls = {
-            "publish": lambda: ledger.publish("r", table, **UNIT, **promise, epsilon="1/2").table,
+            "publish": lambda: ledger.publish("r", table, Promise(**UNIT, **promise), epsilon="1/2").table,
             "relax": lambda: ledger.relax("r", table, epsilon=2),
             "view, a level that is stored": lambda: ledger.view("r", epsilon=2),
             "view, a level in between": lambda: ledger.view("r", epsilon=1),

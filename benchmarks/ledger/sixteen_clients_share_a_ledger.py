@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
+import utmost as ut
 from postgres import fresh_database
 from utmost.ledger import Ledger
 
@@ -64,7 +65,9 @@ def main():
             opened = partial(Ledger.open, place, create=True, key=KEY, witness=Path(folder) / f"{store} witness")
             with opened() as ledger:
                 for number in range(RELEASES):
-                    ledger.publish(f"r{number}", TABLE, columns=["n"], sensitivity=1, cells=1, epsilon=1, dataset="d")
+                    ledger.publish(
+                        f"r{number}", TABLE, ut.Promise(columns=["n"], sensitivity=1, cells=1), epsilon=1, dataset="d"
+                    )
             for what, ask in (("a level that is stored", stored), ("a new level each time", new)):
                 rate = requests_a_second(opened, ask, lasting)
                 print(f"{store:12s} {CLIENTS} clients, {what:24s} {rate:8.0f} requests a second")

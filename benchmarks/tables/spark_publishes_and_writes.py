@@ -65,7 +65,7 @@ def published(spark, source, target, here, persist):
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     with ut.Ledger.open(place / "l.db", create=True, key=bytes(32)) as ledger:
-        ledger.publish("visits", frame, **SAY, epsilon="1/2").table.write.mode("overwrite").parquet(target)
+        ledger.publish("visits", frame, ut.Promise(**SAY), epsilon="1/2").table.write.mode("overwrite").parquet(target)
     frame.unpersist()
 
 

@@ -247,7 +247,7 @@ def main():
     frame = spark.range(0, rows, 1, 8).selectExpr("id AS cell", "id % 97 AS visits")
     with tempfile.TemporaryDirectory() as here, ut.Ledger.open(f"{here}/l.db", create=True, key=bytes(32)) as ledger:
         start = time.perf_counter()
-        strict = ledger.publish("visits", frame, **SAY, epsilon="1/2").table
+        strict = ledger.publish("visits", frame, ut.Promise(**SAY), epsilon="1/2").table
         print(f"  checked, committed and published in {time.perf_counter() - start:.1f} s", flush=True)
         if only is None:
             three_times(strict)

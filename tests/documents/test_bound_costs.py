@@ -85,13 +85,13 @@ def test_the_square_of_a_noisy_loss_is_less_its_variance():
 
 def released_in_every_way(counted, tmp_path):
     """As a table, as a table that was read back, by a plan, by a plan that was read back, and from a ledger."""
-    table = ut.release_table(counted, epsilon="1/10")
+    table = ut.release_table(counted, ut.Promise.of_counted(counted), epsilon="1/10")
     table.save(tmp_path / "table.csv")
     strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1})
     planned = ut.release_workload(counted, strategy, epsilon="1/10")
     planned.save(tmp_path / "plan.json")
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
-        kept = ledger.publish("contributions", counted, strategy=strategy, epsilon="1/10").table
+        kept = ledger.publish("contributions", counted, ut.Promise(strategy=strategy), epsilon="1/10").table
     return [table, ut.read_release(tmp_path / "table.csv"), planned, ut.read_release(tmp_path / "plan.json"), kept]
 
 
@@ -118,7 +118,10 @@ def test_bars_of_what_is_cut_hold_as_often_as_they_say():
     true = bound_costs(counted, DOMAIN, epsilon=1, public=True).rows[0]
     hits = np.zeros(2)
     for _ in range(100):
-        for release in (planned_of(counted, "1/2"), ut.release_table(counted, epsilon="1/2")):
+        for release in (
+            planned_of(counted, "1/2"),
+            ut.release_table(counted, ut.Promise.of_counted(counted), epsilon="1/2"),
+        ):
             row = bound_costs(release, DOMAIN, epsilon=1, confidence="0.9").rows[0]
             pairs = ((row.persons, true.persons), (row.lost, true.lost))
             hits += [abs(answer.value - truth.value) <= answer.margin for answer, truth in pairs]
@@ -161,7 +164,15 @@ def test_amounts_are_in_their_own_unit():
             OutOfRange,
         ),
         ({1: 7}, {"public": True}, WrongKind),
-        (ut.release_table(COUNTED, epsilon=1, numbers="reals"), {}, Unsupported),
+        (
+            ut.release_table(
+                COUNTED,
+                ut.Promise(COUNTED.column, public="at_most", unit=COUNTED.unit, numbers="reals"),
+                epsilon=1,
+            ),
+            {},
+            Unsupported,
+        ),
     ],
 )
 def test_what_is_no_choice_is_refused(contributions, words, error):

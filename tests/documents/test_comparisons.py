@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from asking import asked
 from goodness import LEVEL, no_more_often
 from utmost.errors import OutOfRange, WrongKind
 from utmost.noise import Combination
@@ -23,8 +24,8 @@ def _year(people, epsilon=1):
 
 def _table(folder, number, **law):
     table = {"sex": ["men", "women"], "n": [500 + 10**6 * number, 300]}
-    asked = {"columns": "n", "public": "sex", "epsilon": 1, "sensitivity": 1, "cells": 1} | law
-    ut.release_table(table, **asked).save(folder / f"{number}.csv")
+    said = {"columns": "n", "public": "sex", "epsilon": 1, "sensitivity": 1, "cells": 1} | law
+    ut.release_table(table, **asked(**said)).save(folder / f"{number}.csv")
     return read_release(folder / f"{number}.csv")
 
 

@@ -22,7 +22,9 @@ from utmost.workloads import Domain, Strategy, bins
 def folder(tmp_path):
     """A file of every kind."""
     table = {"place": ["a", "b"], "n": [500, 97]}
-    ut.release_table(table, columns="n", public="place", epsilon=1, sensitivity=1, cells=1).save(tmp_path / "n.csv")
+    ut.release_table(table, ut.Promise(columns="n", public="place", sensitivity=1, cells=1), epsilon=1).save(
+        tmp_path / "n.csv"
+    )
     points = {"x": [1.5, 7.0], "y": [2.0, 4.0]}
     ut.release_table(points, ut.Promise(["x", "y"], per=200), epsilon=1).save(tmp_path / "points.csv")
     both = {"n": [7, 9], "m": [1, 2]}

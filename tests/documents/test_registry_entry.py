@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
+from asking import asked
 from utmost.core.exact.written_levels import level_facts
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
@@ -48,7 +49,7 @@ SAID = Deployment(
 
 def _table(**more):
     kept = {"columns": ["n", "m"], "public": "place", "epsilon": "1/2"} | more
-    return ut.release_table(TABLE, **{**UNIT, **kept}).sidecar
+    return ut.release_table(TABLE, **asked(**{**UNIT, **kept})).sidecar
 
 
 def _workload():
@@ -96,11 +97,11 @@ def _reading():
 
 
 def _named(noise):
-    return _saved(ut.release({"word": ["a", "b"], "n": [900, 800]}, noise=noise, epsilon=1).statement)
+    return _saved(ut.release({"word": ["a", "b"], "n": [900, 800]}, ut.Promise(noise=noise), epsilon=1).statement)
 
 
 def _withheld(**rule):
-    release = ut.release_table(TABLE, columns=["n", "m"], public="place", epsilon="1/2", **UNIT)
+    release = ut.release_table(TABLE, ut.Promise(columns=["n", "m"], public="place", **UNIT), epsilon="1/2")
     return _saved(release.withhold(**rule).said({"of": "cells", "sha256": "0" * 64}))
 
 
@@ -148,7 +149,9 @@ def stated(request, tmp_path_factory):
     from utmost.publish.ledger.answer_statements import response_statement
 
     with ut.Ledger.open(tmp_path_factory.mktemp("ledger") / "r.db", create=True) as ledger:
-        ledger.publish("counts", TABLE, columns="n", public="place", drop="m", sensitivity=1, cells=1, epsilon="1/4")
+        ledger.publish(
+            "counts", TABLE, ut.Promise(columns="n", public="place", drop="m", sensitivity=1, cells=1), epsilon="1/4"
+        )
         ledger.relax("counts", TABLE, epsilon=1)
         release = ledger.releases[0]
         digest = {"of": "cells", "sha256": "0" * 64}
@@ -296,7 +299,7 @@ def test_the_page_is_whole_asks_no_other_place_and_says_all_that_it_must(stated)
 def test_whatever_a_column_is_called_it_stays_text():
     said = _table(columns=["n", "m"])
     name = "<script>alert(1)</script>"
-    made = ut.release_table({name: [1, 2]}, columns=name, epsilon=1, sensitivity=1, cells=1).sidecar
+    made = ut.release_table({name: [1, 2]}, ut.Promise(columns=name, sensitivity=1, cells=1), epsilon=1).sidecar
     assert "<script" not in statement_page(stated_release(made))
     assert yaml.safe_load(yaml_text(registry_entry(stated_release(made)))) == registry_entry(stated_release(made))
     assert said["released"] == ["n", "m"]

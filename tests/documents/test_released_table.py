@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from asking import asked
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.noise import Combination, RepeatedSum
 from utmost.privacy import Amount, Unit
@@ -32,8 +33,8 @@ def _plan(law, **more):
 
 def _written(folder, law="geometric", table=None, **more):
     table = table or {"place": list("abcd"), "n": [5, 7, 9, 11], "m": [1, 2, 3, 4]}
-    asked = {"columns": ["n", "m"], "public": "place", "epsilon": 1, "cells": 2, **LAWS[law], **more}
-    made = ut.release_table(table, **asked)
+    said = {"columns": ["n", "m"], "public": "place", "epsilon": 1, "cells": 2, **LAWS[law], **more}
+    made = ut.release_table(table, **asked(**said))
     path = folder / "released.csv"
     names = list(made.table)
     rows = zip(*(np.asarray(made.table[name]).tolist() for name in names), strict=True)

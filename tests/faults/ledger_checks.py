@@ -6,6 +6,7 @@ import sqlite3
 import numpy as np
 from scipy import stats
 
+import utmost as ut
 from goodness import chi_square
 from utmost.errors import UtmostError
 from utmost.exact import level
@@ -35,7 +36,7 @@ def refused(call, *arguments, **options):
 def noise_in_a_ledger(folder, order=(0, 2, 1), **options):
     """Noise of many cells at each of `LEVELS`, from a ledger asked in this order."""
     with Ledger.open(folder / "noise.db", create=True, **options) as ledger:
-        made = [ledger.publish("r", many(), **UNIT, epsilon=LEVELS[order[0]]).table["n"]]
+        made = [ledger.publish("r", many(), ut.Promise(**UNIT), epsilon=LEVELS[order[0]]).table["n"]]
         made += [ledger.relax("r", many(), epsilon=LEVELS[i])["n"] for i in order[1:]]
     noise = np.empty((3, N), np.int64)
     noise[list(order)] = np.array(made) - many()["n"]
@@ -57,7 +58,7 @@ def joint_law(folder):
 def changed_data_refused(folder):
     """One value changed, two rows swapped, a row more, a row less: none of them is relaxed."""
     with Ledger.open(folder / "l.db", create=True) as ledger:
-        ledger.publish("r", {"n": [5, 6, 7]}, **UNIT, epsilon=1)
+        ledger.publish("r", {"n": [5, 6, 7]}, ut.Promise(**UNIT), epsilon=1)
         tables = ([5, 6, 8], [6, 5, 7], [5, 6, 7, 7], [5, 6])
         return all(refused(ledger.relax, "r", {"n": n}, epsilon=2) for n in tables)
 
@@ -66,10 +67,12 @@ def changed_data_get_noise_of_their_own(folder):
     """Two versions of a release do not share their noise, derived or not."""
     for derived in (False, True):
         with Ledger.open(folder / f"{derived}.db", create=True, derived=derived) as ledger:
-            first = ledger.publish("r", many(), **UNIT, epsilon="1/2").table["n"] - many()["n"]
+            first = ledger.publish("r", many(), ut.Promise(**UNIT), epsilon="1/2").table["n"] - many()["n"]
             changed = many(1)
-            second = ledger.publish("r", changed, **UNIT, epsilon="1/2", version=2).table["n"] - changed["n"]
-            other = ledger.publish("s", many(), **UNIT, epsilon="1/2", dataset="r").table["n"] - many()["n"]
+            second = (
+                ledger.publish("r", changed, ut.Promise(**UNIT), epsilon="1/2", version=2).table["n"] - changed["n"]
+            )
+            other = ledger.publish("s", many(), ut.Promise(**UNIT), epsilon="1/2", dataset="r").table["n"] - many()["n"]
         if max(abs(np.corrcoef(first, second)[0, 1]), abs(np.corrcoef(first, other)[0, 1])) > 0.05:
             return False
     return True
@@ -90,7 +93,7 @@ def edits_are_told(folder):
 def edited_responses_are_told(folder):
     place = folder / "l.db"
     with Ledger.open(place, create=True, sealed=False) as ledger:
-        ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1)
+        ledger.publish("r", {"n": [5]}, ut.Promise(**UNIT), epsilon=1)
         ledger.relax("r", {"n": [5]}, epsilon=2)
     connection = sqlite3.connect(place)
     connection.execute("UPDATE utmost_parts SET content = ? WHERE event = 3", (packed(np.array([999])),))
@@ -103,9 +106,9 @@ def edited_responses_are_told(folder):
 def a_level_key_opens_its_level_alone(folder):
     place = folder / "l.db"
     with Ledger.open(place, create=True) as ledger:
-        strict = ledger.publish("r", many(), **UNIT, epsilon="1/2").table["n"]
+        strict = ledger.publish("r", many(), ut.Promise(**UNIT), epsilon="1/2").table["n"]
         ledger.relax("r", many(), epsilon=4)
-        ledger.publish("s", many(), **UNIT, epsilon="1/2", dataset="r")
+        ledger.publish("s", many(), ut.Promise(**UNIT), epsilon="1/2", dataset="r")
         key, loose = (ledger.level_key("r", epsilon=epsilon) for epsilon in ("1/2", 4))
     read = read_sealed(place, "r", key)["n"]
     return key != loose and list(read) == list(strict) and refused(read_sealed, place, "s", key)
@@ -117,7 +120,7 @@ def believed_facts_are_the_published_ones(folder):
     place, table = folder / "l.db", {"n": [5, 6, 7], "m": [1, 2, 3]}
     with Ledger.open(place, create=True) as ledger:
         given = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2, "numbers": "reals", "grid": "1/4"}
-        ledger.publish("r", table, **given, epsilon="1/2")
+        ledger.publish("r", table, ut.Promise(**given), epsilon="1/2")
         key = ledger.level_key("r", epsilon="1/2")
     reported = []
     for old, new in (
@@ -141,7 +144,7 @@ def lengths_tell_nothing(folder):
     lengths = []
     for number, value in enumerate((1, 10**18)):
         with Ledger.open(folder / f"{number}.db", create=True) as ledger:
-            ledger.publish("r", {"n": [0, value]}, **UNIT, epsilon=1)
+            ledger.publish("r", {"n": [0, value]}, ut.Promise(**UNIT), epsilon=1)
         connection = sqlite3.connect(folder / f"{number}.db")
         lengths.append(connection.execute("SELECT event, part, length(content) FROM utmost_parts").fetchall())
         connection.close()
@@ -150,15 +153,15 @@ def lengths_tell_nothing(folder):
 
 def the_same_data_are_told(folder):
     with Ledger.open(folder / "l.db", create=True) as ledger:
-        ledger.publish("r", {"n": [5, 6, 7]}, **UNIT, epsilon=1)
-        return refused(ledger.publish, "s", {"n": [7, 6, 5]}, **UNIT, epsilon=1)
+        ledger.publish("r", {"n": [5, 6, 7]}, ut.Promise(**UNIT), epsilon=1)
+        return refused(ledger.publish, "s", {"n": [7, 6, 5]}, ut.Promise(**UNIT), epsilon=1)
 
 
 def no_value_is_stored(folder):
     """Neither the values nor the noise stand in the files, in the ways in which they might."""
     value, place = 777_333_555_111_333_777, folder / "l.db"
     with Ledger.open(place, create=True, sealed=False) as ledger:
-        released = int(ledger.publish("r", {"n": [value] * 64}, **UNIT, epsilon="1e-17").table["n"][0])
+        released = int(ledger.publish("r", {"n": [value] * 64}, ut.Promise(**UNIT), epsilon="1e-17").table["n"][0])
     content = b"".join(path.read_bytes() for path in folder.iterdir())
     needles = [str(value).encode(), value.to_bytes(8, "little"), value.to_bytes(8, "big")]
     noise = (released - value) & (2**64 - 1)

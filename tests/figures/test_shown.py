@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from asking import asked
 from utmost.core.exact.shown import LONGEST, Shown, brief
 from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, Unsupported, UtmostError
@@ -90,11 +91,11 @@ def planted(tmp_path):
         {"sex": ["m", "w", "x"], "n": TRUE}, ut.Domain(sex=["m", "w", "x"]), unit=unit, counts="n"
     )
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        ledger.publish("r", columns, **promise)
+        ledger.publish("r", columns, **asked(**promise))
         ledger.budget("r", 5)
         yield [
-            ut.release_table(columns, **promise),
-            ut.publish.releases.table.rehearse_table(columns, **promise),
+            ut.release_table(columns, **asked(**promise)),
+            ut.publish.releases.table.rehearse_table(columns, **asked(**promise)),
             ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000"),
             ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000").clean(),
             ut.release_table(
@@ -118,7 +119,7 @@ def planted(tmp_path):
             *path.steps.jumps[:1],
             ledger,
             ledger["r"],
-            ut.release(columns, **promise),
+            ut.release(columns, **asked(**promise)),
             ledger.budget("r"),
             ledger.status(),
             ledger.verify(),
@@ -345,7 +346,7 @@ def test_the_card_of_a_strategys_release_fetches_no_table(monkeypatch):
     """Its promise and levels, and nothing that would have to be estimated first."""
     counted = ut.count_table({"sex": ["m", "w"]}, each_row=True, domain=ut.Domain(sex=["m", "w"]))
     plan = ut.strategy(ut.Workload(counted.domain, {"sex": 1}), counted.unit, epsilon=1)
-    made = ut.release(counted, strategy=plan, epsilon="1/2")
+    made = ut.release(counted, ut.Promise(strategy=plan), epsilon="1/2")
     monkeypatch.setattr(ut.ledger.Release, "at", None)
     page = made._repr_html_()
     assert "at most 1.65 times larger or smaller" in page

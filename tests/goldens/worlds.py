@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import utmost as ut
+from asking import asked
 from utmost import local, testing
 from utmost.channels import geometric_channel
 from utmost.core.sampling import random_bits
@@ -90,7 +91,9 @@ def stated(facts):
 
 def table_release(table=TABLE, **promise):
     """A table released once, and its statement."""
-    release = ut.release_table(table, public="town", **{"columns": ["men", "women"], "epsilon": 1, **UNIT, **promise})
+    release = ut.release_table(
+        table, **asked(public="town", **{"columns": ["men", "women"], "epsilon": 1, **UNIT, **promise})
+    )
     return [drawn([np.asarray(release.table[name]) for name in ("men", "women")]), stated(release.sidecar)]
 
 
@@ -160,7 +163,7 @@ def ledger_history(folder, derived, **promise):
         place = folder / f"{len(list(folder.iterdir()))}.db"
         given = {"columns": ["men", "women"], "public": "town", "dataset": "d", **UNIT, **promise}
         with ut.Ledger.open(place, create=True, key=KEY, witness=False, derived=derived) as ledger:
-            answers = [ledger.publish("towns", TABLE, **given, epsilon=order[0]).table]
+            answers = [ledger.publish("towns", TABLE, **asked(**given, epsilon=order[0])).table]
             answers += [ledger.relax("towns", TABLE, epsilon=level) for level in order[1:]]
             answers.append(ledger.view("towns", epsilon="3/4"))
             told.append([drawn(answer) for answer in answers] + [str(ledger.spent("towns").epsilon)])
@@ -171,7 +174,7 @@ def ledger_items(folder):
     """Noise by item: a function of the key's secret, the identifier and the level alone."""
     with ut.Ledger.open(folder / "items.db", create=True, key=KEY, witness=False) as ledger:
         promise = {"columns": ["men", "women"], "public": "town", "id_column": "town", "noise": "items", **UNIT}
-        answers = [ledger.publish("towns", TABLE, **promise, epsilon="1/2", dataset="d").table]
+        answers = [ledger.publish("towns", TABLE, **asked(**promise, epsilon="1/2", dataset="d")).table]
         answers += [ledger.relax("towns", TABLE, epsilon=2), ledger.view("towns", epsilon=1)]
     return [drawn(answer) for answer in answers]
 
@@ -180,7 +183,7 @@ def ledger_points(folder):
     """Points kept in a ledger."""
     with ut.Ledger.open(folder / "points.db", create=True, key=KEY, witness=False) as ledger:
         promise = {"columns": ["x", "y"], "per": 2, "dataset": "d"}
-        answers = [ledger.publish("places", POINTS, **promise, epsilon="1/2").table]
+        answers = [ledger.publish("places", POINTS, **asked(**promise, epsilon="1/2")).table]
         answers += [ledger.relax("places", POINTS, epsilon=level) for level in (2, 1)]
     return [drawn(answer) for answer in answers]
 
@@ -190,7 +193,7 @@ def ledger_strategy(folder):
     counted = counted_table()
     strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"sex outcome": "1/2", "sex": "1/2"})
     with ut.Ledger.open(folder / "plan.db", create=True, key=KEY, witness=False) as ledger:
-        answers = [ledger.publish("sums", counted, strategy=strategy, epsilon="1/2", dataset="d").table]
+        answers = [ledger.publish("sums", counted, ut.Promise(strategy=strategy), epsilon="1/2", dataset="d").table]
         answers += [ledger.relax("sums", counted, epsilon=2), ledger.view("sums", epsilon=1)]
     return [[drawn(list(answer.measured.values())), stated(answer.facts())] for answer in answers]
 

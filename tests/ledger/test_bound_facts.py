@@ -23,12 +23,9 @@ def made(folder):
             ledger.publish(
                 "r",
                 TABLE,
-                columns=["income", "rent"],
-                public="who",
-                sensitivity=1,
-                cells=2,
-                numbers="reals",
-                grid="1/1024",
+                ut.Promise(
+                    columns=["income", "rent"], public="who", sensitivity=1, cells=2, numbers="reals", grid="1/1024"
+                ),
                 epsilon="1/2",
                 dataset="d",
                 version=version,

@@ -7,6 +7,7 @@ from math import cosh, exp
 
 import pytest
 
+import utmost as ut
 from utmost.errors import AlreadyPublished, BadTable, DataChanged, NeedsTable, NotPublished, OutOfRange, WrongKind
 from utmost.exact import level
 from utmost.ledger import Ledger
@@ -168,4 +169,4 @@ def test_the_same_counts_are_known_again_under_another_dataset(tmp_path):
         table = {"word": [*COUNTS], "n": [*COUNTS.values()]}
         promise = {"columns": "n", "public": "word", "sensitivity": 1, "cells": 1}
         with pytest.raises(AlreadyPublished):
-            ledger.publish("rows", table, **promise, epsilon=1, dataset="two")
+            ledger.publish("rows", table, ut.Promise(**promise), epsilon=1, dataset="two")

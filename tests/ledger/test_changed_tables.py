@@ -6,6 +6,7 @@ from contextlib import suppress
 import psycopg
 import pytest
 
+import utmost as ut
 from postgres import fresh_database
 from utmost.errors import LedgerDamaged, UtmostError
 from utmost.ledger import Ledger
@@ -61,7 +62,7 @@ def refuses_to_go_on(ledger):
 @pytest.mark.parametrize("change", SQLITE)
 def test_a_changed_file_is_refused(tmp_path, change):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        first = ledger.publish("r", TABLE, epsilon=1, **PROMISE).table
+        first = ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1).table
         other = sqlite3.connect(tmp_path / "l.db")
         other.executescript(SQLITE[change])
         other.close()
@@ -76,7 +77,7 @@ def test_a_changed_file_is_refused(tmp_path, change):
 def test_a_changed_database_is_refused(tmp_path, change):
     place, options = fresh_database(), {"key": KEY, "witness": tmp_path / "w"}
     with Ledger.open(place, create=True, **options) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     with psycopg.connect(place) as other:
         other.execute(POSTGRES[change])
     with Ledger.open(place, **options) as ledger:
@@ -88,7 +89,7 @@ def test_a_search_path_that_hides_the_catalog_or_the_tables_is_refused(tmp_path)
     place, options = fresh_database(), {"key": KEY, "witness": tmp_path / "w"}
     schema = place.rpartition("%3D")[2]
     with Ledger.open(place, create=True, **options) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     with Ledger.open(f"{place}%2Cpg_catalog", **options) as ledger:
         refuses_to_go_on(ledger)
     with Ledger.open(place, **options) as ledger:
@@ -113,7 +114,7 @@ def swallowing(place):
 def test_a_store_that_swallows_events_gets_no_second_answer(tmp_path, monkeypatch, blind):
     """Also where the check of the tables is passed: what is written is read back, and drawn once."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", TABLE, epsilon="1/10", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/10")
     swallowing(tmp_path / "l.db")
     if blind:
         monkeypatch.setattr(sqlite_store, "_odd", lambda connection: [])
@@ -127,7 +128,7 @@ def test_a_store_that_swallows_events_gets_no_second_answer(tmp_path, monkeypatc
 def test_a_database_that_swallows_events_gets_no_second_answer(tmp_path, monkeypatch):
     place, options = fresh_database(), {"key": KEY, "witness": tmp_path / "w"}
     with Ledger.open(place, create=True, **options) as ledger:
-        ledger.publish("r", TABLE, epsilon="1/10", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/10")
     with psycopg.connect(place) as other:
         other.execute(POSTGRES["a rule that swallows events"])
     monkeypatch.setattr(PostgresStore, "_checked", lambda self, rows: rows)

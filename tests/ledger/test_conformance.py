@@ -273,7 +273,10 @@ def test_released_once_it_is_the_first_answer_that_a_memory_gives(tmp_path, nois
     """`release_table` takes every promise: kind of table, margin, statement and file are those of a first answer."""
     kind = NOISES[noise]
     promise, table = kind.promise(4), kind.table(4)
-    made, rehearsed = ut.release_table(table, promise, epsilon=1), rehearse_table(table, promise, epsilon=1)
+    made, rehearsed = (
+        ut.release_table(table, promise, epsilon=1, cost=None),
+        rehearse_table(table, promise, epsilon=1, cost=None),
+    )
     kept = ut.release(table, promise, epsilon=1)
     assert type(made.table) is type(kept.table)
     assert list(plain(made.table)) == list(plain(kept.table))
@@ -300,7 +303,7 @@ def test_what_is_released_once_is_read_as_what_is_remembered_and_as_its_file(tmp
     """The reader's verbs of `Release` and of what `release_table` gives: the same answers, or the same refusal."""
     kind = NOISES[noise]
     promise, table = kind.promise(4), kind.table(4)
-    made, kept = ut.release_table(table, promise, epsilon=1), ut.release(table, promise, epsilon=1)
+    made, kept = ut.release_table(table, promise, epsilon=1, cost=None), ut.release(table, promise, epsilon=1)
     try:
         kept.read()
     except UtmostError as refusal:
@@ -314,7 +317,7 @@ def test_what_is_released_once_is_read_as_what_is_remembered_and_as_its_file(tmp
     assert (own.value, own.margin) == (in_file.value, in_file.margin)
     assert own.margin == remembered.margin
     with pytest.raises(UtmostError):
-        rehearse_table(table, promise, epsilon=1).total()
+        rehearse_table(table, promise, epsilon=1, cost=None).total()
 
 
 @pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if kind.lattice])
@@ -322,7 +325,7 @@ def test_what_is_released_once_has_its_law(noise):
     """Chi-square against the geometric noise of one level, on 3 000 cells."""
     kind = NOISES[noise]
     table = kind.table(3_000)
-    answer = ut.release_table(table, kind.promise(3_000), epsilon=1).table
+    answer = ut.release_table(table, kind.promise(3_000), epsilon=1, cost=None).table
     assert fits(np.array([kind.steps(answer, table)]), [kind.lattice.of(level(1))])
 
 

@@ -5,6 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
+import utmost as ut
 from utmost.errors import LedgerUnavailable
 from utmost.ledger import Ledger
 from utmost.publish.ledger.key import make_key_file
@@ -14,7 +15,7 @@ TABLE, PROMISE = {"n": [1, 2]}, {"columns": "n", "sensitivity": 1, "cells": 1}
 
 def begun(place, key_file, **options):
     with Ledger.open(place, create=True, key=key_file, **options) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
 
 
 def lose(place, folder):

@@ -7,6 +7,7 @@ import sqlite3
 import psycopg
 import pytest
 
+import utmost as ut
 from utmost.errors import LedgerDamaged, LedgerError, Unsupported
 from utmost.ledger import Ledger
 
@@ -51,7 +52,7 @@ def changed(place, statements):
 def filled(ledger):
     """Five events: opened, budget, published, relaxed, viewed."""
     ledger.budget("r", limit=5)
-    ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+    ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
     ledger.relax("r", TABLE, epsilon=2)
     ledger.view("r", epsilon=1)
 
@@ -166,7 +167,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
         ledger.budget("r", limit=1)
         with monkeypatch.context() as patched:
             patched.setattr(publishing, "check_budget", lambda state, dataset, after: None)
-            ledger.publish("r", TABLE, epsilon=2, **PROMISE)
+            ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=2)
         with pytest.raises(LedgerDamaged, match="budget must not be exceeded"):
             ledger.verify()
     real = relaxing.new_response
@@ -176,7 +177,7 @@ def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
         return drawn, facts | {"how": "tighten"}
 
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with monkeypatch.context() as patched:
             patched.setattr(relaxing, "new_response", as_a_view)
             ledger.relax("r", TABLE, epsilon=2)

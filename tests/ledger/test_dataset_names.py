@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import utmost as ut
+from asking import asked
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
 from utmost.ledger import Ledger
@@ -32,7 +34,7 @@ TWINS = [
 def ledger(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.budget(NAME, 1)
-        ledger.publish("first", {"n": [1, 2, 3]}, epsilon=1, dataset=NAME, **PROMISE)
+        ledger.publish("first", {"n": [1, 2, 3]}, ut.Promise(**PROMISE), epsilon=1, dataset=NAME)
         yield ledger
 
 
@@ -40,17 +42,19 @@ def ledger(tmp_path):
 def test_a_name_that_reads_as_a_dataset_has_no_budget_of_its_own(ledger, twin):
     """Through no door: the limit of the one that is there would not hold for it."""
     with pytest.raises(OutOfRange, match="must not read as that of another"):
-        ledger.publish("second", {"n": [4, 5, 7]}, epsilon=1, dataset=twin, **PROMISE)
+        ledger.publish("second", {"n": [4, 5, 7]}, ut.Promise(**PROMISE), epsilon=1, dataset=twin)
 
 
 def test_no_door_takes_a_name_that_reads_as_a_dataset(ledger):
     """Releases, releases by item, mechanisms, limits, rehearsals; confirmed or not. Nothing is written."""
     twin, events = TWINS[0], ledger.status().events
     ids = [Identifiers.of(["a"])]
-    sums = ledger.items.commitment_key("r", columns="n", sensitivity=1, cells=1).committed(ids, {"n": [4]})
+    sums = ledger.items.commitment_key("r", ut.Promise(columns="n", sensitivity=1, cells=1)).committed(ids, {"n": [4]})
     doors = [
-        lambda **said: ledger.publish(twin, {"n": [4]}, epsilon=1, **said, **PROMISE).table,
-        lambda **said: ledger.items.publish("r", sums, id_column="id", epsilon=1, dataset=twin, **said, **PROMISE),
+        lambda **said: ledger.publish(twin, {"n": [4]}, **asked(epsilon=1, **said, **PROMISE)).table,
+        lambda **said: ledger.items.publish(
+            "r", sums, **asked(id_column="id", epsilon=1, dataset=twin, **said, **PROMISE)
+        ),
         lambda **said: ledger.respond("m", COIN, {"Ada": "yes"}, space=discrete(2), dataset=twin, **said),
         lambda **said: ledger.rehearse("r", epsilon=1, dataset=twin, **said),
         lambda independent=False: ledger.budget(twin, 1),

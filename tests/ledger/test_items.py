@@ -6,6 +6,8 @@ import sqlite3
 import numpy as np
 import pytest
 
+import utmost as ut
+from asking import asked
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
@@ -54,9 +56,9 @@ def test_the_order_of_the_rows_changes_no_answer(tmp_path, derived):
     for at, (first, then) in enumerate([(np.arange(N), SHUFFLED), (OTHER, np.arange(N))]):
         (tmp_path / str(at)).mkdir()
         with opened(tmp_path / str(at), derived=derived) as ledger:
-            strict = ledger.publish("r", table(first), **BY_ITEM, epsilon="1/2").table
+            strict = ledger.publish("r", table(first), ut.Promise(**BY_ITEM), epsilon="1/2").table
             assert strict["id"] == table(first)["id"], "the answer follows the table"
-            again = ledger.publish("r", table(then), **BY_ITEM, epsilon="1/2").table
+            again = ledger.publish("r", table(then), ut.Promise(**BY_ITEM), epsilon="1/2").table
             loose = ledger.relax("r", table(then), epsilon=2)
             assert loose["id"] == again["id"] == table(then)["id"]
             viewed = {e: ledger.view("r", epsilon=e) for e in (1, "1/4", "1/2")}
@@ -75,19 +77,19 @@ def test_both_doors_give_the_same_values(tmp_path):
     path = ["1/2", 3, 1, "1/4"]
     (tmp_path / "a").mkdir()
     with opened(tmp_path / "a") as ledger:
-        kept = [ledger.publish("r", table(), **BY_ITEM, epsilon=path[0]).table]
+        kept = [ledger.publish("r", table(), ut.Promise(**BY_ITEM), epsilon=path[0]).table]
         kept += [ledger.relax("r", table(SHUFFLED), epsilon=e) for e in path[1:]]
         first_key = ledger.items.commitment_key("r")
         viewed = ledger.items.view("r", epsilon=3)
     with opened(tmp_path) as ledger:
         values, ids = {name: table()[name] for name in ("n", "m")}, [Identifiers.of(table()["id"])]
-        key = ledger.items.commitment_key("r", **PROMISE)
+        key = ledger.items.commitment_key("r", ut.Promise(**PROMISE))
         assert key.secret == first_key.secret
         halves = [
             key.committed([Identifiers.of(table()["id"][at])], {n: v[at] for n, v in values.items()})
             for at in (slice(0, 100), slice(100, N))
         ]
-        made = ledger.items.publish("r", halves[1] + halves[0], **PROMISE, id_column="id", epsilon=path[0])
+        made = ledger.items.publish("r", halves[1] + halves[0], ut.Promise(**PROMISE, id_column="id"), epsilon=path[0])
         releases = [made, *(ledger.items.relax("r", halves[0] + halves[1], epsilon=e) for e in path[1:])]
         for one, answer in zip(releases, kept, strict=True):
             assert by_item({"id": table()["id"], **one.responses(ids, values)}) == by_item(answer)
@@ -102,10 +104,12 @@ def test_both_doors_give_the_same_values(tmp_path):
 def test_no_event_is_written_at_a_level_that_has_no_error_bar(tmp_path):
     """Below 1e-50 for a step of the noise workers could draw nothing that can be stated: refused before the event."""
     with opened(tmp_path) as ledger:
-        committed = ledger.items.commitment_key("r", **PROMISE).committed([Identifiers.of(table()["id"])], table())
+        committed = ledger.items.commitment_key("r", ut.Promise(**PROMISE)).committed(
+            [Identifiers.of(table()["id"])], table()
+        )
         with pytest.raises(OutOfRange, match="at least 1e-50"):
-            ledger.items.publish("r", committed, **PROMISE, id_column="id", epsilon="1e-52")
-        ledger.items.publish("r", committed, **PROMISE, id_column="id", epsilon=1)
+            ledger.items.publish("r", committed, ut.Promise(**PROMISE, id_column="id"), epsilon="1e-52")
+        ledger.items.publish("r", committed, ut.Promise(**PROMISE, id_column="id"), epsilon=1)
         for verb in (ledger.items.view, lambda *name, **at: ledger.items.relax(*name, committed, **at)):
             with pytest.raises(OutOfRange, match="at least 1e-50"):
                 verb("r", epsilon="1e-51")
@@ -118,9 +122,9 @@ def test_the_version_that_is_relaxed_is_the_one_warned_of(tmp_path):
     with opened(tmp_path) as ledger:
         for version, sensitivity in ((1, 10**9), (2, 1)):
             promise = PROMISE | {"sensitivity": sensitivity}
-            key = ledger.items.commitment_key("r", version=version, **promise)
+            key = ledger.items.commitment_key("r", ut.Promise(**promise), version=version)
             committed = key.committed([Identifiers.of(table()["id"])], table())
-            ledger.items.publish("r", committed, **promise, id_column="id", epsilon=1, version=version)
+            ledger.items.publish("r", committed, ut.Promise(**promise, id_column="id"), epsilon=1, version=version)
         with pytest.warns(LittleProtection):
             ledger.items.relax("r", committed, epsilon=8)
         assert ledger.levels("r", version=2) == (level(1), level(8))
@@ -129,11 +133,11 @@ def test_the_version_that_is_relaxed_is_the_one_warned_of(tmp_path):
 def test_what_is_asked_again_is_the_same_and_spends_nothing(tmp_path):
     with opened(tmp_path) as ledger:
         ledger.budget("r", limit=2)
-        key = ledger.items.commitment_key("r", **PROMISE)
+        key = ledger.items.commitment_key("r", ut.Promise(**PROMISE))
         committed = key.committed([Identifiers.of(table()["id"])], table())
         asks = PROMISE | {"id_column": ["id"], "request": "job 7"}
-        first = ledger.items.publish("r", committed, **asks, epsilon=1)
-        assert ledger.items.publish("r", committed, **asks, epsilon=1).secret == first.secret
+        first = ledger.items.publish("r", committed, **asked(**asks, epsilon=1))
+        assert ledger.items.publish("r", committed, **asked(**asks, epsilon=1)).secret == first.secret
         for _ in range(2):
             assert ledger.items.relax("r", committed, epsilon=2).level.power == 2
             assert ledger.items.view("r", epsilon="1/2").level.power * 2 == 1
@@ -143,14 +147,14 @@ def test_what_is_asked_again_is_the_same_and_spends_nothing(tmp_path):
         with pytest.raises(NeedsTable):
             ledger.items.view("r", epsilon=3)
         with pytest.raises(AlreadyPublished):
-            ledger.items.publish("r", committed, **asks, epsilon="1/3")
+            ledger.items.publish("r", committed, **asked(**asks, epsilon="1/3"))
         with pytest.raises(AlreadyPublished):
-            ledger.items.publish("r", committed, **asks | {"columns": "n"}, epsilon=1)
+            ledger.items.publish("r", committed, **asked(**(asks | {"columns": "n"}), epsilon=1))
         with pytest.raises(NotPublished):
             ledger.items.commitment_key("other")
-        assert ledger.items.commitment_key("r", version=2, **PROMISE).secret != key.secret
+        assert ledger.items.commitment_key("r", ut.Promise(**PROMISE), version=2).secret != key.secret
         with pytest.raises(OutOfRange):
-            ledger.items.commitment_key("r", version=3, **PROMISE)
+            ledger.items.commitment_key("r", ut.Promise(**PROMISE), version=3)
 
 
 @pytest.mark.parametrize("change", ["value", "exchange", "identifier", "type", "row", "twice"])
@@ -171,20 +175,20 @@ def test_a_changed_table_is_refused_by_its_item_block(tmp_path, change):
     else:
         other["id"][3] = other["id"][4]
     with opened(tmp_path) as ledger:
-        ledger.publish("r", table(), **BY_ITEM, epsilon=1)
+        ledger.publish("r", table(), ut.Promise(**BY_ITEM), epsilon=1)
         with pytest.raises(BadTable if change == "twice" else DataChanged) as refused:
             ledger.relax("r", other, epsilon=2)
         assert "item block" not in str(refused.value)
         if change not in ("row", "twice"):
             assert "item block" in ledger.difference("r", other)
         assert "person" not in str(refused.value)
-        key = ledger.items.commitment_key("e", **PROMISE)
+        key = ledger.items.commitment_key("e", ut.Promise(**PROMISE))
         before, after = (key.committed([Identifiers.of(t["id"])], t) for t in (table(), other))
-        ledger.items.publish("e", before, **PROMISE, id_column="id", epsilon=1, independent=True)
+        ledger.items.publish("e", before, ut.Promise(**PROMISE, id_column="id"), epsilon=1, independent=True)
         with pytest.raises(DataChanged):
             ledger.items.relax("e", after, epsilon=2)
         with pytest.raises(DataChanged):
-            ledger.items.publish("e", after, **PROMISE, id_column="id", epsilon=1)
+            ledger.items.publish("e", after, ut.Promise(**PROMISE, id_column="id"), epsilon=1)
         assert {str(ledger.spent(name)) for name in "re"} == {"epsilon=1"}
         assert ledger.verify()
 
@@ -199,7 +203,7 @@ def test_releases_do_not_share_noise(tmp_path):
         with Ledger.open(tmp_path / str(at) / "l.db", create=True, key=key) as ledger:
             for name, version in (("r", 1), ("r", 2), ("s", 1)):
                 asks = BY_ITEM | {"name": name, "version": version, "dataset": "d"}
-                answer = ledger.publish(table=first, **asks, epsilon="1/10").table
+                answer = ledger.publish(**asked(table=first, **asks, epsilon="1/10")).table
                 found += [answer["n"] - first["n"], answer["m"]]
     for at, mine in enumerate(found):
         for other in found[:at]:
@@ -214,26 +218,28 @@ def test_what_cannot_be_released_by_item_is_refused(tmp_path):
             ({"noise": "cells"}, OutOfRange),
         ):
             with pytest.raises(error):
-                ledger.publish("r", table(), **BY_ITEM | changes, epsilon=1)
+                ledger.publish("r", table(), **asked(**(BY_ITEM | changes), epsilon=1))
         for ids, error in (([0.5, 1.5], WrongKind), ([None, "a"], BadTable), (["a", "a"], BadTable)):
             with pytest.raises(error):
-                ledger.publish("r", {"id": ids, "n": [1, 2], "m": [1, 2]}, **BY_ITEM, epsilon=1)
-        none = ledger.items.commitment_key("r", **PROMISE).committed([Identifiers.of([])], {"n": [], "m": []})
+                ledger.publish("r", {"id": ids, "n": [1, 2], "m": [1, 2]}, ut.Promise(**BY_ITEM), epsilon=1)
+        none = ledger.items.commitment_key("r", ut.Promise(**PROMISE)).committed(
+            [Identifiers.of([])], {"n": [], "m": []}
+        )
         with pytest.raises(BadTable):
-            ledger.items.publish("r", none, **PROMISE, id_column="id", epsilon=1)
+            ledger.items.publish("r", none, ut.Promise(**PROMISE, id_column="id"), epsilon=1)
         with pytest.raises(OutOfRange):
-            ledger.items.publish("r", none, **PROMISE, id_column="n", epsilon=1)
+            ledger.items.publish("r", none, ut.Promise(**PROMISE, id_column="n"), epsilon=1)
         assert ledger.verify().events == 1
 
 
 def test_a_release_stays_with_its_door_and_its_noise(tmp_path):
     with opened(tmp_path) as ledger:
         rows = {name: value for name, value in BY_ITEM.items() if name != "noise"}
-        ledger.publish("kept", table(), **BY_ITEM, epsilon=1)
-        ledger.publish("rows", table(), **rows, epsilon=1, dataset="kept")
-        key = ledger.items.commitment_key("engine", **PROMISE)
+        ledger.publish("kept", table(), ut.Promise(**BY_ITEM), epsilon=1)
+        ledger.publish("rows", table(), **asked(**rows, epsilon=1, dataset="kept"))
+        key = ledger.items.commitment_key("engine", ut.Promise(**PROMISE))
         committed = key.committed([Identifiers.of(table()["id"])], table())
-        ledger.items.publish("engine", committed, **PROMISE, id_column="id", epsilon=1, dataset="kept")
+        ledger.items.publish("engine", committed, ut.Promise(**PROMISE, id_column="id"), epsilon=1, dataset="kept")
         mine = ledger.items.commitment_key("kept").committed([Identifiers.of(table()["id"])], table())
         for call in (
             lambda: ledger.relax("engine", table(), epsilon=2),
@@ -246,16 +252,16 @@ def test_a_release_stays_with_its_door_and_its_noise(tmp_path):
             with pytest.raises(Unsupported):
                 call()
         with pytest.raises(AlreadyPublished):
-            ledger.publish("rows", table(), **BY_ITEM, epsilon=1, dataset="kept")
+            ledger.publish("rows", table(), ut.Promise(**BY_ITEM), epsilon=1, dataset="kept")
         with pytest.raises(AlreadyPublished):
-            ledger.publish("kept", table(), **rows, epsilon=1)
+            ledger.publish("kept", table(), **asked(**rows, epsilon=1))
         assert ledger.verify().responses == 3
 
 
 def test_a_ledger_that_is_put_back_repeats_itself(tmp_path):
     """Asked in the same order, without a witness, it gives the very values; what is stored is checked against them."""
     with opened(tmp_path, witness=False) as ledger:
-        ledger.publish("r", table(), **BY_ITEM, epsilon=1)
+        ledger.publish("r", table(), ut.Promise(**BY_ITEM), epsilon=1)
     shutil.copy(tmp_path / "l.db", tmp_path / "old.db")
     said = []
     for _ in range(2):
@@ -267,7 +273,7 @@ def test_a_ledger_that_is_put_back_repeats_itself(tmp_path):
 
 def test_changed_tags_are_found_out(tmp_path):
     with opened(tmp_path, witness=False) as ledger:
-        ledger.publish("r", table(), **BY_ITEM, epsilon=1)
+        ledger.publish("r", table(), ut.Promise(**BY_ITEM), epsilon=1)
     with sqlite3.connect(tmp_path / "l.db") as store:
         (tags,) = store.execute("SELECT content FROM utmost_parts WHERE event = 2 AND part = 1").fetchone()
         store.execute("UPDATE utmost_parts SET content = ? WHERE event = 2 AND part = 1", (tags[16:] + tags[:16],))
@@ -287,7 +293,7 @@ def test_many_blocks_of_rows_and_half_steps(tmp_path):
     asks = {"columns": "n", "id_column": "id", "public": "id", "noise": "items"}
     promise = {"sensitivity": 3, "cells": 1, "half_step": True}
     with opened(tmp_path) as ledger:
-        strict = ledger.publish("r", big, **asks, **promise, epsilon=1).table
+        strict = ledger.publish("r", big, **asked(**asks, **promise, epsilon=1)).table
         loose = ledger.relax("r", {name: column[order] for name, column in big.items()}, epsilon=2)
         assert not ((strict["n"][order] - loose["n"]) % 3).any()
         made = ledger.items.view("r", epsilon=2)
@@ -300,7 +306,7 @@ def test_frozen_releases(tmp_path):
     with opened(tmp_path) as ledger:
         small = {"id": ["a", "b", "c"], "n": [10, 20, 30]}
         asks = {"columns": "n", "id_column": "id", "public": "id", "noise": "items", "sensitivity": 1, "cells": 1}
-        found = [ledger.publish("r", small, **asks, epsilon="1/10").table["n"]]
+        found = [ledger.publish("r", small, **asked(**asks, epsilon="1/10")).table["n"]]
         found += [list(ledger.relax("r", small, epsilon=e)["n"]) for e in (1, "1/2", "1/100")]
     assert found == FROZEN
 

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from asking import asked
 from utmost.errors import BadTable, WrongKind
 from utmost.ledger import Ledger, rehearse
 from utmost.sampling import Identifiers
@@ -45,7 +46,7 @@ KINDS = {
 
 def published(place, table):
     with Ledger.open(place / "l.db", create=True, key=bytes(32)) as ledger:
-        answer = ledger.publish("r", table, **SAY).table
+        answer = ledger.publish("r", table, **asked(**SAY)).table
     return np.asarray(answer["n"]).tolist()
 
 
@@ -78,7 +79,7 @@ def test_a_missing_a_blank_and_a_second_identifier_are_refused_where_they_stand(
     table = {"table": table.combine_chunks(), "chunks": table, "polars": pl.from_arrow(table)}[kind]
     told = []
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
-        for call in (lambda: ledger.publish("r", table, **SAY), lambda: rehearse(table, **SAY)):
+        for call in (lambda: ledger.publish("r", table, **asked(**SAY)), lambda: rehearse(table, **asked(**SAY))):
             with pytest.raises(BadTable) as refused:
                 call()
             told.append(str(refused.value))
@@ -93,7 +94,7 @@ def test_a_missing_a_blank_and_a_second_identifier_are_refused_where_they_stand(
 def test_objects_of_several_types_are_refused_one_by_one(tmp_path):
     frame = pd.DataFrame({"id": np.array(["a", 1, "c"], object), "n": [1, 2, 3]})
     with Ledger.open(tmp_path / "l.db", create=True) as ledger, pytest.raises(WrongKind, match="identifiers"):
-        ledger.publish("r", frame, **SAY)
+        ledger.publish("r", frame, **asked(**SAY))
 
 
 @pytest.mark.parametrize("named", [7, ("men", "all")], ids=str)
@@ -102,7 +103,7 @@ def test_a_column_whose_name_is_no_text_is_found_by_its_text(tmp_path, named):
     said = SAY | {"id_column": "men, all" if isinstance(named, tuple) else str(named)}
     said["drop"] = said["id_column"]
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
-        answer = ledger.publish("r", frame, **said).table
+        answer = ledger.publish("r", frame, **asked(**said)).table
     (tmp_path / "lists").mkdir()
     assert np.asarray(answer["n"]).tolist() == published(tmp_path / "lists", KINDS["lists"])
 
@@ -110,4 +111,4 @@ def test_a_column_whose_name_is_no_text_is_found_by_its_text(tmp_path, named):
 @pytest.mark.parametrize("kind", ["table", "chunks", "polars", "lists"])
 def test_no_rows_are_refused_alike(tmp_path, kind):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger, pytest.raises(BadTable, match="row"):
-        ledger.publish("r", KINDS[kind][:0] if kind != "lists" else {"id": [], "n": []}, **SAY)
+        ledger.publish("r", KINDS[kind][:0] if kind != "lists" else {"id": [], "n": []}, **asked(**SAY))

@@ -9,6 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import utmost as ut
+from asking import asked
 from utmost.errors import LedgerUnavailable, OutOfRange, Unsupported, WrongKind
 from utmost.ledger import Ledger
 from utmost.publish.releases import engine_release
@@ -39,10 +41,10 @@ def frames(rows=40):
 @pytest.mark.parametrize("frame", list(frames()), ids=lambda frame: type(frame).__module__)
 def test_noise_beyond_64_bits_is_published_relaxed_and_viewed(ledger, frame):
     epsilons = "1/1000", "1/500", "1/400"
-    answers = [ledger.publish("n", frame, **ONE, epsilon=epsilons[0]).table]
+    answers = [ledger.publish("n", frame, ut.Promise(**ONE), epsilon=epsilons[0]).table]
     answers += [ledger.relax("n", frame, epsilon=epsilon) for epsilon in epsilons[1:]]
     answers += [ledger.view("n", epsilon=epsilon) for epsilon in epsilons]
-    answers.append(release_table(frame, **ONE, epsilon="1/1000").table)
+    answers.append(release_table(frame, ut.Promise(**ONE), epsilon="1/1000").table)
     columns = [list(map(int, dataframes.read(answer, "n"))) for answer in answers]
     assert columns[:3] == columns[3:6]
     assert max(map(max, columns)) >= 1 << 63
@@ -65,7 +67,7 @@ def test_a_relation_over_a_temporary_table_is_refused_before_its_level_is_spent(
     promise = ONE | {"drop": "ward", "id_column": "ward", "epsilon": 1}
     released = partial(ledger.publish, "wards") if way == "publish" else release_table
     with pytest.raises(Unsupported, match="temporary"):
-        released(connection.table("wards"), **promise)
+        released(connection.table("wards"), **asked(**promise))
     assert not ledger.releases
 
 
@@ -73,7 +75,7 @@ def test_a_uuid_says_which_item_a_row_is(ledger):
     connection = duckdb.connect()
     connection.sql("CREATE TABLE wards AS SELECT uuid() AS ward, 5::BIGINT AS n FROM range(5)")
     promise = ONE | {"drop": "ward", "id_column": "ward", "epsilon": 40}
-    answer = ledger.publish("wards", connection.table("wards"), **promise).table
+    answer = ledger.publish("wards", connection.table("wards"), **asked(**promise)).table
     assert len(answer.fetchall()) == 5
 
 

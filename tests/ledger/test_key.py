@@ -12,6 +12,7 @@ import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
+import utmost as ut
 from utmost.errors import KeyRefused, LedgerError, NotPublished, Unsupported, WrongKind
 from utmost.ledger import Ledger, read_sealed
 from utmost.publish.ledger.key import Key, found_key, make_key_file
@@ -23,10 +24,10 @@ PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
 
 def test_a_new_ledger_makes_a_key_file_that_is_its_owners_alone(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        first = ledger.publish("r", TABLE, epsilon=1, **PROMISE).table
+        first = ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1).table
     assert (tmp_path / "l.db.key").stat().st_mode & 0o777 == 0o600
     with Ledger.open(f"sqlite:///{tmp_path}/l.db", create=True) as ledger:
-        assert ledger.publish("r", TABLE, epsilon=1, **PROMISE).table == first
+        assert ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1).table == first
 
 
 def test_a_new_ledger_in_no_folder_says_what_to_do(tmp_path):
@@ -92,7 +93,7 @@ def test_the_key_is_shown_nowhere(tmp_path, caplog):
     """Not in reprs, errors, logs, tracebacks with locals, pickles, nor in the files of the ledger."""
     caplog.set_level(logging.DEBUG)
     with Ledger.open(tmp_path / "l.db", create=True, witness=tmp_path / "w") as ledger:
-        ledger.publish("r", {"n": [987654321]}, epsilon=1, **PROMISE)
+        ledger.publish("r", {"n": [987654321]}, ut.Promise(**PROMISE), epsilon=1)
         ledger.backup(tmp_path / "b.db")
         shown = [repr(ledger), repr(ledger._book.key), repr(ledger.status()), repr(ledger.history()), ledger.receipt()]
         try:
@@ -130,9 +131,9 @@ def test_derived_keys_are_those_of_hkdf(purpose):
 def test_a_levels_key_opens_that_level_alone(tmp_path):
     """And reads, from a backup, what the ledger says at that level."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         ledger.relax("r", TABLE, epsilon=2)
-        ledger.publish("r", {"n": [1]}, version=2, epsilon=1, **PROMISE)
+        ledger.publish("r", {"n": [1]}, ut.Promise(**PROMISE), version=2, epsilon=1)
         keys = {epsilon: ledger.level_key("r", epsilon=epsilon, version=1) for epsilon in ("1/2", 2)}
         said = {epsilon: ledger.view("r", epsilon=epsilon, version=1) for epsilon in keys}
         ledger.backup(tmp_path / "b.db")
@@ -153,7 +154,7 @@ def test_a_levels_key_opens_that_level_alone(tmp_path):
 def test_an_open_ledger_can_be_read_without_a_key_and_not_written(tmp_path):
     """Responses are in the clear, and still bound by the chain."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY, sealed=False) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with pytest.raises(Unsupported):
             ledger.level_key("r", epsilon=1)
         assert not ledger.status().sealed

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from asking import asked
 from utmost.errors import BadTable, KeyRefused, LedgerDamaged
 from utmost.ledger import Ledger, read_sealed
 from utmost.publish.ledger.labels import Labels, label_parts, stored_labels
@@ -51,7 +52,7 @@ def test_a_label_too_long_to_be_written_is_refused_by_name(tmp_path, label):
     """Before anything is drawn, and not repeated: Python writes numbers of 4300 digits."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         with pytest.raises(BadTable, match="at most 4300 digits"):
-            ledger.publish("wide", {"k": [1, label], "n": [601, 370]}, columns="n", public="k", **PROMISE)
+            ledger.publish("wide", {"k": [1, label], "n": [601, 370]}, **asked(columns="n", public="k", **PROMISE))
         assert ledger.releases == ()
 
 
@@ -59,7 +60,7 @@ def test_a_label_too_long_to_be_written_is_refused_by_name(tmp_path, label):
 def test_labels_of_many_rows_come_in_blocks(rows, tmp_path):
     table = {"ward": [f"w{at}" for at in range(rows)], "n": np.zeros(rows, np.int64)}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", table, columns="n", public="ward", **PROMISE)
+        ledger.publish("r", table, **asked(columns="n", public="ward", **PROMISE))
         assert ledger.release("r").labels.parts == -(-rows // BLOCK)
         seen = ledger.view("r", epsilon="1/2")
         assert (
@@ -92,18 +93,20 @@ def test_a_view_says_which_row_is_which(tmp_path):
     """Also of points, and of releases whose noise goes by item; in a sealed copy, without the ledger's key."""
     table = {"x": [1, 2], "department": ["A", "B"], "y": [3, 4], "secret": ["s", "t"]}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        first = ledger.publish("r", table, columns="x", public="department", drop=["y", "secret"], **PROMISE).table
+        first = ledger.publish(
+            "r", table, **asked(columns="x", public="department", drop=["y", "secret"], **PROMISE)
+        ).table
         assert list(first) == ["x", "x_margin", "department"]
         assert ledger.view("r", epsilon=1) == first
         more = {"id_column": "department", "noise": "items", "independent": True}
-        ledger.publish("i", table, columns="y", public="department", drop=["x", "secret"], **PROMISE, **more)
+        ledger.publish("i", table, **asked(columns="y", public="department", drop=["x", "secret"], **PROMISE, **more))
         back = {name: cells[::-1] for name, cells in table.items()}
         assert ledger.relax("i", back, epsilon=2)["department"] == ["B", "A"]
         seen = ledger.view("i", epsilon=2)
         assert seen["department"] == ["A", "B"]
         assert seen["y"] == ledger.relax("i", table, epsilon=2)["y"]
         say = {"columns": ["x", "y"], "public": "department", "drop": "secret", "epsilon": 1, "independent": True}
-        ledger.publish("p", table, per=1, **say)
+        ledger.publish("p", table, **asked(per=1, **say))
         assert list(ledger.view("p", epsilon=1)) == ["x", "department", "y", "x_y_margin"]
         handed = ledger.level_key("r", epsilon=1)
         assert ledger.verify()
@@ -120,7 +123,7 @@ def test_a_view_says_which_row_is_which(tmp_path):
 def test_error_bars_need_names_of_their_own(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         with pytest.raises(BadTable, match="the error bars need the name 'n_margin'"):
-            ledger.publish("r", {"n": [1], "n_margin": [2]}, columns="n", public="n_margin", **PROMISE)
+            ledger.publish("r", {"n": [1], "n_margin": [2]}, **asked(columns="n", public="n_margin", **PROMISE))
         assert len(ledger.history()) == 1
-        ledger.publish("r", {"n": [1], "n_margin": [2]}, columns="n", drop="n_margin", **PROMISE)
+        ledger.publish("r", {"n": [1], "n_margin": [2]}, **asked(columns="n", drop="n_margin", **PROMISE))
         assert ledger.view("r", epsilon=1)["n_margin"] == [ledger.margin("r", epsilon=1)]

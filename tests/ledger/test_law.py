@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import utmost as ut
+from asking import asked
 from utmost.core.exact.written_levels import level_of_text
 from utmost.errors import NotPublished, Unsupported
 from utmost.exact import level
@@ -27,7 +29,7 @@ def answered(ledger, order, values, **promise):
     """Ask for levels in an order, as a curator does: relax beyond the loosest level, view below it."""
     table = {"n": values}
     promise = {"columns": "n", "sensitivity": 1, "cells": 1} | promise
-    ledger.publish("r", table, epsilon=order[0], **promise)
+    ledger.publish("r", table, **asked(epsilon=order[0], **promise))
     for one in order[1:]:
         loosest = max(ledger.levels("r"))
         ledger.relax("r", table, epsilon=one) if loosest < one else ledger.view("r", epsilon=one)
@@ -125,21 +127,21 @@ def test_derived_noise_hangs_on_key_name_values_and_version(tmp_path):
     values = np.arange(200)
     promise = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": "1/4"}
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
-        noise = ledger.publish("r", {"n": values}, **promise).table["n"] - values
+        noise = ledger.publish("r", {"n": values}, **asked(**promise)).table["n"] - values
         others = [
-            ledger.publish("s", {"n": values}, dataset="r", **promise).table["n"] - values,
-            ledger.publish("r", {"n": values}, version=2, **promise).table["n"] - values,
+            ledger.publish("s", {"n": values}, **asked(dataset="r", **promise)).table["n"] - values,
+            ledger.publish("r", {"n": values}, **asked(version=2, **promise)).table["n"] - values,
         ]
     for number, (key, changed) in enumerate([(bytes(32), values), (KEY, values + (values == 3))]):
         with Ledger.open(tmp_path / f"{number}.db", create=True, key=key, derived=True) as ledger:
-            others.append(ledger.publish("r", {"n": changed}, **promise).table["n"] - changed)
+            others.append(ledger.publish("r", {"n": changed}, **asked(**promise)).table["n"] - changed)
     assert all(np.mean(noise == other) < 0.5 for other in others)
 
 
 def test_derived_noise_refuses_what_it_cannot_answer(tmp_path):
     """Two levels in one last cell of the tree, and levels beyond its root."""
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
-        ledger.publish("r", {"n": [1]}, columns="n", sensitivity=1, cells=1, epsilon="1/3")
+        ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/3")
         with pytest.raises(Unsupported, match="close"):
             ledger.relax("r", {"n": [1]}, epsilon=Fraction(1, 3) + Fraction(1, 10**6))
         with pytest.raises(Unsupported, match="up to epsilon=1024"):
@@ -203,6 +205,8 @@ def test_integers_of_any_size(tmp_path):
 
 def test_an_error_names_some_of_many_releases(ledger):
     for at in range(23):
-        ledger.publish(f"r{at:02}", {"n": [at]}, columns="n", sensitivity=1, cells=1, epsilon=1, independent=True)
+        ledger.publish(
+            f"r{at:02}", {"n": [at]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1, independent=True
+        )
     with pytest.raises(NotPublished, match=r"r00, r01, .*, r19 and 3 more\."):
         ledger.view("none", epsilon=1)

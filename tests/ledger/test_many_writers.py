@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+import utmost as ut
 from running import python
 from utmost.errors import LedgerUnavailable, Unsupported
 from utmost.exact import level
@@ -19,7 +20,7 @@ TABLE = {"n": [10, 20, 30]}
 def test_threads_get_one_answer(ledger, reopened):
     """Sixteen threads on two ledger objects ask for the same levels in different orders: no level has two answers."""
     other = reopened()
-    ledger.publish("r", TABLE, epsilon="1/8", **PROMISE)
+    ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/8")
     start = threading.Barrier(16)
 
     def client(number):
@@ -102,11 +103,11 @@ def test_a_locked_ledger_says_so(tmp_path):
         holder = sqlite3.connect(tmp_path / "l.db", isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerUnavailable, match=r"locked.* Nothing was spent"):
-            ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+            ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         holder.execute("ROLLBACK")
         holder.close()
         assert ledger.spent(dataset="r") is None
-        assert ledger.publish("r", TABLE, epsilon=1, **PROMISE).table
+        assert ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1).table
 
 
 def test_a_server_out_of_reach_says_so(tmp_path):

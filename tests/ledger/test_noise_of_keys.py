@@ -175,8 +175,8 @@ def test_what_is_no_table_of_keys_is_refused_and_spends_nothing(tmp_path, table,
 
 
 def test_no_key_at_all_unicode_and_large_numbers():
-    assert ut.release({"word": [], "n": []}, noise=NOISE, epsilon=1).table == {"word": [], "n": []}
-    made = ut.release({"word": ["ß\u202e\n", "日本"], "n": [10**30, 900]}, noise=NOISE, epsilon=50)
+    assert ut.release({"word": [], "n": []}, ut.Promise(noise=NOISE), epsilon=1).table == {"word": [], "n": []}
+    made = ut.release({"word": ["ß\u202e\n", "日本"], "n": [10**30, 900]}, ut.Promise(noise=NOISE), epsilon=50)
     assert made.table["word"] == ["ß\u202e\n", "日本"]
     assert abs(made.table["n"][0] - 10**30) < 100
 
@@ -185,14 +185,14 @@ def test_a_key_outside_of_the_universe_is_refused_by_its_place_alone():
     noise = named_cell_noise(["age", "sex", "n"], Tuples(range(100), ["f", "m"]))
     assert noise == type(noise).of_facts(noise.facts())
     with pytest.raises(OutOfRange, match="one of the universe") as refused:
-        ut.release({"age": [200], "sex": ["f"], "n": [9]}, noise=noise, epsilon=1)
+        ut.release({"age": [200], "sex": ["f"], "n": [9]}, ut.Promise(noise=noise), epsilon=1)
     assert "200" not in str(refused.value)
     with pytest.raises(Unsupported, match="says its universe"):
         named_cell_noise(["word", "n"], object())
 
 
 def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
-    made = ut.release(WORDS, noise=NOISE, epsilon=1)
+    made = ut.release(WORDS, ut.Promise(noise=NOISE), epsilon=1)
     made.save(tmp_path / "w.csv")
     read = read_release(tmp_path / "w.csv")
     assert read.stated.line.endswith("but for a chance of 1/10.")
@@ -232,7 +232,7 @@ def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
     assert noise.margin(level(1), "0.95") == next(r for r in range(99) if 2 * a ** (r + 1) / (1 + a) <= 0.05)
     threshold = next(m for m in range(99) if 14 * a ** (m + 1) / (1 + a) <= 0.1)
     assert noise.threshold(level(1)) == threshold
-    made = ut.release({"word": ["a", "bb"], "n": [9, 10**6]}, noise=noise, epsilon=1)
+    made = ut.release({"word": ["a", "bb"], "n": [9, 10**6]}, ut.Promise(noise=noise), epsilon=1)
     for law in (noise.drawn(level(1)), made.statement["drawn"]):
         assert repr(Geometric(Fraction(1, keys))) in law
         assert f"above {threshold}," in law

@@ -94,7 +94,7 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(Unsupported, match="by item"):
         together_noise(["a", "b"], sensitivity=1).by_item()
     with pytest.raises(BadTable):
-        ut.release({"a": [1], "b": [1.5]}, noise=together_noise(["a", "b"], sensitivity=1), epsilon=1)
+        ut.release({"a": [1], "b": [1.5]}, ut.Promise(noise=together_noise(["a", "b"], sensitivity=1)), epsilon=1)
     assert replace(together_noise(["a", "b"], sensitivity=1), largest=Fraction(9)).stored_bound(1) == 18
 
 

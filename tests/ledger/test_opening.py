@@ -5,6 +5,8 @@ import sqlite3
 
 import pytest
 
+import utmost as ut
+from asking import asked
 from postgres import fresh_database
 from utmost.core.sampling.random_bits import KeyedRandomness
 from utmost.errors import (
@@ -59,7 +61,7 @@ def test_without_psycopg_the_extra_is_named(monkeypatch):
 def test_every_way_to_name_a_file_is_the_same_ledger(tmp_path):
     for place in (tmp_path / "l.db", f"{tmp_path}/l.db", f"sqlite:///{tmp_path}/l.db"):
         with Ledger.open(place, create=True, key=KEY) as ledger:
-            ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+            ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
             assert len(ledger.releases) == 1
             assert ledger.status().place == str(tmp_path / "l.db")
     assert store_at("postgres://me:secret@host/db", 1).place == "postgresql://host/db"
@@ -67,7 +69,7 @@ def test_every_way_to_name_a_file_is_the_same_ledger(tmp_path):
 
 def test_a_file_name_with_odd_characters_is_that_file(tmp_path):
     with Ledger.open(tmp_path / "a?b #1%.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     assert (tmp_path / "a?b #1%.db").exists()
 
 
@@ -95,9 +97,9 @@ def test_history_is_told_by_release_and_by_dataset(tmp_path):
     """A dataset's history holds its releases, its limits and its losses."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.budget("d", limit=9)
-        ledger.publish("r", TABLE, epsilon=1, dataset="d", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="d")
         ledger.relax("r", TABLE, epsilon=2)
-        ledger.publish("s", TABLE, epsilon=1, independent=True, **PROMISE)
+        ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1, independent=True)
         assert [event.kind for event in ledger.history(dataset="d")] == ["budgeted", "published", "answered"]
         assert [event.number for event in ledger.history("r", dataset="d")] == [3, 4]
         assert [event.kind for event in ledger.history("s")] == ["published"]
@@ -106,17 +108,19 @@ def test_history_is_told_by_release_and_by_dataset(tmp_path):
 
 def test_a_version_stays_in_its_dataset(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with pytest.raises(OutOfRange, match="stay in its dataset"):
-            ledger.publish("r", TABLE, epsilon=1, version=2, dataset="d", **PROMISE)
+            ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1, version=2, dataset="d")
         with pytest.raises(AlreadyPublished):
-            ledger.publish("r", {**TABLE, "who": ["a", "b", "c"]}, epsilon=1, id_column="who", drop="who", **PROMISE)
+            ledger.publish(
+                "r", {**TABLE, "who": ["a", "b", "c"]}, ut.Promise(id_column="who", drop="who", **PROMISE), epsilon=1
+            )
 
 
 def test_a_loss_between_levels_of_other_bases_is_rounded_up(tmp_path):
     """From alpha = 1/2 to epsilon = 1: 1 - ln 2, and not less."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", TABLE, alpha="1/2", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), alpha="1/2")
         common = ledger._book.read(lambda page: page.state)
         ledger.relax("r", TABLE, epsilon=1)
         witness = ledger._book.read(lambda page: page.state)
@@ -131,11 +135,11 @@ def test_derived_noise_with_half_steps_and_its_check(tmp_path):
     """The place in the block is derived, too; stored noise that the key does not give is refused."""
     options = {"columns": "n", "sensitivity": 5, "cells": 1, "half_step": True}
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
-        one = ledger.publish("r", TABLE, epsilon=1, **options).table
+        one = ledger.publish("r", TABLE, **asked(epsilon=1, **options)).table
         far = ledger.relax("r", TABLE, epsilon=300)
         assert ledger.view("r", epsilon=2)
     with Ledger.open(tmp_path / "b.db", create=True, key=KEY, derived=True) as ledger:
-        assert ledger.publish("r", TABLE, epsilon=300, **options).table == far
+        assert ledger.publish("r", TABLE, **asked(epsilon=300, **options)).table == far
         assert ledger.view("r", epsilon=1) == one
 
 
@@ -145,7 +149,7 @@ def test_derived_noise_that_drifted_is_refused(tmp_path, monkeypatch):
 
     real = response_noise.KeyedRandomness
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:
-        ledger.publish("r", {"n": list(range(50))}, epsilon="1/4", **PROMISE)
+        ledger.publish("r", {"n": list(range(50))}, ut.Promise(**PROMISE), epsilon="1/4")
         monkeypatch.setattr(response_noise, "KeyedRandomness", lambda key: real(key[::-1]))
         with pytest.raises(Unsupported, match="the key gives"):
             ledger.relax("r", {"n": list(range(50))}, epsilon=1)
@@ -166,7 +170,7 @@ def test_a_ledger_is_made_only_where_one_is_asked_for(place):
     with pytest.raises(LedgerUnavailable, match="create=True"):
         Ledger.open(place, **options)
     with Ledger.open(place, create=True, **options) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     with Ledger.open(place, **options) as ledger, Ledger.open(place, create=True, **options) as other:
         assert ledger.levels("r") == other.levels("r") == (level(1),)
 
@@ -184,7 +188,7 @@ def test_whether_a_witness_is_kept_is_settled_when_the_ledger_is_made(tmp_path):
     with pytest.raises(OutOfRange, match="keeps a witness"):
         Ledger.open(tmp_path / "l.db", witness=False)
     with Ledger.open(tmp_path / "m.db", create=True, witness=False) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         assert ledger.history()[0].facts["witness"] is False
     with Ledger.open(tmp_path / "m.db") as ledger:
         assert ledger.status().quarantine is None
@@ -198,7 +202,7 @@ def test_a_ledger_on_a_server_keeps_its_witness_beside_its_key(tmp_path):
     places = fresh_database(), fresh_database()
     for at in places:
         with Ledger.open(at, create=True, key=tmp_path / "k") as ledger:
-            ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+            ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     assert len(list(tmp_path.glob("k.*.witness"))) == 2
     with Ledger.open(places[0], key=tmp_path / "k") as ledger:
         assert ledger.status().quarantine is None
@@ -222,7 +226,7 @@ def test_the_files_of_a_ledger_are_their_owners_alone(tmp_path, umask):
 
     try:
         with Ledger.open(tmp_path / "l.db", create=True, sealed=False) as ledger:
-            ledger.publish("r", TABLE, epsilon=1, progress=note, **PROMISE)
+            ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1, progress=note)
             with pytest.MonkeyPatch.context() as patched:
                 for owner, name in ((Rows, "write"), (Rows, "head"), (Witness, "settle")):
                     patched.setattr(owner, name, noted(getattr(owner, name), note))
@@ -253,7 +257,7 @@ def noted(real, note):
 def test_where_the_witness_cannot_be_written_nothing_is_spent(tmp_path, monkeypatch, cause):
     """The witness comes first: the message says that nothing was spent, and it is so."""
     with Ledger.open(tmp_path / "l.db", create=True, timeout=0.05) as ledger:
-        ledger.publish("r", TABLE, epsilon="1/4", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/4")
         events = len(ledger.history())
         holder = sqlite3.connect(tmp_path / "l.db.witness", isolation_level=None)
         with monkeypatch.context() as patched:
@@ -285,7 +289,7 @@ def full(*_):
 def test_a_commit_that_fails_is_carried_out_by_the_next_call(place, tmp_path, monkeypatch):
     """The witness holds what was drawn: the error says so, and the same call, or any other first, carries it out."""
     with Ledger.open(place, create=True, key=KEY, witness=tmp_path / "w") as ledger:
-        ledger.publish("r", TABLE, epsilon="1/4", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/4")
         drawn = []
 
         def failing(self, events, seal, parts):

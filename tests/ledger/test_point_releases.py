@@ -9,6 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import utmost as ut
+from asking import asked
 from utmost.core.gradual.euclidean_noise import joint_characteristic
 from utmost.errors import (
     AlreadyPublished,
@@ -59,7 +61,7 @@ def test_six_orders_are_one_path(tmp_path, derived):
         folder = tmp_path / str(at)
         folder.mkdir()
         with opened(folder, derived=derived) as ledger:
-            first = ledger.publish("homes", TABLE, **ASKED, epsilon=order[0]).table
+            first = ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon=order[0]).table
             answers = {order[0]: first} | {one: ledger.relax("homes", TABLE, epsilon=one) for one in order[1:]}
             assert ledger.verify().responses == 3
             said.append([points(answers[one]) for one in ("1/4", 1, 5)])
@@ -69,7 +71,7 @@ def test_six_orders_are_one_path(tmp_path, derived):
 
 def test_the_answers_are_those_of_a_planar_release_with_the_same_key(ledger):
     """Begun at epsilon = 1 for the distance, under the key of the release."""
-    answers = {"1/2": ledger.publish("homes", TABLE, **ASKED, epsilon="1/2").table}
+    answers = {"1/2": ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon="1/2").table}
     answers |= {at: ledger.relax("homes", TABLE, epsilon=at) for at in (1, 7)}
     release = PlanarRelease(POINTS, per=200)
     release._key = path_key(ledger)
@@ -88,7 +90,7 @@ def test_the_joint_law_of_three_levels_is_the_closed_form_in_any_order(tmp_path,
     table = {"x": at[:, 0], "y": at[:, 1]}
     with opened(tmp_path) as ledger:
         asked = {"columns": ["x", "y"], "per": 1, "grid": Fraction(1, 1 << 20)}
-        ledger.publish(f"{order}", table, **asked, epsilon=levels[order[0]])
+        ledger.publish(f"{order}", table, ut.Promise(**asked), epsilon=levels[order[0]])
         for one in order[1:]:
             ledger.relax(f"{order}", table, epsilon=levels[one])
         drawn = [points(ledger.view(f"{order}", epsilon=one)) - at for one in levels]
@@ -109,17 +111,17 @@ def test_other_points_versions_distances_and_names_have_other_paths(tmp_path):
         folder.mkdir()
         with opened(folder) as ledger:
             asked = ASKED | {"per": per}
-            first = ledger.publish(name, table, **asked, epsilon=1).table
+            first = ledger.publish(name, table, ut.Promise(**asked), epsilon=1).table
             found.add(tuple((points(first)[0] - POINTS[0]) / per))
             if at == 0:
-                again = ledger.publish(name, table, **asked, epsilon=1, version=2).table
+                again = ledger.publish(name, table, ut.Promise(**asked), epsilon=1, version=2).table
                 found.add(tuple((points(again)[0] - POINTS[0]) / per))
                 assert ledger.spent(name) == level(2)
     assert len(found) == 5
 
 
 def test_a_level_that_is_not_stored_needs_the_points(ledger):
-    ledger.publish("homes", TABLE, **ASKED, epsilon=1)
+    ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon=1)
     for at in ("1/2", 2):
         with pytest.raises(NeedsTable):
             ledger.view("homes", epsilon=at)
@@ -129,7 +131,7 @@ def test_a_level_that_is_not_stored_needs_the_points(ledger):
 
 
 def test_the_largest_level_is_what_a_dataset_spends(ledger):
-    ledger.publish("homes", TABLE, **ASKED, epsilon=1, dataset="people")
+    ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon=1, dataset="people")
     ledger.budget("people", limit=3)
     ledger.relax("homes", TABLE, epsilon="5/2")
     ledger.relax("homes", TABLE, epsilon=2)
@@ -137,33 +139,37 @@ def test_the_largest_level_is_what_a_dataset_spends(ledger):
     with pytest.raises(BudgetExceeded):
         ledger.relax("homes", TABLE, epsilon=4)
     with pytest.raises(OutOfRange, match="a point moved by 200"):
-        ledger.publish("n", {"n": [1]}, columns="n", sensitivity=1, cells=1, epsilon="1/4", dataset="people")
+        ledger.publish(
+            "n", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/4", dataset="people"
+        )
     with pytest.raises(OutOfRange, match="one relation"):
-        ledger.publish("g", {"x": [1], "y": [2]}, columns=["x", "y"], per=100, epsilon="1/4", dataset="people")
+        ledger.publish(
+            "g", {"x": [1], "y": [2]}, ut.Promise(columns=["x", "y"], per=100), epsilon="1/4", dataset="people"
+        )
     with pytest.raises(AlreadyPublished, match="same values"):
-        ledger.publish("twice", TABLE, **ASKED, epsilon=1, independent=False)
+        ledger.publish("twice", TABLE, ut.Promise(**ASKED), epsilon=1, independent=False)
 
 
 def test_changed_points_are_refused_to_the_last_digit(ledger):
-    ledger.publish("homes", TABLE, **ASKED, epsilon=1)
+    ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon=1)
     changed = {**TABLE, "y": [6861200.5, 6860100.0, np.nextafter(1e-9, 1)]}
     with pytest.raises(DataChanged, match="got others"):
         ledger.relax("homes", changed, epsilon=2)
     assert ledger.difference("homes", changed) == "column 'y', row 3"
     with pytest.raises(AlreadyPublished):
-        ledger.publish("homes", TABLE, **ASKED | {"per": 100}, epsilon=1)
+        ledger.publish("homes", TABLE, ut.Promise(**{**ASKED, "per": 100}), epsilon=1)
     with pytest.raises(AlreadyPublished):
-        ledger.publish("homes", TABLE, **ASKED, grid=8, epsilon=1)
+        ledger.publish("homes", TABLE, ut.Promise(**ASKED, grid=8), epsilon=1)
     written_otherwise = {**TABLE, "x": [Fraction(2605201, 4), 652900, Fraction(-1, 2)]}
     assert (
-        points(ledger.publish("homes", written_otherwise, **ASKED, epsilon=1).table)
+        points(ledger.publish("homes", written_otherwise, ut.Promise(**ASKED), epsilon=1).table)
         == points(ledger.view("homes", epsilon=1))
     ).all()
 
 
 def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
     with opened(tmp_path) as ledger:
-        first = ledger.publish("homes", TABLE, **ASKED, epsilon=1).table
+        first = ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon=1).table
         loose = ledger.relax("homes", TABLE, epsilon=4)
         keys = {at: ledger.level_key("homes", epsilon=at) for at in (1, 4)}
         ledger.backup(tmp_path / "copy.db")
@@ -181,7 +187,7 @@ def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
 
 def test_a_ledger_put_back_repeats_itself(tmp_path):
     with opened(tmp_path) as ledger:
-        first = ledger.publish("homes", TABLE, **ASKED, epsilon=1).table
+        first = ledger.publish("homes", TABLE, ut.Promise(**ASKED), epsilon=1).table
         shutil.copy(tmp_path / "l.db", tmp_path / "before.db")
         lost = ledger.relax("homes", TABLE, epsilon=3)
     with Ledger.open(tmp_path / "before.db", key=KEY) as ledger:
@@ -202,9 +208,9 @@ def test_what_cannot_be_published_as_points(ledger):
         ({"largest": 10}, BadTable),
     ):
         with pytest.raises(error):
-            ledger.publish("homes", TABLE, **ASKED | wrong, epsilon=1)
+            ledger.publish("homes", TABLE, **asked(**(ASKED | wrong), epsilon=1))
     with pytest.raises(BadTable, match="no value may be larger"):
-        ledger.publish("far", {"x": [1e300], "y": [0]}, columns=["x", "y"], per=1, epsilon=1)
+        ledger.publish("far", {"x": [1e300], "y": [0]}, ut.Promise(columns=["x", "y"], per=1), epsilon=1)
     assert ledger.releases == ()
 
 
@@ -212,10 +218,10 @@ def test_what_cannot_be_published_as_points(ledger):
 def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, per):
     """One point on a line, n = 3, Fractions that are no floats; and cells fit the words that public facts give."""
     line = {"x": [Fraction(1, 3)]}
-    made = ledger.publish("line", line, columns="x", per=per, epsilon=epsilon).table
+    made = ledger.publish("line", line, ut.Promise(columns="x", per=per), epsilon=epsilon).table
     assert abs(made["x"][0] - 1 / 3) < 100 * ledger.margin("line", epsilon=epsilon)
     space = {name: [0, 0, 7] for name in "xyz"}
-    ledger.publish("space", space, columns=list("xyz"), per=per, epsilon=epsilon, largest=10)
+    ledger.publish("space", space, ut.Promise(columns=list("xyz"), per=per, largest=10), epsilon=epsilon)
     ledger.relax("space", space, epsilon=51)
     assert ledger.verify().cells == 1 + 9 + 9
     bounded, free = (point_noise(per, 2, None, largest) for largest in (10, None))
@@ -240,7 +246,7 @@ def test_neighbouring_points_are_stored_at_one_length(tmp_path):
         folder = tmp_path / str(at)
         folder.mkdir()
         with opened(folder) as ledger:
-            ledger.publish("homes", {**TABLE, "x": [x, 1, 2]}, **ASKED, epsilon=1)
+            ledger.publish("homes", {**TABLE, "x": [x, 1, 2]}, ut.Promise(**ASKED), epsilon=1)
             ledger.relax("homes", {**TABLE, "x": [x, 1, 2]}, epsilon=9)
         with closing(sqlite3.connect(folder / "l.db")) as database:
             rows = database.execute("SELECT event, part, length(content) FROM utmost_parts WHERE part > 0 OR event > 2")

@@ -3,6 +3,7 @@
 import psycopg
 import pytest
 
+import utmost as ut
 from postgres import fresh_database, server
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, Unsupported
 from utmost.ledger import Ledger
@@ -21,17 +22,17 @@ def ledger():
 
 def test_a_session_that_the_server_ended_is_begun_again(ledger):
     """Between two calls; nothing is lost, nothing said twice."""
-    first = ledger.publish("r", TABLE, epsilon=1, **PROMISE).table
+    first = ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1).table
     with psycopg.connect(f"{server()}/postgres", autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-    assert ledger.publish("r", TABLE, epsilon=1, **PROMISE).table == first
+    assert ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1).table == first
     assert ledger.relax("r", TABLE, epsilon=2)
 
 
 @pytest.mark.parametrize("failure", [psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected])
 def test_a_collision_is_done_again(ledger, monkeypatch, failure):
     """Twice refused, the third time done: one event, one answer."""
-    ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     real, calls = PostgresStore._in_transaction, []
 
     def colliding(connection, work):
@@ -57,7 +58,7 @@ def test_a_collision_that_does_not_end_is_a_typed_error(monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(PostgresStore, "_in_transaction", staticmethod(colliding))
             with pytest.raises(LedgerUnavailable, match="same call again"):
-                ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+                ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         assert ledger.releases == ()
 
 
@@ -70,13 +71,13 @@ def test_another_writer_is_waited_for_only_so_long():
     with psycopg.connect(one, autocommit=True) as holder:
         holder.execute(_LOCK)
         with Ledger.open(one, key=KEY, witness=False, timeout=0.1) as ledger, pytest.raises(LedgerUnavailable):
-            ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+            ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         with Ledger.open(other, create=True, key=KEY, witness=False, timeout=60) as ledger:
-            assert ledger.publish("r", TABLE, epsilon=1, **PROMISE).table
+            assert ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1).table
 
 
 def test_tables_that_are_gone_are_damage(ledger):
-    ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     with psycopg.connect(ledger._book.store._address, autocommit=True) as other:
         other.execute("DROP TABLE utmost_parts")
     with pytest.raises(LedgerDamaged, match="tables"):
@@ -132,7 +133,7 @@ def test_threads_come_and_go_without_their_connections(ledger):
     """Connections are left for the next transaction: as many as there were transactions at once."""
     from concurrent.futures import ThreadPoolExecutor
 
-    ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+    ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     for _ in range(5):
         with ThreadPoolExecutor(3) as pool:
             assert all(pool.map(lambda _: ledger.view("r", epsilon=1), range(6)))
@@ -148,7 +149,7 @@ def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_pat
         Ledger.open(place, create=True, key=KEY, witness=witness) as reader,
         Ledger.open(place, key=KEY, witness=witness) as writer,
     ):
-        writer.publish("r", TABLE, epsilon=1, **PROMISE)
+        writer.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         real, looks = Witness.held, []
 
         def late(self):

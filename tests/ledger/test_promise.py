@@ -16,7 +16,7 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise
-from utmost.publish.promises.promise import NoiseWords, Words, promise_of
+from utmost.publish.promises.promise import fitting
 from utmost.sampling import Identifiers
 from utmost.workloads import Domain, Strategy
 
@@ -60,11 +60,11 @@ def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
 
 
 def test_the_words_are_named_once():
-    """What a door takes as keywords, what the promise takes, and what its JSON may say."""
-    taken = inspect.signature(Promise.__init__).parameters
-    assert {*Words.__annotations__} == {*taken, *NoiseWords.__annotations__} - {"self", "words"}
+    """What the promise takes, and what its JSON may say."""
+    taken = {*inspect.signature(Promise).parameters}
     said = {name for words in KINDS.values() for name in Promise(**words).facts()}
-    assert said == {*Words.__annotations__} - {"unit"}
+    assert said == taken - {"unit"}
+    assert not taken & {*inspect.signature(Ledger.publish).parameters}
 
 
 WRONG = [
@@ -97,7 +97,7 @@ def test_what_goes_not_together_is_refused(words):
 
 @pytest.mark.parametrize("kind", ["cells", "half step", "grid", "points", "strategy"])
 def test_a_ledger_keeps_a_promise_as_its_words(tmp_path, kind):
-    """Published by the object and by the words: one event, and each is the other asked again."""
+    """Published by the object and by what its JSON says: one event, and each is the other asked again."""
     words = KINDS[kind]
     table = {name: [3, 1] for name in ("a", "b", "x", "y")}
     names = words.get("columns", ())
@@ -105,11 +105,10 @@ def test_a_ledger_keeps_a_promise_as_its_words(tmp_path, kind):
     table |= {name: ["p", "q"] for name in ("c", "d") if kind == "cells"}
     if kind == "strategy":
         table = CountedTable(DOMAIN, np.ones((2, 8), dtype=int), Unit(1, 2, "change-one"), part=("town", "Bern"))
-        words = {name: word for name, word in words.items() if name != "part"}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         promise = Promise(**KINDS[kind])
         first = ledger.publish("r", table, promise, epsilon=1).table
-        again = ledger.publish("r", table, epsilon=1, **words).table
+        again = ledger.publish("r", table, Promise.of_facts(promise.facts()), epsilon=1).table
         if kind == "strategy":
             assert first["sex"]["estimate"].tolist() == again["sex"]["estimate"].tolist()
         else:
@@ -122,7 +121,7 @@ def test_a_ledger_keeps_a_promise_as_its_words(tmp_path, kind):
 def test_nothing_stands_beside_a_promise(tmp_path):
     promise = ut.Promise("n", unit=Unit(1, 1))
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        with pytest.raises(OutOfRange, match="cells beside it"):
+        with pytest.raises(TypeError, match="cells"):
             ledger.publish("r", {"n": [1]}, promise, epsilon=1, cells=1)
         with pytest.raises(WrongKind, match="must be a Promise"):
             ledger.publish("r", {"n": [1]}, "n", epsilon=1)
@@ -132,18 +131,18 @@ def test_nothing_stands_beside_a_promise(tmp_path):
 
 
 def test_a_promise_says_all_that_a_counted_table_brings():
-    """To words the table adds its unit, labels and part; a promise must say them, or is refused."""
+    """`of_counted` takes unit, labels and part from the table; another promise must say them, or is refused."""
     counted = CountedTable(Domain(sex=["men", "women"]), np.array([3, 4]), Unit(2, 2), part=("town", "Bern"))
-    made = promise_of(counted, None, {})
+    made = Promise.of_counted(counted)
     assert (made.columns, made.public, made.unit, made.part) == (("count",), ("sex",), Unit(2, 2), ("town", "Bern"))
-    assert promise_of(counted, made, {}) is made
-    assert promise_of(counted, None, {"drop": "sex", "columns": "n", "sensitivity": 3}).unit == Unit(3, 2)
+    assert fitting(made, counted) is made
+    assert Promise.of_counted(counted, "n", drop="sex", sensitivity=3).unit == Unit(3, 2)
     said = {"columns": "n", "public": "sex", "unit": Unit(2, 2), "part": ("town", "Bern")}
-    assert promise_of(counted, Promise(**said), {}).columns == ("n",)
+    assert fitting(Promise(**said), counted).columns == ("n",)
     for wrong in ({"public": ()}, {"unit": Unit(1, 2)}, {"unit": Unit(2, 1)}, {"part": None}, {"columns": ["n", "m"]}):
         with pytest.raises(OutOfRange):
-            promise_of(counted, Promise(**said | wrong), {})
-    assert promise_of(counted, Promise(**said | {"public": (), "drop": "sex"}), {}).drop == ("sex",)
+            fitting(Promise(**said | wrong), counted)
+    assert fitting(Promise(**said | {"public": (), "drop": "sex"}), counted).drop == ("sex",)
 
 
 def test_numbers_of_its_json_are_exact():
@@ -166,17 +165,14 @@ def test_numbers_of_its_json_are_exact():
 def test_what_has_no_noise_by_item_is_not_published_by_item(tmp_path, words, why):
     """Whichever way it is said, and before any event: noise for one unit would be charged as another."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        committed = ledger.items.commitment_key("v", columns="n", unit=Unit(1, 1)).committed(
+        committed = ledger.items.commitment_key("v", ut.Promise(columns="n", unit=Unit(1, 1))).committed(
             [Identifiers.of(["a", "b"])], {"n": [1, 2]}
         )
-        for said in (words, {"promise": Promise(**words)}):
-            with pytest.raises((Unsupported, OutOfRange), match=why):
-                ledger.items.publish("v", committed, epsilon=1, **said)
+        with pytest.raises((Unsupported, OutOfRange), match=why):
+            ledger.items.publish("v", committed, Promise(**words), epsilon=1)
         if why != "needs identifiers":
             with pytest.raises(Unsupported, match=why):
                 ledger.items.commitment_key("v", Promise(**words))
-        with pytest.raises(OutOfRange, match="beside it"):
-            ledger.items.publish("v", committed, Promise("n", unit=Unit(1, 1), id_column="i"), epsilon=1, cells=2)
         assert [event.kind for event in ledger.history()] == ["opened"]
         assert ledger.verify()
 

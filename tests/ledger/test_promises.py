@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import utmost as ut
+from asking import asked
 from utmost.counting import CountedTable
 from utmost.errors import (
     AlreadyPublished,
@@ -31,7 +33,7 @@ PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"
 
 def test_a_release_goes_through_levels_in_any_order(ledger):
     """Published, relaxed, viewed between and below: each level answers with one table, and the largest is spent."""
-    first = ledger.publish("admissions", TABLE, epsilon="1/2", **PROMISE).table
+    first = ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon="1/2").table
     loose = ledger.relax("admissions", TABLE, epsilon=2)
     between = ledger.view("admissions", epsilon=1)
     strict = ledger.view("admissions", alpha="9/10")
@@ -46,20 +48,20 @@ def test_a_release_goes_through_levels_in_any_order(ledger):
 
 def test_the_same_request_gets_the_same_answer(ledger, reopened):
     """Also from another ledger object on the same store."""
-    one = ledger.publish("admissions", TABLE, epsilon=1, **PROMISE).table
-    other = reopened().publish("admissions", TABLE, epsilon=1, **PROMISE).table
+    one = ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1).table
+    other = reopened().publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1).table
     assert one["admitted"] == other["admitted"]
     assert len(ledger.history("admissions")) == 1
 
 
 def test_changed_data_are_refused_and_named(ledger):
     """The error says that the table is another one, in the same words whatever differs; `difference` says where."""
-    ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
+    ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1)
     changed = {**TABLE, "admitted": [601, 371, 322]}
     for call in (
         lambda: ledger.relax("admissions", changed, epsilon=2),
         lambda: ledger.relax("admissions", changed, epsilon=1),
-        lambda: ledger.publish("admissions", changed, epsilon=1, **PROMISE).table,
+        lambda: ledger.publish("admissions", changed, ut.Promise(**PROMISE), epsilon=1).table,
     ):
         with pytest.raises(DataChanged) as caught:
             call()
@@ -77,18 +79,18 @@ def test_changed_data_are_refused_and_named(ledger):
 
 def test_a_new_version_is_asked_for_and_adds_up(ledger):
     """Changed data are a release of their own; a version is never begun in silence."""
-    ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
+    ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1)
     changed = {**TABLE, "admitted": [602, 370, 322]}
-    second = ledger.publish("admissions", changed, epsilon="1/2", version=2, **PROMISE).table
+    second = ledger.publish("admissions", changed, ut.Promise(**PROMISE), epsilon="1/2", version=2).table
     assert ledger.spent("admissions") == level("3/2")
     assert (
-        ledger.publish("admissions", changed, epsilon="1/2", version=2, **PROMISE).table["admitted"]
+        ledger.publish("admissions", changed, ut.Promise(**PROMISE), epsilon="1/2", version=2).table["admitted"]
         == second["admitted"]
     )
     assert ledger.view("admissions", epsilon="1/2")["admitted"] == second["admitted"]
     assert ledger.view("admissions", epsilon=1, version=1) is not None
     with pytest.raises(OutOfRange, match="versions must follow"):
-        ledger.publish("admissions", changed, epsilon=1, version=4, **PROMISE)
+        ledger.publish("admissions", changed, ut.Promise(**PROMISE), epsilon=1, version=4)
     with pytest.raises(DataChanged):
         ledger.relax("admissions", TABLE, epsilon=2)
     ledger.relax("admissions", TABLE, epsilon=2, version=1)
@@ -97,20 +99,20 @@ def test_a_new_version_is_asked_for_and_adds_up(ledger):
 
 def test_a_request_made_again_begins_no_version(ledger):
     """Under its name a request gets its own answer, though newer versions are there."""
-    first = ledger.publish("admissions", TABLE, epsilon=1, request="r1", **PROMISE).table
+    first = ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1, request="r1").table
     changed = {**TABLE, "admitted": [602, 370, 322]}
-    ledger.publish("admissions", changed, epsilon=1, version=2, request="r2", **PROMISE)
-    again = ledger.publish("admissions", TABLE, epsilon=1, request="r1", **PROMISE).table
+    ledger.publish("admissions", changed, ut.Promise(**PROMISE), epsilon=1, version=2, request="r2")
+    again = ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1, request="r1").table
     assert again["admitted"] == first["admitted"]
     with pytest.raises(AlreadyPublished, match="request"):
-        ledger.publish("admissions", TABLE, epsilon=2, request="r1", **PROMISE)
+        ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=2, request="r1")
     with pytest.raises(AlreadyPublished, match="request"):
-        ledger.publish("other", TABLE, epsilon=1, request="r1", **PROMISE)
+        ledger.publish("other", TABLE, ut.Promise(**PROMISE), epsilon=1, request="r1")
 
 
 def test_a_release_keeps_its_promise_and_its_levels(ledger):
     """Published again with another promise, or at another level, it is refused."""
-    ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
+    ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1)
     for other in (
         {"cells": 2},
         {"sensitivity": 2},
@@ -120,20 +122,20 @@ def test_a_release_keeps_its_promise_and_its_levels(ledger):
         {"rows": "observed"},
     ):
         with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
-            ledger.publish("admissions", TABLE, epsilon=1, **PROMISE | other)
+            ledger.publish("admissions", TABLE, **asked(epsilon=1, **(PROMISE | other)))
     with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
-        ledger.publish("admissions", TABLE, epsilon=1, dataset="elsewhere", **PROMISE)
+        ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="elsewhere")
     with pytest.raises(AlreadyPublished, match="once"):
-        ledger.publish("admissions", TABLE, epsilon=2, **PROMISE)
+        ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=2)
 
 
 def test_the_parts_of_a_partition_are_two_releases(ledger):
     """The same cells of another part of the individuals are another promise."""
     domain, unit = Domain(shop=["A", "B"]), Unit(1, 1)
     women, men = (CountedTable(domain, np.array([3, 4]), unit, part=("sex", part)) for part in ("women", "men"))
-    ledger.publish("visits", women, epsilon=1)
+    ledger.publish("visits", women, ut.Promise.of_counted(women), epsilon=1)
     with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
-        ledger.publish("visits", men, epsilon=1)
+        ledger.publish("visits", men, ut.Promise.of_counted(men), epsilon=1)
 
 
 def test_the_bars_of_sums_are_in_the_amounts_own_unit():
@@ -145,7 +147,7 @@ def test_the_bars_of_sums_are_in_the_amounts_own_unit():
 
 
 def test_beyond_the_loosest_level_a_view_needs_the_table(ledger):
-    ledger.publish("admissions", TABLE, epsilon=1, **PROMISE)
+    ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon=1)
     with pytest.raises(NeedsTable, match="relax"):
         ledger.view("admissions", epsilon=2)
     with pytest.raises(NotPublished, match="admissions"):
@@ -160,11 +162,11 @@ def test_beyond_the_loosest_level_a_view_needs_the_table(ledger):
 def test_budgets_hold_before_anything_is_drawn(ledger):
     """The sum over releases of their largest levels; a refusal writes nothing."""
     ledger.budget("students", limit=2)
-    ledger.publish("one", TABLE, epsilon=1, dataset="students", **PROMISE)
-    ledger.publish("two", TABLE, epsilon="1/2", dataset="students", **PROMISE)
+    ledger.publish("one", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="students")
+    ledger.publish("two", TABLE, ut.Promise(**PROMISE), epsilon="1/2", dataset="students")
     before = len(ledger.history())
     with pytest.raises(BudgetExceeded, match="1/2"):
-        ledger.publish("three", TABLE, epsilon="3/4", dataset="students", **PROMISE)
+        ledger.publish("three", TABLE, ut.Promise(**PROMISE), epsilon="3/4", dataset="students")
     with pytest.raises(BudgetExceeded):
         ledger.relax("two", TABLE, epsilon="1.01")
     with pytest.raises(BudgetExceeded):
@@ -184,17 +186,17 @@ def test_irrational_levels_add_up_exactly(ledger):
     """alpha = 1/2 twice is alpha = 1/4, no more and no less."""
     ledger.budget("d", limit=level(alpha="1/4"))
     for name in ("one", "two"):
-        ledger.publish(name, TABLE, alpha="1/2", dataset="d", **PROMISE)
+        ledger.publish(name, TABLE, ut.Promise(**PROMISE), alpha="1/2", dataset="d")
     assert ledger.spent(dataset="d") == level(alpha="1/4")
     with pytest.raises(BudgetExceeded):
-        ledger.publish("three", TABLE, epsilon="1/1000000", dataset="d", **PROMISE)
+        ledger.publish("three", TABLE, ut.Promise(**PROMISE), epsilon="1/1000000", dataset="d")
 
 
 def test_one_dataset_has_one_relation(ledger):
     """Levels add up for one neighbouring relation only."""
-    ledger.publish("one", TABLE, epsilon=1, dataset="d", **PROMISE)
+    ledger.publish("one", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="d")
     with pytest.raises(OutOfRange, match="neighbours"):
-        ledger.publish("two", TABLE, epsilon=1, dataset="d", neighbours="change-one", **PROMISE)
+        ledger.publish("two", TABLE, ut.Promise(neighbours="change-one", **PROMISE), epsilon=1, dataset="d")
 
 
 def test_a_seeded_source_is_refused(tmp_path):
@@ -220,8 +222,14 @@ def test_each_call_is_one_transaction(tmp_path, counted):
     table = {"n": [3, 5, 8]}
     with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
         for call, expected in (
-            (lambda: ledger.publish("a", table, columns="n", sensitivity=1, cells=1, epsilon="1/4"), "write"),
-            (lambda: ledger.publish("a", table, columns="n", sensitivity=1, cells=1, epsilon="1/4"), "read"),
+            (
+                lambda: ledger.publish("a", table, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/4"),
+                "write",
+            ),
+            (
+                lambda: ledger.publish("a", table, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/4"),
+                "read",
+            ),
             (lambda: ledger.relax("a", table, epsilon=1), "write"),
             (lambda: ledger.relax("a", table, epsilon=1), "read"),
             (lambda: ledger.view("a", epsilon="1/2"), "write"),
@@ -239,11 +247,11 @@ def test_a_version_that_another_process_published_is_the_newest_at_once(tmp_path
     old, new = {"n": [3, 5, 8]}, {"m": [1, 2, 3, 4]}
     place = tmp_path / "releases.db"
     with Ledger.open(place, create=True) as one, Ledger.open(place) as other:
-        one.publish("a", old, columns="n", **promise)
-        other.publish("a", new, columns="m", version=2, **promise)
+        one.publish("a", old, **asked(columns="n", **promise))
+        other.publish("a", new, **asked(columns="m", version=2, **promise))
         assert len(one.relax("a", new, epsilon="1/2")["m"]) == 4
     with Ledger.open(place) as one, Ledger.open(place) as other:
-        other.publish("a", new, columns="m", version=3, **promise)
+        other.publish("a", new, **asked(columns="m", version=3, **promise))
         assert len(one.relax("a", new, epsilon="1/2")["m"]) == 4, "columns as before, and another release"
         assert [event.facts["version"] for event in one.history("a") if event.kind == "answered"] == [2, 3]
         assert list(one.view("a", epsilon="1/8")) == ["m", "m_margin"]
@@ -256,7 +264,7 @@ def test_a_warning_names_the_line_that_called(ledger):
     """However many calls of ours lie between."""
     table = {"d": ["a", "b"], "n": [3, 5]}
     with pytest.warns(LittleProtection) as published:
-        ledger.publish("w", table, columns="n", public="d", sensitivity=1, cells=1, epsilon=20)
+        ledger.publish("w", table, ut.Promise(columns="n", public="d", sensitivity=1, cells=1), epsilon=20)
     with pytest.warns((LittleProtection, RowsRenamed)) as relaxed:
         ledger.relax("w", table | {"d": ["b", "a"]}, epsilon=30)
     assert {warning.category for warning in relaxed} == {LittleProtection, RowsRenamed}
@@ -266,7 +274,7 @@ def test_a_warning_names_the_line_that_called(ledger):
 def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
     """Below 1e-50 for a step of the noise no margin is said: so no response is, whose statement could not be made, and
     whose noise would take hours. The largest sensitivity counts with the level."""
-    ledger.publish("admissions", TABLE, epsilon="1/2", **PROMISE)
+    ledger.publish("admissions", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
     for at in ("1e-51", "1e-3999"):
         with pytest.raises(OutOfRange, match="at least 1e-50"):
             ledger.view("admissions", epsilon=at)
@@ -274,7 +282,7 @@ def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
             ledger.relax("admissions", TABLE, epsilon=at)
     wide = PROMISE | {"sensitivity": 10**20}
     with pytest.raises(OutOfRange, match="at least 1e-50"):
-        ledger.publish("wide", TABLE, epsilon="1e-40", dataset="admissions", **wide)
+        ledger.publish("wide", TABLE, ut.Promise(**wide), epsilon="1e-40", dataset="admissions")
     assert ledger.levels("admissions") == (level("1/2"),)
     assert [one.name for one in ledger.releases] == ["admissions"]
     assert ledger.view("admissions", epsilon="1e-49").keys() == {"department", "admitted", "admitted_margin"}

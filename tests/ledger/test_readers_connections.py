@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+import asking
 import utmost as ut
 from utmost.errors import LedgerError
 from utmost.publish.ledger import sqlite_store
@@ -95,7 +96,7 @@ def test_a_forked_child_opens_its_own(file, opened):
 
 def test_a_ledger_gives_its_connections_back(tmp_path, opened):
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        ledger.publish("visits", TABLE, **PROMISE)
+        ledger.publish("visits", TABLE, **asking.asked(**PROMISE))
         time.sleep(QUIET)
         first, before = ledger.view("visits", epsilon=1), len(opened)
         again = ledger.view("visits", epsilon=1)

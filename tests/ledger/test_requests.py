@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from asking import asked
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import level
 from utmost.ledger import Ledger
@@ -45,10 +46,12 @@ def test_both_doors_write_the_same_facts(tmp_path):
     """What the ledger keeps and what an engine answers differ in the kind and in what is kept, and in nothing else."""
     table, promise = {"id": ["a", "b"], "n": [1, 2]}, {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("kept", table, **promise, drop="id", id_column="id", noise="items", dataset="d", request="q")
-        key = ledger.items.commitment_key("answered", columns="n", sensitivity=1, cells=1)
+        ledger.publish(
+            "kept", table, **asked(**promise, drop="id", id_column="id", noise="items", dataset="d", request="q")
+        )
+        key = ledger.items.commitment_key("answered", Promise(columns="n", sensitivity=1, cells=1))
         committed = key.committed([Identifiers.of(["a", "b"])], {"n": [1, 2]})
-        ledger.items.publish("answered", committed, **promise, id_column="id", dataset="d", request="p")
+        ledger.items.publish("answered", committed, **asked(**promise, id_column="id", dataset="d", request="p"))
         facts = [event.facts for event in ledger.history() if event.kind == "published"]
     differ = {name for name in facts[0] if facts[0][name] != facts[1][name]}
     assert differ == {"name", "commitment", "kind", "request", "values", "items", "parts", "root"}
@@ -56,7 +59,7 @@ def test_both_doors_write_the_same_facts(tmp_path):
 
 WORDS = {"columns": "n", "sensitivity": 1, "cells": 1}
 CALLS = {
-    "publish": lambda ledger, **words: ledger.publish("s", {"n": [1]}, epsilon=1, **WORDS, **words),
+    "publish": lambda ledger, **words: ledger.publish("s", {"n": [1]}, **asked(epsilon=1, **WORDS, **words)),
     "relax": lambda ledger, **words: ledger.relax("r", {"n": [1]}, epsilon=2, **words),
     "view": lambda ledger, **words: ledger.view("r", epsilon=1, **words),
     "save": lambda ledger, **words: ledger.save("r", "never.csv", epsilon=1, **words),
@@ -65,7 +68,7 @@ CALLS = {
     "margin": lambda ledger, **words: ledger.margin("r", epsilon=1, **words),
     "rehearse": lambda ledger, **words: ledger.rehearse("r", epsilon=1, **words),
     "items.view": lambda ledger, **words: ledger.items.view("r", epsilon=1, **words),
-    "items.publish": lambda ledger, **words: ledger.items.publish("s", None, epsilon=1, **WORDS, **words),
+    "items.publish": lambda ledger, **words: ledger.items.publish("s", None, **asked(epsilon=1, **WORDS, **words)),
     "cells_on_demand.view": lambda ledger, **words: ledger.cells_on_demand.view("r", {}, None, epsilon=1, **words),
 }
 
@@ -74,7 +77,7 @@ CALLS = {
 def test_a_word_that_no_call_knows_is_refused_by_its_name_and_spends_nothing(tmp_path, call):
     """Words are shared by calls, and none is swallowed: a misspelt version would be another one."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", {"n": [1]}, epsilon=1, **WORDS)
+        ledger.publish("r", {"n": [1]}, Promise(**WORDS), epsilon=1)
         with pytest.raises(TypeError, match="unexpected keyword argument 'versoin'"):
             call(ledger, versoin=1)
         assert [release.name for release in ledger.releases] == ["r"]
@@ -86,13 +89,13 @@ def test_every_verb_shows_its_words():
     for verb in (Ledger.publish, Ledger.relax, Ledger.view, Ledger.save, Ledger.statement, Ledger.level_key):
         words = inspect.signature(verb).parameters
         assert {"epsilon", "alpha", "version"} <= set(words)
-    assert {"dataset", "independent", "request", "columns", "unit"} <= set(inspect.signature(Ledger.publish).parameters)
+    assert {"dataset", "independent", "request", "promise"} <= set(inspect.signature(Ledger.publish).parameters)
 
 
 def test_a_release_about_to_be_is_bound_to_what_is_read_again(tmp_path):
     """What is drawn is sealed under the facts that its event holds: read back it is the same but for its answer."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        ledger.publish("r", {"n": [1], "ward": ["a"]}, epsilon=1, public="ward", **WORDS)
+        ledger.publish("r", {"n": [1], "ward": ["a"]}, Promise(public="ward", **WORDS), epsilon=1)
         facts, stored = ledger.history()[-1].facts, ledger.release("r")
         before = release_of_facts(facts, stored.noise)
         assert replace(stored, responses={}) == before

@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+import utmost as ut
+from asking import asked
 from utmost.errors import AlreadyPublished, BadTable, BudgetUnused, DataChanged, OutOfRange, RowsRenamed
 from utmost.exact import level
 from utmost.ledger import Ledger
@@ -20,7 +22,7 @@ def published(ledger, name, table, **options):
     """A release whose other columns are public."""
     released = options["columns"]
     others = [column for column in table if column not in ([released] if isinstance(released, str) else released)]
-    return ledger.publish(name, table, public=others, **options).table
+    return ledger.publish(name, table, **asked(public=others, **options)).table
 
 
 @pytest.fixture
@@ -82,18 +84,18 @@ WAYS = list(_of_engines([1, 2]))
 def test_the_same_data_are_told_wherever_a_table_is(ledger, first, second):
     """Two budgets for one table are refused between lists, frames by item and two engines; other data are let pass."""
     (early, said), (late, how) = (_of_engines([30, 10, 20])[way] for way in (first, second))
-    ledger.publish("first", early, dataset="students", **PROMISE, **said)
+    ledger.publish("first", early, **asked(dataset="students", **PROMISE, **said))
     with pytest.raises(AlreadyPublished) as caught:
-        ledger.publish("second", late, **PROMISE, **how)
+        ledger.publish("second", late, **asked(**PROMISE, **how))
     assert "'first', version 1, of dataset 'students'" in caught.value.known_as
     assert len(ledger.history()) == 2
-    ledger.publish("second", late, dataset="students", **PROMISE, **how)
-    ledger.publish("third", late, independent=True, **PROMISE, **how)
+    ledger.publish("second", late, **asked(dataset="students", **PROMISE, **how))
+    ledger.publish("third", late, **asked(independent=True, **PROMISE, **how))
     for number, values in enumerate(([30, 10, 21], [30, 10], [7, 7, 7])):
         for again in ("a", "b"):  # a column whose cells are all equal is let pass twice
             if again == "a" or set(values) == {7}:
                 other, manner = _of_engines(values)[second]
-                ledger.publish(f"other {number} {again}", other, **PROMISE, **manner)
+                ledger.publish(f"other {number} {again}", other, **asked(**PROMISE, **manner))
 
 
 @pytest.mark.parametrize("first", ["integers", "reals", "points"])
@@ -108,9 +110,11 @@ def test_the_same_coordinates_are_told_as_numbers_and_as_points(ledger, first, s
     if "integers" not in (first, second):
         tables.append({"x": [0.5, 2.25, 5.0], "y": [3.5, -4.0, 9.0]})
     for number, table in enumerate(tables):
-        ledger.publish(f"a{number}", table, columns=["x", "y"], epsilon=1, dataset=f"A{number}", **kinds[first])
+        ledger.publish(
+            f"a{number}", table, **asked(columns=["x", "y"], epsilon=1, dataset=f"A{number}", **(kinds[first]))
+        )
         with pytest.raises(AlreadyPublished):
-            ledger.publish(f"b{number}", table, columns=["x", "y"], epsilon=1, **kinds[second])
+            ledger.publish(f"b{number}", table, **asked(columns=["x", "y"], epsilon=1, **(kinds[second])))
 
 
 def test_an_empty_frame_and_columns_that_rounding_makes_equal(ledger):
@@ -119,15 +123,15 @@ def test_an_empty_frame_and_columns_that_rounding_makes_equal(ledger):
     for schema in ({"id": pl.String, "v": pl.Int64}, {"id": pl.Int64, "v": pl.Float64}):
         say = by_id if schema["v"] == pl.Int64 else by_id | {"numbers": "reals", "grid": 1}
         with pytest.raises(BadTable):
-            ledger.publish("empty", pl.LazyFrame({"id": [], "v": []}, schema=schema), **say)
+            ledger.publish("empty", pl.LazyFrame({"id": [], "v": []}, schema=schema), **asked(**say))
     reals = by_id | {"numbers": "reals", "grid": 1}
-    ledger.publish("a", pl.LazyFrame({"id": [1, 2], "v": [0.1, 0.2]}), **reals)
-    ledger.publish("b", pl.LazyFrame({"id": [1, 2], "v": [0.3, 0.4]}), **reals)
-    key = ledger.items.commitment_key("c", columns="v", sensitivity=1, cells=1)
+    ledger.publish("a", pl.LazyFrame({"id": [1, 2], "v": [0.1, 0.2]}), **asked(**reals))
+    ledger.publish("b", pl.LazyFrame({"id": [1, 2], "v": [0.3, 0.4]}), **asked(**reals))
+    key = ledger.items.commitment_key("c", ut.Promise(columns="v", sensitivity=1, cells=1))
     for name in ("c", "d"):
-        made = ledger.items.commitment_key(name, columns="v", sensitivity=1, cells=1)
+        made = ledger.items.commitment_key(name, ut.Promise(columns="v", sensitivity=1, cells=1))
         one = made.committed([Identifiers.of(["a"])], {"v": [5]})
-        ledger.items.publish(name, one, columns="v", id_column="id", sensitivity=1, cells=1, epsilon=1)
+        ledger.items.publish(name, one, ut.Promise(columns="v", id_column="id", sensitivity=1, cells=1), epsilon=1)
     assert key.likeness is not None
 
 

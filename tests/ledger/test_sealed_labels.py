@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+import utmost as ut
 from postgres import fresh_database
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable
 from utmost.ledger import Ledger, read_sealed
@@ -70,7 +71,7 @@ def stolen(*contents):
 def written(folder, place, *, sealed=True):
     """A ledger published, relaxed and backed up in a folder; the keys of its levels."""
     with Ledger.open(place, create=True, key=KEY, witness=folder / "l.witness", sealed=sealed) as ledger:
-        ledger.publish("r", TABLE, **PROMISE, epsilon="1/2")
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         ledger.relax("r", TABLE, epsilon=2)
         ledger.view("r", epsilon=1)
         ledger.backup(folder / "b.db")
@@ -96,7 +97,7 @@ def test_a_thief_of_the_files_finds_no_label(tmp_path, monkeypatch):
         ):
             cut.setattr(Rows, "write", cut_off)
             with pytest.raises(LedgerUnavailable, match="is kept and counts"):
-                ledger.publish("s", TABLE, **PROMISE, epsilon=1, independent=True)
+                ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1, independent=True)
         for path in sorted(folder.iterdir()):
             assert stolen(path.read_bytes()) == ([] if sealed else WORDS), path.name
 
@@ -118,7 +119,7 @@ def test_every_level_opens_the_labels_and_nothing_else_does(tmp_path):
     with Ledger.open(tmp_path / "l.db", key=KEY, witness=tmp_path / "l.witness") as ledger:
         assert ledger.relax("r", TABLE, epsilon=5)["ward"] == ledger.view("r", epsilon=3)["ward"] == WORDS
         assert read_sealed(tmp_path / "l.db", "r", ledger.level_key("r", epsilon=3))["ward"] == WORDS
-        ledger.publish("s", TABLE, **PROMISE, epsilon=1, independent=True)
+        ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1, independent=True)
         with pytest.raises(KeyRefused):
             read_sealed(tmp_path / "l.db", "r", ledger.level_key("s", epsilon=1))
 
@@ -127,7 +128,7 @@ def test_equal_labels_are_not_seen_to_be_equal_and_no_digest_tests_a_guess(tmp_p
     """Two releases with one public column share no sealed block, key or digest."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         for name in ("r", "s"):
-            ledger.publish(name, TABLE, **PROMISE, epsilon=1, independent=True)
+            ledger.publish(name, TABLE, ut.Promise(**PROMISE), epsilon=1, independent=True)
         facts = [event.facts for event in ledger.history() if event.kind == "published"]
     for fact in ("digest", "salt"):
         assert facts[0]["labels"][fact] != facts[1]["labels"][fact]

@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import utmost as ut
+from asking import asked
 from utmost.core.noise import costs
 from utmost.counting import CountedTable
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
@@ -40,7 +42,7 @@ def measured(release):
 
 
 def test_a_strategy_is_published_viewed_and_relaxed_without_loss(ledger, reopened):
-    first = ledger.publish("census", counted(), strategy=strategy(), epsilon="1/4").table
+    first = ledger.publish("census", counted(), ut.Promise(strategy=strategy()), epsilon="1/4").table
     strict = ledger.view("census", epsilon="1/8")
     loose = ledger.relax("census", counted(), epsilon=1)
     assert [list(one.measured) for one in (first, strict, loose)] == [list(strategy().shares)] * 3
@@ -48,7 +50,9 @@ def test_a_strategy_is_published_viewed_and_relaxed_without_loss(ledger, reopene
     again = reopened()
     for at, said in (("1/4", first), ("1/8", strict), (1, loose)):
         assert measured(again.view("census", epsilon=at)) == measured(said)
-    assert measured(again.publish("census", counted(), strategy=strategy(), epsilon="1/4").at("1/4")) == measured(first)
+    assert measured(
+        again.publish("census", counted(), ut.Promise(strategy=strategy()), epsilon="1/4").at("1/4")
+    ) == measured(first)
     assert again.verify().responses == 3
 
 
@@ -57,7 +61,7 @@ def test_axes_and_branches_keep_their_order(ledger, reopened):
     domain = Domain(sex=["w", "m"], place=hierarchy({"S": ["d", "c"], "N": ["b", "a"]}, names=["region", "district"]))
     table = CountedTable(domain, np.array([[60, 7, 1, 0], [3, 40, 2, 5]]), ONE)
     plan = Strategy(domain, ONE, {"sex": "1/2", "region": "1/2"})
-    first = ledger.publish("census", table, strategy=plan, epsilon=1).table
+    first = ledger.publish("census", table, ut.Promise(strategy=plan), epsilon=1).table
     again = reopened()
     assert again.view("census", epsilon=1).domain.same_as(domain)
     assert measured(again.view("census", epsilon=1)) == measured(first)
@@ -71,7 +75,7 @@ def test_axes_and_branches_keep_their_order(ledger, reopened):
 def test_at_a_large_level_the_sums_are_the_true_ones(ledger):
     """So each stands in its place, family by family."""
     with pytest.warns(UserWarning, match="protects practically nobody"):
-        released = ledger.publish("census", counted(), strategy=strategy(Unit(1, 1)), epsilon=800).table
+        released = ledger.publish("census", counted(), ut.Promise(strategy=strategy(Unit(1, 1))), epsilon=800).table
     true = {family: sums.ravel().tolist() for family, sums in strategy().sums(CELLS).items()}
     assert measured(released) == true
 
@@ -82,7 +86,7 @@ def test_each_family_has_the_noise_of_its_share(tmp_path):
     plan = Strategy(domain, Unit(2, 1), {"cell side": "2/3", "cell": "1/3"})
     zero = CountedTable(domain, np.zeros(domain.shape, dtype=np.int64), Unit(2, 1))
     with seeded_ledger(tmp_path / "l.db", "strategy", create=True) as ledger:
-        ledger.publish("z", zero, strategy=plan, epsilon="1/4")
+        ledger.publish("z", zero, ut.Promise(strategy=plan), epsilon="1/4")
         released = ledger.relax("z", zero, epsilon=3)
         for at in ("1/4", 3):
             for family, sums in ledger.view("z", epsilon=at).measured.items():
@@ -99,7 +103,7 @@ def test_runs_that_cross_blocks_are_as_runs_that_do_not(tmp_path, derived):
     plan = Strategy(domain, Unit(1, 1), {"cell": "1/2", "cell side": "1/4", "side": "1/4"})
     table = CountedTable(domain, np.arange(10_000).reshape(domain.shape), Unit(1, 1))
     with Ledger.open(tmp_path / "l.db", create=True, derived=derived) as ledger:
-        first = ledger.publish("r", table, strategy=plan, epsilon=1).table
+        first = ledger.publish("r", table, ut.Promise(strategy=plan), epsilon=1).table
         assert measured(ledger.view("r", epsilon=1)) == measured(first)
         noise = first.measured[domain.family("cell side")] - table.cells
         assert 0 < np.abs(noise).mean() < 20
@@ -111,7 +115,7 @@ def test_derived_noise_of_two_families_is_not_the_same(tmp_path):
     plan = Strategy(domain, Unit(1, 1), {"one other": "1/2", "one": "1/2"})
     table = CountedTable(domain, np.zeros(domain.shape, dtype=np.int64), Unit(1, 1))
     with Ledger.open(tmp_path / "l.db", create=True, derived=True) as ledger:
-        fine, coarse = ledger.publish("r", table, strategy=plan, epsilon=1).table.measured.values()
+        fine, coarse = ledger.publish("r", table, ut.Promise(strategy=plan), epsilon=1).table.measured.values()
     assert (fine.ravel() != coarse.ravel()).any()
 
 
@@ -158,19 +162,19 @@ def test_what_does_not_fit_a_strategy_is_refused(ledger):
     """And nothing is spent."""
     good = {"strategy": strategy(), "epsilon": 1}
     with pytest.raises(WrongKind, match="counted table"):
-        ledger.publish("r", {"n": [1]}, **good)
+        ledger.publish("r", {"n": [1]}, **asked(**good))
     with pytest.raises(OutOfRange, match="columns beside it"):
-        ledger.publish("r", counted(), columns="n", **good)
+        ledger.publish("r", counted(), **asked(columns="n", **good))
     with pytest.raises(OutOfRange, match="sensitivity beside it"):
-        ledger.publish("r", counted(), **good, sensitivity=1, cells=1)
+        ledger.publish("r", counted(), **asked(**good, sensitivity=1, cells=1))
     with pytest.raises(OutOfRange, match="numbers beside it"):
-        ledger.publish("r", counted(), **good, numbers="reals")
+        ledger.publish("r", counted(), **asked(**good, numbers="reals"))
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
-        ledger.publish("r", counted(unit=Unit(1, 2)), **good)
+        ledger.publish("r", counted(unit=Unit(1, 2)), **asked(**good))
     with pytest.raises(OutOfRange, match="must have one domain"):
-        ledger.publish("r", CountedTable(Domain(sex=["men", "women"]), np.array([1, 2]), ONE), **good)
+        ledger.publish("r", CountedTable(Domain(sex=["men", "women"]), np.array([1, 2]), ONE), **asked(**good))
     with pytest.raises(OutOfRange, match="columns must name"):
-        ledger.publish("r", {"n": [1]}, epsilon=1, sensitivity=1, cells=1)
+        ledger.publish("r", {"n": [1]}, ut.Promise(sensitivity=1, cells=1), epsilon=1)
     assert ledger.releases == ()
 
 
@@ -178,21 +182,21 @@ def test_what_cannot_be_reconstructed_is_refused_before_anything_is_spent(ledger
     uneven = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c"]}, names=["region", "district"]), sex=["men", "women"])
     table = CountedTable(uneven, np.zeros((3, 2), dtype=np.int64), ONE)
     with pytest.raises(Unsupported, match="groups"):
-        ledger.publish("r", table, strategy=Strategy(uneven, ONE, {"region sex": 1}), epsilon=1)
+        ledger.publish("r", table, ut.Promise(strategy=Strategy(uneven, ONE, {"region sex": 1})), epsilon=1)
     assert ledger.releases == ()
 
 
 def test_other_counts_and_other_shares_are_another_release(ledger):
-    ledger.publish("r", counted(), strategy=strategy(), epsilon="1/2")
+    ledger.publish("r", counted(), ut.Promise(strategy=strategy()), epsilon="1/2")
     with pytest.raises(DataChanged):
         ledger.relax("r", counted(CELLS + 1), epsilon=1)
     with pytest.raises(AlreadyPublished, match="keep its columns, promise"):
-        ledger.publish("r", counted(), strategy=Strategy(DOMAIN, Unit(1, 1), {"sex": 1}), epsilon="1/2")
+        ledger.publish("r", counted(), ut.Promise(strategy=Strategy(DOMAIN, Unit(1, 1), {"sex": 1})), epsilon="1/2")
 
 
 def test_a_level_key_opens_a_strategy_and_nothing_that_was_changed(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        said = ledger.publish("r", counted(), strategy=strategy(), epsilon=1).table
+        said = ledger.publish("r", counted(), ut.Promise(strategy=strategy()), epsilon=1).table
         key = ledger.level_key("r", epsilon=1)
     assert measured(read_sealed(tmp_path / "l.db", "r", key)) == measured(said)
 
@@ -204,27 +208,43 @@ def part(label, partition="by country"):
 def test_parts_that_share_nobody_cost_the_part_that_costs_most(ledger):
     """Country A at 1.1 and B at 0.2 cost 1.1; what is about all adds up, and so does another partition."""
     ledger.budget("editors", limit="3/2")
-    ledger.publish("a", part("A"), strategy=strategy(), epsilon="1.1", dataset="editors")
-    ledger.publish("b", part("B"), strategy=strategy(), epsilon="0.2", dataset="editors")
+    ledger.publish(
+        "a", part("A"), ut.Promise(strategy=strategy(), part=("by country", "A")), epsilon="1.1", dataset="editors"
+    )
+    ledger.publish(
+        "b", part("B"), ut.Promise(strategy=strategy(), part=("by country", "B")), epsilon="0.2", dataset="editors"
+    )
     assert ledger.budget("editors").spent == Fraction(11, 10)
     ledger.relax("b", part("B"), epsilon=1)
     assert ledger.budget("editors").spent == Fraction(11, 10)
     with pytest.raises(BudgetExceeded):
-        ledger.publish("all", counted(CELLS + 1), strategy=strategy(), epsilon="1/2", dataset="editors")
+        ledger.publish("all", counted(CELLS + 1), ut.Promise(strategy=strategy()), epsilon="1/2", dataset="editors")
     with pytest.raises(BudgetExceeded):
         ledger.relax("b", part("B"), epsilon=2)
     with pytest.raises(BudgetExceeded):
-        ledger.publish("c", part("A", "by year"), strategy=strategy(), epsilon="1/2", dataset="editors")
-    ledger.publish("all", counted(CELLS + 1), strategy=strategy(), epsilon="2/5", dataset="editors")
+        ledger.publish(
+            "c",
+            part("A", "by year"),
+            ut.Promise(strategy=strategy(), part=("by year", "A")),
+            epsilon="1/2",
+            dataset="editors",
+        )
+    ledger.publish("all", counted(CELLS + 1), ut.Promise(strategy=strategy()), epsilon="2/5", dataset="editors")
     assert ledger.budget("editors").spent == Fraction(3, 2)
     assert ledger.verify().spent["editors"].epsilon == Fraction(3, 2)
 
 
 def test_a_counted_table_is_kept_without_a_strategy_too(ledger):
     """Its labels are public, its unit is proved, and its part is known."""
-    first = ledger.publish("a", part("A"), epsilon=1, dataset="editors").table
+    first = ledger.publish("a", part("A"), ut.Promise.of_counted(part("A")), epsilon=1, dataset="editors").table
     assert list(first) == ["district", "sex", "count", "count_margin"]
-    ledger.publish("b", counted(CELLS + 1, part=("by country", "B")), epsilon="1/2", dataset="editors")
+    ledger.publish(
+        "b",
+        counted(CELLS + 1, part=("by country", "B")),
+        ut.Promise.of_counted(counted(CELLS + 1, part=("by country", "B"))),
+        epsilon="1/2",
+        dataset="editors",
+    )
     assert ledger.budget("editors").spent == 1
     assert list(ledger.relax("a", part("A").table(DOMAIN.finest), epsilon=2)) == [
         "district",
@@ -233,7 +253,7 @@ def test_a_counted_table_is_kept_without_a_strategy_too(ledger):
         "count_margin",
     ]
     with pytest.raises(OutOfRange, match="must not be smaller"):
-        ledger.publish("c", counted(unit=Unit(1, 3)), unit=ONE, epsilon=1, dataset="editors")
+        ledger.publish("c", counted(unit=Unit(1, 3)), ut.Promise(unit=ONE), epsilon=1, dataset="editors")
 
 
 def test_the_largest_part_is_found_where_sums_are_irrational():
@@ -249,7 +269,7 @@ def test_counts_without_a_strategy_are_relaxed_as_they_were_published(ledger):
     """What was published of a counted table is relaxed with the very same object, and with no other."""
     domain = Domain(sex=["men", "women"], town=["Bern", "Basel"])
     table = CountedTable(domain, np.array([[60, 7], [3, 40]]), ONE)
-    strict = ledger.publish("counts", table, columns="n", drop="town", epsilon=1).table
+    strict = ledger.publish("counts", table, ut.Promise.of_counted(table, columns="n", drop="town"), epsilon=1).table
     loose = ledger.relax("counts", table, epsilon=2)
     assert list(loose) == list(strict) == ["sex", "n", "n_margin"]
     assert ledger.relax("counts", table, epsilon=1)["n"].tolist() == strict["n"].tolist()

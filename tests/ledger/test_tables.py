@@ -8,6 +8,8 @@ import pyarrow as pa
 import pytest
 
 import utmost  # noqa: F401  (registers the adapter of dataframes)
+import utmost as ut
+from asking import asked
 from utmost.errors import BadTable, DataChanged, LittleProtection, NotDeclared, OutOfRange, RowsObserved
 from utmost.ledger import Ledger
 from utmost.tables.files import files
@@ -43,7 +45,7 @@ def plain(table):
 def test_each_kind_comes_back(ledger, make):
     """From publish, relax and view with all its columns and error bars."""
     table = MAKERS[make]()
-    released = ledger.publish("r", table, **PROMISE).table
+    released = ledger.publish("r", table, **asked(**PROMISE)).table
     relaxed = ledger.relax("r", table, epsilon=2)
     view = ledger.view("r", epsilon=1)
     assert type(released) is type(relaxed) is type(view) is type(table)
@@ -58,7 +60,7 @@ def test_csv_and_parquet_files_come_through(ledger, tmp_path):
     """A file's table is released as `release_table` releases it; a view of it is a dict."""
     pd.DataFrame(PLAIN).to_csv(tmp_path / "t.csv", index=False)
     table = files.read(tmp_path / "t.csv")
-    released = files.columns(ledger.publish("r", table, **PROMISE).table)
+    released = files.columns(ledger.publish("r", table, **asked(**PROMISE)).table)
     assert released["who"] == PLAIN["who"]
     assert released["n"] == [int(x) for x in ledger.view("r", epsilon=1)["n"]]
     assert ledger.relax("r", PLAIN, epsilon=2)["who"] == PLAIN["who"]
@@ -69,7 +71,9 @@ def test_csv_and_parquet_files_come_through(ledger, tmp_path):
 def test_identifiers_are_committed_to_with_the_rows(ledger):
     """Equal values under other names are another table: a response would go to another row."""
     table = {"who": ["a", "b"], "n": [5, 5]}
-    ledger.publish("r", table, columns="n", public="who", sensitivity=1, cells=1, epsilon=1, id_column="who")
+    ledger.publish(
+        "r", table, ut.Promise(columns="n", public="who", sensitivity=1, cells=1, id_column="who"), epsilon=1
+    )
     assert ledger.relax("r", table, epsilon=2)
     with pytest.raises(DataChanged, match="identifiers"):
         ledger.relax("r", {"who": ["b", "a"], "n": [5, 5]}, epsilon=3)
@@ -77,12 +81,8 @@ def test_identifiers_are_committed_to_with_the_rows(ledger):
         ledger.publish(
             "s",
             {"who": ["a", "a"], "n": [5, 5]},
-            columns="n",
-            drop="who",
-            sensitivity=1,
-            cells=1,
+            ut.Promise(columns="n", drop="who", sensitivity=1, cells=1, id_column="who"),
             epsilon=1,
-            id_column="who",
         )
     with pytest.raises(BadTable, match="'who'"):
         ledger.relax("r", {"n": [5, 5]}, epsilon=3)
@@ -91,7 +91,7 @@ def test_identifiers_are_committed_to_with_the_rows(ledger):
 def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
     """Beyond 1024 rows a digest covers several; the first run that differs is found."""
     values = np.arange(5000)
-    ledger.publish("r", {"n": values}, columns="n", sensitivity=1, cells=1, epsilon=1)
+    ledger.publish("r", {"n": values}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
     values[1236] += 1
     with pytest.raises(DataChanged, match="got others"):
         ledger.relax("r", {"n": values}, epsilon=2)
@@ -131,14 +131,14 @@ def test_a_row_of_a_large_table_is_found_by_its_run(ledger):
 def test_bad_input_spends_nothing(ledger, table, wrong, error):
     """Every argument is checked before anything is drawn or written."""
     with pytest.raises(error):
-        ledger.publish("r", table, **{"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1} | wrong)
+        ledger.publish("r", table, **asked(**({"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1} | wrong)))
     assert len(ledger.history()) == 1
     assert ledger.releases == ()
 
 
 def test_tables_without_rows_are_refused(ledger):
     with pytest.raises(BadTable, match="at least one row"):
-        ledger.publish("r", {"n": []}, columns="n", sensitivity=1, cells=1, epsilon=1)
+        ledger.publish("r", {"n": []}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
     assert len(ledger.history()) == 1
 
 
@@ -146,11 +146,11 @@ def test_a_column_that_nobody_declared_is_refused_by_name(ledger):
     """Neither released nor declared public nor dropped: it was published exactly beside noise."""
     unit = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
     with pytest.raises(NotDeclared, match="got 'who', 'm'"):
-        ledger.publish("r", PLAIN, **unit)
+        ledger.publish("r", PLAIN, **asked(**unit))
     with pytest.raises(BadTable, match="must not repeat the released column 'n'"):
-        ledger.publish("r", {"n": [1, 2], "copy": [1, 2]}, public="copy", **unit)
+        ledger.publish("r", {"n": [1, 2], "copy": [1, 2]}, **asked(public="copy", **unit))
     with pytest.raises(OutOfRange, match="cells must be at most 3"):
-        ledger.publish("r", PLAIN, public="who", drop="m", **unit | {"cells": 4})
+        ledger.publish("r", PLAIN, **asked(public="who", drop="m", **(unit | {"cells": 4})))
     assert len(ledger.history()) == 1
 
 
@@ -158,7 +158,7 @@ def test_relaxing_publishes_no_column_that_was_not_public(ledger):
     """The ledger remembers which columns were declared public, and where the rows come from."""
     unit = {"columns": "n", "sensitivity": 1, "cells": 1}
     with pytest.warns(RowsObserved):
-        released = ledger.publish("r", PLAIN, public="who", drop="m", rows="observed", epsilon=1, **unit).table
+        released = ledger.publish("r", PLAIN, **asked(public="who", drop="m", rows="observed", epsilon=1, **unit)).table
     relaxed = ledger.relax("r", PLAIN | {"diagnosis": ["x", "y", "z"]}, epsilon=2)
     assert list(released) == list(relaxed) == ["who", "n", "n_margin"]
     (kept,) = ledger.releases
@@ -168,7 +168,7 @@ def test_relaxing_publishes_no_column_that_was_not_public(ledger):
 def test_a_level_that_protects_nobody_is_warned_of(ledger):
     unit = {"columns": "n", "sensitivity": 1, "cells": 1}
     with pytest.warns(LittleProtection):
-        ledger.publish("r", {"n": [1]}, epsilon=11, **unit)
+        ledger.publish("r", {"n": [1]}, **asked(epsilon=11, **unit))
     with pytest.warns(LittleProtection):
         ledger.relax("r", {"n": [1]}, epsilon=12)
 
@@ -178,7 +178,9 @@ def test_blocks_end_where_they_must(ledger, rows):
     """At the borders of blocks, with several columns, every level is near the values where epsilon is large."""
     table = {"n": np.arange(rows), "m": -np.arange(rows)}
     calls = []
-    ledger.publish("r", table, **PROMISE | {"public": []}, progress=lambda done, size: calls.append((done, size)))
+    ledger.publish(
+        "r", table, **asked(**(PROMISE | {"public": []}), progress=lambda done, size: calls.append((done, size)))
+    )
     ledger.relax("r", table, epsilon=200)
     for epsilon in (100, 200, 150):
         view = ledger.view("r", epsilon=epsilon)
@@ -197,10 +199,12 @@ def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
         "many": {"sensitivity": 3, "cells": 4},
         "changed": {"sensitivity": 1, "cells": 2, "neighbours": "change-one"},
     }.items():
-        ledger.publish(name, table, columns="n", epsilon=1, independent=True, **unit)
+        ledger.publish(name, table, **asked(columns="n", epsilon=1, independent=True, **unit))
         plan = plan_release(1, **unit, relaxable=True)
         half = name == "many" and "Staircase" in repr(plan.law)
         if not half:
             assert ledger.margin(name, epsilon=1) == plan.margin
-    ledger.publish("half", table, columns="n", epsilon=1, independent=True, sensitivity=3, cells=4, half_step=True)
+    ledger.publish(
+        "half", table, ut.Promise(columns="n", sensitivity=3, cells=4, half_step=True), epsilon=1, independent=True
+    )
     assert ledger.margin("half", epsilon=1) <= ledger.margin("many", epsilon=1)

@@ -10,6 +10,8 @@ import psycopg
 import pyarrow as pa
 import pytest
 
+import utmost as ut
+from asking import asked
 from postgres import fresh_database
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.ledger import Ledger, read_sealed
@@ -80,7 +82,10 @@ def seen(folder, table, *, sealed=True, place=None, **promise):
     place = place or folder / "l.db"
     with Ledger.open(place, create=True, key=KEY, witness=folder / "w", sealed=sealed) as ledger:
         given = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": "1/100"} | promise
-        said = [said_shape(ledger.publish("r", table, **given).table), said_shape(ledger.relax("r", table, epsilon=12))]
+        said = [
+            said_shape(ledger.publish("r", table, **asked(**given)).table),
+            said_shape(ledger.relax("r", table, epsilon=12)),
+        ]
         said += [said_shape(ledger.view("r", epsilon=epsilon)) for epsilon in ("1/1000", 1)]
         ledger.backup(folder / "b.db")
         if sealed:
@@ -102,7 +107,7 @@ def test_the_lengths_of_blocks_tell_nothing_of_looser_responses(tmp_path):
         for seed in range(10):
             place = tmp_path / f"{truth}-{seed}.db"
             with seeded_ledger(place, f"{truth} {seed}") as ledger:
-                ledger.publish("r", {"n": [truth]}, columns="n", sensitivity=1, cells=1, epsilon="1/100")
+                ledger.publish("r", {"n": [truth]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/100")
                 ledger.relax("r", {"n": [truth]}, epsilon=12)
             found.add(str(rows_seen(place)))
     assert len(lengths[127] | lengths[128]) == 1
@@ -156,7 +161,12 @@ def test_equal_columns_are_not_seen_to_be_equal(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         for version, values in enumerate(([1, 2, 3], [1, 2, 3], [9, 9, 9]), start=1):
             ledger.publish(
-                "r", {"n": values}, columns="n", sensitivity=1, cells=1, epsilon=1, version=version, dataset="d"
+                "r",
+                {"n": values},
+                ut.Promise(columns="n", sensitivity=1, cells=1),
+                epsilon=1,
+                version=version,
+                dataset="d",
             )
         facts = [event.facts for event in ledger.history("r")]
     for name in ("values", "commitment", "root"):
@@ -170,7 +180,9 @@ def test_confirming_independence_leaves_no_trace(tmp_path):
     found = []
     for independent in (True, False):
         with Ledger.open(tmp_path / f"{independent}.db", create=True, key=KEY) as ledger:
-            ledger.publish("r", {"n": [1, 2]}, columns="n", sensitivity=1, cells=1, epsilon=1, independent=independent)
+            ledger.publish(
+                "r", {"n": [1, 2]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1, independent=independent
+            )
         found.append(rows_seen(tmp_path / f"{independent}.db"))
     assert found[0] == found[1]
 
@@ -180,16 +192,16 @@ def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tm
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         promise = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
         with pytest.raises(BadTable, match=r"row 2 .index 1., column 'n': no value may be larger than 100") as caught:
-            ledger.publish("r", {"n": [100, 8128]}, largest=100, **promise)
+            ledger.publish("r", {"n": [100, 8128]}, **asked(largest=100, **promise))
         assert "8128" not in str(caught.value)
         with pytest.raises(BadTable, match=r"row 7 .*largest="):
-            ledger.publish("r", {"n": [0] * 6 + [-(10**40)] + [0] * 5000}, **promise)
+            ledger.publish("r", {"n": [0] * 6 + [-(10**40)] + [0] * 5000}, **asked(**promise))
         assert len(ledger.history()) == 1
         for wrong in (0, -1, "much", float("nan"), 1 << 4096, f"1/{1 << 4096}", 10**5000):
             with pytest.raises(ValueError, match="largest"):
-                ledger.publish("r", {"n": [100]}, largest=wrong, **promise)
-        assert ledger.publish("r", {"n": [-100, 100]}, largest=100, **promise).table
-        assert ledger.publish("s", {"n": [10**40] * 5000}, largest=10**41, **promise).table
+                ledger.publish("r", {"n": [100]}, **asked(largest=wrong, **promise))
+        assert ledger.publish("r", {"n": [-100, 100]}, **asked(largest=100, **promise)).table
+        assert ledger.publish("s", {"n": [10**40] * 5000}, **asked(largest=10**41, **promise)).table
         assert [release.noise.largest for release in ledger.releases] == [100, 10**41]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import utmost as ut
 from utmost.channels import Channel
 from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.exact import level
@@ -34,7 +35,7 @@ def opened(here, **options):
 def put_back(here, after, keep="old.db"):
     """A ledger with one release, copied with its witness; then ``after``; then the copy is put back over it."""
     with opened(here) as ledger:
-        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         shutil.copy(here / "l.db", here / keep)
         shutil.copy(here / "w", here / "old.w")
         after(ledger)
@@ -50,7 +51,7 @@ def test_a_rolled_back_ledger_says_nothing_new(here):
         for call in (
             lambda: ledger.relax("r", TABLE, epsilon=2),
             lambda: ledger.view("r", epsilon="1/4"),
-            lambda: ledger.publish("s", TABLE, epsilon=1, **PROMISE).table,
+            lambda: ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1).table,
             lambda: ledger.budget("r", limit=9),
         ):
             with pytest.raises(Quarantined, match="resume"):
@@ -64,7 +65,7 @@ def test_resumed_it_is_charged_with_exactly_what_was_lost(here):
 
     def after(ledger):
         ledger.relax("r", TABLE, epsilon=2)
-        ledger.publish("s", TABLE, epsilon=3, dataset="r", **PROMISE)
+        ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=3, dataset="r")
 
     put_back(here, after)
     with opened(here) as ledger:
@@ -76,7 +77,7 @@ def test_resumed_it_is_charged_with_exactly_what_was_lost(here):
         with pytest.raises(Quarantined, match="new version"):
             ledger.relax("r", TABLE, epsilon=2)
         assert ledger.view("r", epsilon="1/4")
-        ledger.publish("r", TABLE, epsilon=1, version=2, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1, version=2)
         assert ledger.spent(dataset="r") == level(6)
         ledger.relax("r", TABLE, epsilon=2, version=2)
         assert ledger.verify()
@@ -129,7 +130,7 @@ def test_two_histories_are_charged_with_both(here):
 def test_without_a_witness_somebody_must_say_what_is_missing(here):
     """A ledger whose witness is gone is in quarantine; then all its releases stay as they are."""
     with opened(here) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     (here / "w").unlink()
     with opened(here) as ledger:
         assert "witness is missing" in ledger.status().quarantine
@@ -177,7 +178,7 @@ def test_a_mechanism_that_was_closed_stays_closed_after_another_rollback(here):
 def test_an_open_ledger_notices_a_rollback_itself(here):
     """What a process has read is a witness, too."""
     with opened(here, witness=False) as ledger:
-        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         shutil.copy(here / "l.db", here / "old.db")
         ledger.relax("r", TABLE, epsilon=2)
         shutil.copy(here / "old.db", here / "l.db")
@@ -188,7 +189,7 @@ def test_an_open_ledger_notices_a_rollback_itself(here):
 def test_receipts_tell_a_rollback(here):
     """A line of text is enough to find out; from then on the ledger itself says so."""
     with opened(here, witness=False) as ledger:
-        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         early = ledger.receipt()
         shutil.copy(here / "l.db", here / "old.db")
         ledger.relax("r", TABLE, epsilon=2)
@@ -224,10 +225,10 @@ def test_the_witness_is_told_before_anything_is_said(here, monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(Witness, "settle", fail)
             with pytest.raises(OSError, match="died"):
-                ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+                ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
             with pytest.raises(OSError, match="died"):
-                ledger.publish("r", TABLE, epsilon=1, **PROMISE)
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+                ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         assert Witness(here / "w", 1).last()[0] == 2
 
 
@@ -236,7 +237,7 @@ def test_a_damaged_witness_is_found(here):
     import sqlite3
 
     with opened(here) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         assert ledger.verify()
         with sqlite3.connect(here / "w") as connection:
             connection.execute("UPDATE utmost_witness SET body = ? WHERE number = 1", (b"{}",))
@@ -253,7 +254,7 @@ def test_a_witness_of_another_ledger_is_refused(here):
     with Ledger.open(here / "other.db", create=True, key=KEY, witness=here / "w"):
         pass
     with opened(here, witness=here / "own") as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
     with opened(here) as ledger:
         with pytest.raises(Quarantined):
             ledger.relax("r", TABLE, epsilon=2)
@@ -263,7 +264,7 @@ def test_a_witness_of_another_ledger_is_refused(here):
 
 def test_a_backup_restores_everything_and_is_found_out(place, reopened, ledger, tmp_path):
     """From either store; the restored ledger says what was said, and nothing new before it is resumed."""
-    first = ledger.publish("r", TABLE, epsilon="1/2", **PROMISE).table
+    first = ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2").table
     ledger.backup(tmp_path / "backup.db")
     with pytest.raises(OutOfRange, match="new file"):
         ledger.backup(tmp_path / "backup.db")
@@ -283,7 +284,7 @@ def test_a_backup_restores_everything_and_is_found_out(place, reopened, ledger, 
 
 def test_a_damaged_backup_is_not_restored(here):
     with opened(here) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         ledger.backup(here / "b.db")
     content = bytearray((here / "b.db").read_bytes())
     at = content.index(b'"published"')
@@ -299,7 +300,7 @@ def test_derived_noise_repeats_itself_after_a_rollback(here):
     """Asked the same or anything else, a rolled-back ledger says what it had said, or would have said."""
     options = {"derived": True, "witness": False}
     with opened(here, **options) as ledger:
-        ledger.publish("r", TABLE, epsilon="1/4", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/4")
         shutil.copy(here / "l.db", here / "old.db")
         loose = ledger.relax("r", TABLE, epsilon=2)
         strict, between = ledger.view("r", epsilon="1/8"), ledger.view("r", epsilon=1)
@@ -318,10 +319,12 @@ def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched)
     table, items = TABLE | {"id": ["a", "b", "c"]}, {"public": "id", "id_column": "id", "noise": "items"}
     ids, committed = [Identifiers.of(["a", "b", "c"])], {"n": [10, 20, 30]}
     with opened(here, **options) as ledger:
-        ledger.publish("rows", TABLE, epsilon="0.1", dataset="d", **PROMISE)
-        ledger.publish("kept", table, epsilon="0.1", dataset="d", **PROMISE, **items)
-        sums = ledger.items.commitment_key("engine", columns="n", sensitivity=1, cells=1).committed(ids, committed)
-        ledger.items.publish("engine", sums, id_column="id", epsilon="0.1", dataset="d", **PROMISE)
+        ledger.publish("rows", TABLE, ut.Promise(**PROMISE), epsilon="0.1", dataset="d")
+        ledger.publish("kept", table, ut.Promise(**PROMISE, **items), epsilon="0.1", dataset="d")
+        sums = ledger.items.commitment_key("engine", ut.Promise(columns="n", sensitivity=1, cells=1)).committed(
+            ids, committed
+        )
+        ledger.items.publish("engine", sums, ut.Promise(id_column="id", **PROMISE), epsilon="0.1", dataset="d")
         shutil.copy(here / "l.db", here / "old.db")
         lost = ledger.relax("rows", TABLE, epsilon="0.3")
         ledger.relax("kept", table, epsilon="0.3")
@@ -346,7 +349,7 @@ def test_noise_by_item_is_closed_in_a_ledger_of_derived_noise_too(here, watched)
 def test_a_receipt_of_another_ledger_with_the_same_key_is_refused(here):
     """It says nothing about this one, which stays out of quarantine."""
     with Ledger.open(here / "other.db", create=True, key=KEY, witness=here / "v") as other:
-        other.publish("r", TABLE, epsilon=1, **PROMISE)
+        other.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         receipt = other.receipt()
     with opened(here) as ledger:
         with pytest.raises(KeyRefused, match="another ledger's"):
@@ -365,7 +368,7 @@ def test_backups_made_at_once_are_one_or_none(here, monkeypatch):
             ledger.backup(here / "b.db")
 
     with opened(here) as ledger:
-        ledger.publish("r", TABLE, epsilon=1, **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon=1)
         monkeypatch.setattr(opening, "copied", copied)
         with pytest.raises(OutOfRange, match="a backup must be a new file"):
             ledger.backup(here / "b.db")
@@ -377,7 +380,7 @@ def test_another_event_in_the_place_of_a_pending_one_is_a_quarantine(here, monke
     """A process dies between witness and commit; another writes without the witness. What was drawn first was never
     answered; but who writes past the witness may write anything, so that it is said, and nothing is dropped."""
     with opened(here) as ledger:
-        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         shutil.copy(here / "l.db", here / "before.db")
         shutil.copy(here / "w", here / "copy.w")
         with monkeypatch.context() as patched:
@@ -405,7 +408,7 @@ def test_a_mechanism_that_lost_no_answer_goes_on(here):
     secret = {"space": discrete(2), "independent": True}
     with opened(here) as ledger:
         first = ledger.respond("coin", COIN, {"ada": 0}, **secret)
-        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         shutil.copy(here / "l.db", here / "old.db")
         ledger.relax("r", TABLE, epsilon=2)
     shutil.copy(here / "old.db", here / "l.db")
@@ -419,7 +422,7 @@ def test_a_mechanism_that_lost_no_answer_goes_on(here):
 def test_a_witness_that_holds_no_event_is_damaged(here, change):
     """A mac that is a number, a number that is none: refused as damage, and not taken for another history."""
     with opened(here) as ledger:
-        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
     with closing(sqlite3.connect(here / "w")) as connection, connection:
         connection.execute(
             f"UPDATE utmost_witness SET {change} WHERE number = (SELECT max(number) FROM utmost_witness)"
@@ -434,7 +437,7 @@ def test_a_witness_leaves_no_response_that_can_be_read(tmp_path, sealed):
     table = {"n": [123456789] * 4000}
     with Ledger.open(tmp_path / "l.db", create=True, sealed=sealed) as ledger:
         assert ledger._book.witness.is_sealed is sealed
-        ledger.publish("r", table, columns="n", sensitivity=1, cells=1, largest=10**9, epsilon=5)
+        ledger.publish("r", table, ut.Promise(columns="n", sensitivity=1, cells=1, largest=10**9), epsilon=5)
         parts = [content for _, part, content in _parts_of(tmp_path / "l.db") if part]
     held = (tmp_path / "l.db.witness").read_bytes()
     assert parts

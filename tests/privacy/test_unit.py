@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+import utmost as ut
+from asking import asked
 from utmost.core.privacy.unit import read_unit
 from utmost.errors import OutOfRange, WrongKind
 from utmost.exact import level
@@ -30,8 +32,8 @@ SAME = {"sensitivity": 3, "cells": 2, "neighbours": "change-one"}
 
 
 DOORS = {
-    "release_table": lambda **unit: release_table(TABLE, columns="n", epsilon=1, **unit),
-    "rehearse_table": lambda **unit: rehearse_table(TABLE, columns="n", epsilon=1, **unit),
+    "release_table": lambda **unit: release_table(TABLE, **asked(columns="n", epsilon=1, **unit)),
+    "rehearse_table": lambda **unit: rehearse_table(TABLE, **asked(columns="n", epsilon=1, **unit)),
     "plan_release": lambda **unit: plan_release(1, **unit),
     "epsilon_for": lambda **unit: epsilon_for(20, **unit),
     "GradualRelease": lambda **unit: GradualRelease([1, 2], **unit),
@@ -71,7 +73,7 @@ def test_only_the_cells_have_a_default_elsewhere(adapter):
 def test_the_unit_and_its_numbers_are_one_promise():
     assert read_unit(None, **SAME) == UNIT
     assert plan_release(1, unit=UNIT) == plan_release(1, **SAME)
-    assert rehearse_table(TABLE, columns="n", epsilon=1, unit=UNIT).unit == UNIT
+    assert rehearse_table(TABLE, ut.Promise(columns="n", unit=UNIT), epsilon=1).unit == UNIT
     assert epsilon_for(20, unit=UNIT) == epsilon_for(20, **SAME)
 
 
@@ -83,14 +85,14 @@ def test_a_replaced_record_is_charged_twice_in_gradual_releases_too():
 
 def test_a_ledger_takes_the_unit_and_keeps_it(tmp_path):
     with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
-        ledger.publish("a", TABLE, columns="n", epsilon=1, unit=UNIT)
+        ledger.publish("a", TABLE, ut.Promise(columns="n", unit=UNIT), epsilon=1)
         assert ledger.releases[0].noise.unit == UNIT
-        ledger.publish("a", TABLE, columns="n", epsilon=1, **SAME)
+        ledger.publish("a", TABLE, ut.Promise(columns="n", **SAME), epsilon=1)
         assert len(ledger.history("a")) == 1
         with pytest.raises(OutOfRange, match="said once"):
-            ledger.publish("b", TABLE, columns="n", epsilon=1, unit=UNIT, neighbours="change-one")
+            ledger.publish("b", TABLE, ut.Promise(columns="n", unit=UNIT, neighbours="change-one"), epsilon=1)
         with pytest.raises(OutOfRange, match="no cells="):
-            ledger.publish("b", TABLE, columns="n", epsilon=1, sensitivity=1)
+            ledger.publish("b", TABLE, ut.Promise(columns="n", sensitivity=1), epsilon=1)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from asking import asked
 from goodness import LEVEL, chi_square
 from utmost.exact import level
 from utmost.ledger import Ledger
@@ -54,7 +55,7 @@ def by_release(made, unit, at, half_step):
 
     def door(names, folder):
         where = {"columns": names, "drop": "id", "id_column": "id", "unit": unit, "epsilon": at}
-        release = release_table(made(names), **where, relaxable=True)
+        release = release_table(made(names), **asked(**where, relaxable=True))
         block = 1 if isinstance(release.plan.drawn, Geometric) else int(unit.sensitivity)
         return columns_of(release.table, names), block
 
@@ -66,7 +67,7 @@ def by_stream(unit, at, half_step):
         pl.DataFrame(table_of(names)).write_csv(folder / "t.csv")
         csv_table.register()
         where = {"columns": names, "drop": "id", "id_column": "id", "unit": unit, "epsilon": at}
-        release = release_table(CsvPieces(csv_table.read(folder / "t.csv")), **where, relaxable=True)
+        release = release_table(CsvPieces(csv_table.read(folder / "t.csv")), **asked(**where, relaxable=True))
         with (folder / "out.csv").open("w+b") as file:
             files.write(release.table, file, folder / "out.csv")
         block = 1 if isinstance(release.plan.drawn, Geometric) else int(unit.sensitivity)
@@ -89,7 +90,7 @@ def by_ledger(made, noise, unit, at, half_step, *, relaxed=False):
         where = {"columns": names, "drop": "id", "unit": unit, "half_step": half_step}
         where |= {"id_column": "id"} | ({"noise": noise} if noise else {})
         with Ledger.open(folder / "l.db", create=True, witness=False) as ledger:
-            found = ledger.publish("t", made(names), **where, epsilon=Fraction(at, 3) if relaxed else at).table
+            found = ledger.publish("t", made(names), **asked(**where, epsilon=Fraction(at, 3) if relaxed else at)).table
             if relaxed:
                 found = ledger.relax("t", made(names), epsilon=at)
             return columns_of(found, names), int(unit.sensitivity) if half_step else 1

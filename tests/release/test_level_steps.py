@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import utmost as ut
 from goodness import LEVEL
 from utmost.core.gradual.laplace_steps import LaplaceRelaxing, LaplaceTightening
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
@@ -48,14 +49,14 @@ def test_steps_on_the_integers_have_the_transitions_laws():
 def test_sensitivity_and_cells_share_the_level():
     """sensitivity 2 and 3 cells: the transitions at epsilon/6 per unit."""
     strict, loose = (level(epsilon=Fraction(e, 6)) for e in (1, 2))
-    options = {"sensitivity": 2, "cells": 3}
+    options = {"unit": ut.Unit(2, 3)}
     assert fits(tighten(np.zeros(N, int), 1, 2, **options), Tightening(strict, loose).pmf)
     assert fits(relax(np.full(N, 4), 1, 2, **options), lambda k: Relaxing(strict, loose).pmf(k, 4))
 
 
 def test_steps_on_the_reals_are_laplace_transitions():
     one, two = level(epsilon=1), level(epsilon=2)
-    moved = tighten(np.full(N, 0.5), strict=1, loose=2, sensitivity=1, numbers="reals") - 0.5
+    moved = tighten(np.full(N, 0.5), strict=1, loose=2, numbers="reals") - 0.5
     W = LaplaceTightening(one, two)
     assert (moved == 0).mean() == pytest.approx(float(W.stay), abs=0.01)
     assert stats.kstest(moved[moved != 0], stats.laplace(scale=1).cdf).pvalue > LEVEL
@@ -70,14 +71,14 @@ def test_steps_on_the_reals_are_laplace_transitions():
 
 def test_half_steps_move_by_blocks():
     noise = np.arange(-7, 8)
-    relaxed = relax(noise, strict=1, loose=3, sensitivity=5, half_step=True)
+    relaxed = relax(noise, strict=1, loose=3, unit=ut.Unit(5, 1), half_step=True)
     assert ((noise - relaxed) % 5 == 0).all()
     assert ((relaxed + 2) // 5 * 5 != relaxed).any()
-    assert ((tighten(noise, strict=1, loose=3, sensitivity=5, half_step=True) - noise) % 5 == 0).all()
-    mid = bridge(noise + 10, noise, strict=1, at=2, loose=3, sensitivity=5, half_step=True)
+    assert ((tighten(noise, strict=1, loose=3, unit=ut.Unit(5, 1), half_step=True) - noise) % 5 == 0).all()
+    mid = bridge(noise + 10, noise, strict=1, at=2, loose=3, unit=ut.Unit(5, 1), half_step=True)
     assert ((mid - noise) % 5 == 0).all()
     with pytest.raises(OutOfRange, match="multiples"):
-        bridge(noise + 1, noise, strict=1, at=2, loose=3, sensitivity=5, half_step=True)
+        bridge(noise + 1, noise, strict=1, at=2, loose=3, unit=ut.Unit(5, 1), half_step=True)
 
 
 @pytest.mark.parametrize(

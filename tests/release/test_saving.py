@@ -44,14 +44,14 @@ def _workload():
 
 def _in_ledger(folder):
     ledger = ut.Ledger.open(folder / "l.db", create=True)
-    ledger.publish("r", TABLE, columns=["n", "m"], public="ward", epsilon=1, **UNIT)
+    ledger.publish("r", TABLE, ut.Promise(columns=["n", "m"], public="ward", **UNIT), epsilon=1)
     return ledger
 
 
 # name: what saves it at a path, with more arguments
 KINDS = {
     "table": lambda at, folder, **how: ut.release_table(
-        TABLE, columns=["n", "m"], public="ward", epsilon=1, **UNIT
+        TABLE, ut.Promise(columns=["n", "m"], public="ward", **UNIT), epsilon=1
     ).save(at, **how),
     "joint": lambda at, folder, **how: release_together(
         TABLE, columns=["n", "m"], public="ward", epsilon=1, sensitivity=1
@@ -180,7 +180,7 @@ UNFIT = {
 def test_a_reading_has_no_error_bars_of_any_confidence(tmp_path):
     """A function of noisy values has an error of its own: a confidence is refused, and nothing is answered or spent."""
     reading = ProcessedRelease([1, 2], before=list, sensitivity=1, after=lambda y, _: y)
-    with pytest.raises(OutOfRange, match="no error bars"):
+    with pytest.raises(TypeError, match="confidence"):
         reading.save(tmp_path / "n.csv", epsilon=1, confidence="0.9")
     assert (reading.spent, list(tmp_path.iterdir())) == (None, [])
     with pytest.raises(TypeError, match="confidense"):
@@ -277,7 +277,9 @@ def test_true_counts_are_for_their_owner_alone(tmp_path):
 
 
 def test_standard_output_has_the_table_and_the_caller_the_statement(capfdbinary):
-    said = ut.release_table({"n": [7]}, columns="n", epsilon=1, sensitivity=1, cells=1).save("-", format="jsonl")
+    said = ut.release_table({"n": [7]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1).save(
+        "-", format="jsonl"
+    )
     line = json.loads(capfdbinary.readouterr().out)
     assert list(line) == ["n", "n_margin"]
     assert said["table"]["of"] == "file"
@@ -287,7 +289,7 @@ def test_a_failure_brings_back_what_was_there(tmp_path, monkeypatch):
     """The second rename fails: the table of before and its statement stand as they were."""
     import os
 
-    release = ut.release_table({"n": [7]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    release = ut.release_table({"n": [7]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
     release.save(tmp_path / "t.csv")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     real, calls = os.replace, []

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asking import asked
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.ledger import Ledger
@@ -39,7 +40,7 @@ HARMLESS = {("counts", "cost"), ("alpha", "cost"), ("observed", "cost"), ("relax
 
 
 def released(promise):
-    made = release_table(TABLE, columns="admitted", public="department", drop="seen", **promise)
+    made = release_table(TABLE, **asked(columns="admitted", public="department", drop="seen", **promise))
     return made.table, json.loads(json.dumps(made.sidecar))
 
 
@@ -151,7 +152,7 @@ def ledger_statements(tmp_path):
     }
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(range(32))) as ledger:
         for name, promise in promises.items():
-            ledger.publish(name, TABLE, **unit, **promise, epsilon="1/2", independent=True)
+            ledger.publish(name, TABLE, **asked(**unit, **promise, epsilon="1/2", independent=True))
             table = ledger.relax(name, TABLE, epsilon=1)
             release = next(one for one in ledger.releases if one.name == name)
             remembered = ledger.ledger_facts(name, level(1))

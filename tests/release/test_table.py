@@ -10,6 +10,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+import utmost as ut
+from asking import asked
 from utmost.errors import (
     BadTable,
     LittleProtection,
@@ -34,7 +36,7 @@ TABLE = {"department": ["A", "B", "C"], "applicants": [933, 585, 918], "admitted
 
 
 def test_released_values_stand_under_their_own_names_with_a_margin_behind():
-    release = release_table(TABLE, columns="admitted", **OTHERS, **SILENT)
+    release = release_table(TABLE, **asked(columns="admitted", **OTHERS, **SILENT))
     assert list(release.table.items()) == [
         ("department", ["A", "B", "C"]),
         ("admitted", [601, 370, 322]),
@@ -49,7 +51,9 @@ def test_released_values_stand_under_their_own_names_with_a_margin_behind():
 def test_what_came_in_is_not_changed():
     before = copy.deepcopy(TABLE)
     release_table(
-        TABLE, columns=["applicants", "admitted"], public="department", epsilon="1/10", sensitivity=1, cells=2
+        TABLE,
+        ut.Promise(columns=["applicants", "admitted"], public="department", sensitivity=1, cells=2),
+        epsilon="1/10",
     )
     assert before == TABLE
 
@@ -57,25 +61,23 @@ def test_what_came_in_is_not_changed():
 def test_every_cell_gets_its_share_of_the_level():
     """k cells at epsilon/k each cost epsilon together; under change-one each record costs twice."""
     release = release_table(
-        TABLE, columns=["applicants", "admitted"], public="department", epsilon=1, sensitivity=1, cells=2
+        TABLE, ut.Promise(columns=["applicants", "admitted"], public="department", sensitivity=1, cells=2), epsilon=1
     )
     assert release.law == Geometric("1/2")
     assert release.spent.epsilon == 1
     replaced = release_table(
         TABLE,
-        columns=["applicants", "admitted"],
-        public="department",
+        ut.Promise(
+            columns=["applicants", "admitted"], public="department", sensitivity=1, cells=2, neighbours="change-one"
+        ),
         epsilon=1,
-        sensitivity=1,
-        cells=2,
-        neighbours="change-one",
     )
     assert replaced.law == Geometric("1/4")
     assert replaced.spent.epsilon == 1
 
 
 def test_a_level_given_as_alpha_stays_exact():
-    release = release_table(TABLE, columns="admitted", **OTHERS, alpha="1/4", sensitivity=1, cells=2)
+    release = release_table(TABLE, ut.Promise(columns="admitted", **OTHERS, sensitivity=1, cells=2), alpha="1/4")
     assert release.law.alpha == Fraction(1, 2)
 
 
@@ -83,7 +85,7 @@ def test_the_noise_of_a_column_has_the_stated_spread():
     """The mean of |noise| over 1e5 cells is within seven standard errors of E|X|, in both of two columns."""
     rows = 100_000
     table = {"a": np.zeros(rows, dtype=np.int64), "b": np.arange(rows)}
-    release = release_table(table, columns=["a", "b"], epsilon=1, sensitivity=3, cells=2)
+    release = release_table(table, ut.Promise(columns=["a", "b"], sensitivity=3, cells=2), epsilon=1)
     mean, square = (float(release.law.moment(m)) for m in (1, 2))
     for name in ("a", "b"):
         noise = release.table[name] - table[name]
@@ -97,24 +99,31 @@ def test_the_noise_of_a_column_has_the_stated_spread():
     [(1, Geometric(1)), (2, DiscreteStaircase(1, 2)), (5, DiscreteStaircase(1, 5))],
 )
 def test_the_law_is_the_optimal_one(sensitivity, law):
-    assert release_table(TABLE, columns="admitted", **OTHERS, epsilon=1, sensitivity=sensitivity, cells=1).law == law
+    assert (
+        release_table(TABLE, ut.Promise(columns="admitted", **OTHERS, sensitivity=sensitivity, cells=1), epsilon=1).law
+        == law
+    )
 
 
 def test_reals_are_released_on_a_grid():
     """Every released value is a multiple of the grid's width, and the margin covers the snapping."""
     table = {"income": [1234.5, Decimal("0.1"), Fraction(1, 3), 7]}
-    release = release_table(table, columns="income", epsilon=1, sensitivity=10, cells=1, numbers="reals", grid="1/8")
+    release = release_table(
+        table, ut.Promise(columns="income", sensitivity=10, cells=1, numbers="reals", grid="1/8"), epsilon=1
+    )
     assert isinstance(release.law, Staircase)
     assert all((value * 8).is_integer() for value in release.table["income"])
     assert release.plan.grid == Fraction(1, 8)
     assert release.margin == (release.plan.drawn.margin("0.95") + 0.5) / 8
-    silent = release_table(table, columns="income", epsilon=200, sensitivity=1, cells=1, numbers="reals", grid="1/8")
+    silent = release_table(
+        table, ut.Promise(columns="income", sensitivity=1, cells=1, numbers="reals", grid="1/8"), epsilon=200
+    )
     assert silent.table["income"] == [1234.5, 0.125, 0.375, 7.0]
 
 
 def test_a_table_of_no_rows_is_refused():
     with pytest.raises(BadTable, match="at least one row"):
-        release_table({"n": []}, columns="n", epsilon="1/2", sensitivity=1, cells=1)
+        release_table({"n": []}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/2")
 
 
 @pytest.mark.parametrize("do", [release_table, rehearse_table])
@@ -122,21 +131,21 @@ def test_a_column_that_nobody_declared_is_refused_by_name(do):
     """Neither released nor declared public nor dropped: it was published exactly under a promise of privacy."""
     promise = {"columns": "admitted", "epsilon": 1, "sensitivity": 1, "cells": 1}
     with pytest.raises(NotDeclared, match=r"got 'department', 'applicants'\. Name it in drop= .* or in public="):
-        do(TABLE, **promise)
+        do(TABLE, **asked(**promise))
     with pytest.raises(NotDeclared, match="got 'applicants'"):
-        do(TABLE, public="department", **promise)
+        do(TABLE, **asked(public="department", **promise))
     with pytest.raises(OutOfRange, match="'department' must be in one list; got public and drop"):
-        do(TABLE, public=["department", "applicants"], drop=["department"], **promise)
+        do(TABLE, **asked(public=["department", "applicants"], drop=["department"], **promise))
     with pytest.raises(OutOfRange, match="'admitted' must be in one list; got columns and public"):
-        do(TABLE, public=["department", "admitted"], drop="applicants", **promise)
+        do(TABLE, **asked(public=["department", "admitted"], drop="applicants", **promise))
     with pytest.raises(BadTable, match="no column 'sex'"):
-        do(TABLE, public=["sex"], **promise)
+        do(TABLE, **asked(public=["sex"], **promise))
     with pytest.raises(OutOfRange, match="public must name columns"):
-        do(TABLE, public=[3.5], **promise)
+        do(TABLE, **asked(public=[3.5], **promise))
 
 
 def test_a_dropped_column_is_nowhere_in_the_release():
-    release = release_table(TABLE, columns="admitted", epsilon=1, sensitivity=1, cells=1, **OTHERS)
+    release = release_table(TABLE, ut.Promise(columns="admitted", sensitivity=1, cells=1, **OTHERS), epsilon=1)
     assert list(release.table) == ["department", "admitted", "admitted_margin"]
     assert "applicants" not in str(release.sidecar)
 
@@ -144,21 +153,21 @@ def test_a_dropped_column_is_nowhere_in_the_release():
 def test_an_identifier_is_published_only_where_it_is_declared():
     table = {"id": ["x", "y"], "n": [1, 2]}
     with pytest.raises(NotDeclared, match="'id'"):
-        release_table(table, columns="n", id_column="id", **SILENT)
-    assert "id" not in release_table(table, columns="n", id_column="id", drop="id", **SILENT).table
+        release_table(table, **asked(columns="n", id_column="id", **SILENT))
+    assert "id" not in release_table(table, **asked(columns="n", id_column="id", drop="id", **SILENT)).table
 
 
 def test_the_statement_says_where_the_rows_come_from():
     promise = {"columns": "n", "epsilon": 1, "sensitivity": 1, "cells": 1}
-    said = release_table({"n": [1, 2]}, **promise).sidecar
+    said = release_table({"n": [1, 2]}, **asked(**promise)).sidecar
     assert said["rows_from"] == "declared"
     assert said["guarantee"].endswith("It takes for granted that the list of rows depends on no individual.")
     with pytest.warns(RowsObserved, match="does not cover which rows there are"):
-        said = release_table({"n": [1, 2]}, rows="observed", **promise).sidecar
+        said = release_table({"n": [1, 2]}, **asked(rows="observed", **promise)).sidecar
     assert said["rows_from"] == "observed"
     assert "Which rows there are was found in the data, and the promise does not cover it." in said["guarantee"]
     with pytest.raises(OutOfRange, match="declared, observed"):
-        release_table({"n": [1, 2]}, rows="sorted", **promise)
+        release_table({"n": [1, 2]}, **asked(rows="sorted", **promise))
 
 
 @pytest.mark.parametrize(
@@ -176,8 +185,10 @@ def test_a_public_copy_of_a_released_column_is_refused(copy):
     """Under another name it would reveal every true value, whatever the noise beside it."""
     table = {"admitted": [601, 370, 322], "n": copy}
     with pytest.raises(BadTable, match="column 'n': a public column must not repeat the released column 'admitted'"):
-        release_table(table, columns="admitted", public="n", epsilon=1, sensitivity=1, cells=1)
-    release_table(table | {"n": [601, 370, 323]}, columns="admitted", public="n", epsilon=1, sensitivity=1, cells=1)
+        release_table(table, ut.Promise(columns="admitted", public="n", sensitivity=1, cells=1), epsilon=1)
+    release_table(
+        table | {"n": [601, 370, 323]}, ut.Promise(columns="admitted", public="n", sensitivity=1, cells=1), epsilon=1
+    )
 
 
 @pytest.mark.parametrize("row", [0, 63, 64, 199])
@@ -185,14 +196,16 @@ def test_a_public_column_that_differs_in_one_row_is_no_copy(row):
     """Every row is compared, behind the first ones too, which alone are read where they differ."""
     true = np.arange(200)
     near = true + (np.arange(200) == row)
-    release_table({"n": true, "m": near}, columns="n", public="m", **SILENT)
+    release_table({"n": true, "m": near}, **asked(columns="n", public="m", **SILENT))
     with pytest.raises(BadTable, match="must not repeat"):
-        release_table({"n": true, "m": true.tolist()}, columns="n", public="m", **SILENT)
+        release_table({"n": true, "m": true.tolist()}, **asked(columns="n", public="m", **SILENT))
 
 
 def test_nobody_changes_more_cells_than_there_are():
     with pytest.raises(OutOfRange, match="cells must be at most 6, the number of released cells; got 7"):
-        release_table({"a": [1, 2, 3], "b": [4, 5, 6]}, columns=["a", "b"], epsilon=1, sensitivity=1, cells=7)
+        release_table(
+            {"a": [1, 2, 3], "b": [4, 5, 6]}, ut.Promise(columns=["a", "b"], sensitivity=1, cells=7), epsilon=1
+        )
 
 
 @pytest.mark.parametrize(
@@ -201,7 +214,7 @@ def test_nobody_changes_more_cells_than_there_are():
 def test_a_level_that_protects_nobody_is_warned_of_before_anything_is_drawn(epsilon, why):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        rehearse_table({"n": [1]}, columns="n", epsilon=epsilon, sensitivity=1, cells=1)
+        rehearse_table({"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=epsilon)
     assert [one.category for one in said] == ([] if why is None else [LittleProtection])
     assert all(why in str(one.message) for one in said)
 
@@ -212,7 +225,9 @@ def test_a_level_that_protects_nobody_is_warned_of_before_anything_is_drawn(epsi
 def test_optimality_of_all_cells_together_is_claimed_only_where_an_individual_changes_one(neighbours, cells, joint):
     """With cells=2 a joint law has mean error 1.43 at alpha where independent noise has 1.92."""
     said = rehearse_table(
-        {"a": [1, 2], "b": [3, 4]}, columns=["a", "b"], epsilon=1, sensitivity=1, cells=cells, neighbours=neighbours
+        {"a": [1, 2], "b": [3, 4]},
+        ut.Promise(columns=["a", "b"], sensitivity=1, cells=cells, neighbours=neighbours),
+        epsilon=1,
     ).sidecar
     together = "for all cells together, since one individual changes only one: least expected cost"
     each = "for each cell at its share of the level, not for all cells together: least expected cost"
@@ -220,14 +235,18 @@ def test_optimality_of_all_cells_together_is_claimed_only_where_an_individual_ch
 
 
 def test_integers_of_any_size_keep_their_value():
-    release = release_table({"n": [2**70, -(2**80), 0]}, columns="n", **SILENT)
+    release = release_table({"n": [2**70, -(2**80), 0]}, **asked(columns="n", **SILENT))
     assert release.table["n"] == [2**70, -(2**80), 0]
-    edge = release_table({"n": np.array([2**63 - 1] * 200)}, columns="n", epsilon="1/100", sensitivity=1, cells=1)
+    edge = release_table(
+        {"n": np.array([2**63 - 1] * 200)}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/100"
+    )
     assert max(edge.table["n"]) > 2**63 - 1
 
 
 def test_arrays_stay_arrays_and_lists_stay_lists():
-    release = release_table({"a": np.array([1, 2]), "b": [1, 2], "c": (1, 2)}, columns=["a", "b", "c"], **SILENT)
+    release = release_table(
+        {"a": np.array([1, 2]), "b": [1, 2], "c": (1, 2)}, **asked(columns=["a", "b", "c"], **SILENT)
+    )
     assert [type(release.table[name]) for name in "abc"] == [np.ndarray, list, list]
     assert type(release.table["b"][0]) is int
 
@@ -237,7 +256,10 @@ def test_arrays_stay_arrays_and_lists_stay_lists():
 def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity, epsilon):
     """The geometric law always can, and the half-step staircase of an odd sensitivity, at least as large."""
     plan = rehearse_table(
-        TABLE, columns="admitted", **OTHERS, epsilon=epsilon, sensitivity=sensitivity, cells=1, relaxable=True
+        TABLE,
+        ut.Promise(columns="admitted", **OTHERS, sensitivity=sensitivity, cells=1),
+        epsilon=epsilon,
+        relaxable=True,
     ).plan
     laws = [Geometric(epsilon, sensitivity)]
     if sensitivity > 1:
@@ -252,7 +274,7 @@ def test_a_relaxable_law_is_the_cheaper_of_those_that_can_be_relaxed(sensitivity
 def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
     """Whichever is cheaper; on the grid either is a law on the integers that is lossless to relax."""
     plan = rehearse_table(
-        {"x": [1.5]}, columns="x", epsilon=epsilon, sensitivity=2, cells=1, numbers="reals", relaxable=True
+        {"x": [1.5]}, ut.Promise(columns="x", sensitivity=2, cells=1, numbers="reals"), epsilon=epsilon, relaxable=True
     ).plan
     assert plan.law == law
     if isinstance(law, Staircase):
@@ -263,7 +285,7 @@ def test_relaxable_reals_use_half_steps_or_laplace(epsilon, law):
 
 def test_a_rehearsal_promises_the_same_and_draws_nothing():
     promise = {"columns": "admitted", "epsilon": 1, "sensitivity": 3, "cells": 2, "cost": "squared"} | OTHERS
-    rehearsed, released = rehearse_table(TABLE, **promise), release_table(TABLE, **promise)
+    rehearsed, released = rehearse_table(TABLE, **asked(**promise)), release_table(TABLE, **asked(**promise))
     assert rehearsed.table is None
     assert rehearsed.sidecar == released.sidecar | {"table": None}
 
@@ -279,7 +301,7 @@ def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
     )
     table = {"id": [1, 2], "a": [1, 2], "b": [3, bad]}
     with pytest.raises(BadTable, match=r"row 2 \(index 1\), column 'b'"):
-        do(table, columns=["a", "b"], drop="id", **SILENT)
+        do(table, **asked(columns=["a", "b"], drop="id", **SILENT))
 
 
 def test_doubled_identifiers_refuse_the_table():
@@ -287,8 +309,8 @@ def test_doubled_identifiers_refuse_the_table():
     with pytest.raises(
         BadTable, match=r"row 3 \(index 2\), column 'id': .*got the one that is also in row 1 \(index 0\)"
     ):
-        release_table(table, columns="n", id_column="id", public="id", **SILENT)
-    release_table({"id": ["x", "y"], "n": [1, 2]}, columns="n", id_column="id", public="id", **SILENT)
+        release_table(table, **asked(columns="n", id_column="id", public="id", **SILENT))
+    release_table({"id": ["x", "y"], "n": [1, 2]}, **asked(columns="n", id_column="id", public="id", **SILENT))
 
 
 @pytest.mark.parametrize(
@@ -308,24 +330,24 @@ def test_doubled_identifiers_refuse_the_table():
 def test_columns_that_cannot_be_released_are_refused(columns, error, message):
     drop = [name for name in TABLE if not isinstance(columns, list) or name not in columns]
     with pytest.raises(error, match=message):
-        release_table(TABLE, columns=columns, drop=drop, **SILENT)
+        release_table(TABLE, **asked(columns=columns, drop=drop, **SILENT))
 
 
 def test_the_identifier_is_no_number_to_release():
     with pytest.raises(OutOfRange, match="the identifier cannot be released"):
-        release_table({"n": [1, 2]}, columns="n", id_column="n", **SILENT)
+        release_table({"n": [1, 2]}, **asked(columns="n", id_column="n", **SILENT))
     with pytest.raises(BadTable, match="no column 'id'"):
-        release_table({"n": [1, 2]}, columns="n", id_column="id", **SILENT)
+        release_table({"n": [1, 2]}, **asked(columns="n", id_column="id", **SILENT))
 
 
 def test_a_margin_never_replaces_a_column():
     with pytest.raises(BadTable, match="'n_margin'"):
-        release_table({"n": [1], "n_margin": [2]}, columns="n", public="n_margin", **SILENT)
+        release_table({"n": [1], "n_margin": [2]}, **asked(columns="n", public="n_margin", **SILENT))
 
 
 def test_columns_of_different_lengths_are_no_table():
     with pytest.raises(BadTable, match="same number of rows"):
-        release_table({"a": [1], "b": [1, 2]}, columns="a", **SILENT)
+        release_table({"a": [1], "b": [1, 2]}, **asked(columns="a", **SILENT))
 
 
 @pytest.mark.parametrize("missing", ["sensitivity", "cells", "columns"])
@@ -333,7 +355,7 @@ def test_the_unit_of_privacy_has_no_default(missing):
     arguments = {"columns": "admitted", **OTHERS, **SILENT}
     del arguments[missing]
     with pytest.raises(OutOfRange, match=missing):
-        release_table(TABLE, **arguments)
+        release_table(TABLE, **asked(**arguments))
 
 
 @pytest.mark.parametrize(
@@ -343,7 +365,7 @@ def test_the_unit_of_privacy_has_no_default(missing):
         ({"epsilon": 0}, NotALevel),
         ({"alpha": "1/2"}, NotALevel),
         ({"sensitivity": 0}, OutOfRange),
-        ({"sensitivity": "1/2"}, OutOfRange),
+        ({"sensitivity": "1/2"}, NotANumber),
         ({"cells": 0}, OutOfRange),
         ({"cost": "cubic"}, OutOfRange),
         ({"cost": "moment:x"}, OutOfRange),
@@ -358,20 +380,20 @@ def test_the_unit_of_privacy_has_no_default(missing):
 )
 def test_a_parameter_out_of_range_is_refused_before_the_table_is_read(change, error):
     with pytest.raises(error):
-        release_table({"admitted": [None]}, columns="admitted", **(SILENT | change))
+        release_table({"admitted": [None]}, **asked(columns="admitted", **(SILENT | change)))
 
 
 def test_a_seeded_source_is_refused():
     with pytest.raises(PromiseBroken, match="nobody can predict"):
-        release_table(TABLE, columns="admitted", **OTHERS, **SILENT, randomness=SeededRandomness(1))
+        release_table(TABLE, **asked(columns="admitted", **OTHERS, **SILENT, randomness=SeededRandomness(1)))
 
 
 def test_a_release_of_many_rows_is_shown_in_one_line():
-    assert len(repr(release_table({"n": range(10_000)}, columns="n", **SILENT))) < 1000
+    assert len(repr(release_table({"n": range(10_000)}, **asked(columns="n", **SILENT)))) < 1000
 
 
 def test_a_release_travels_whole():
-    release = release_table(TABLE, columns="admitted", **OTHERS, **SILENT)
+    release = release_table(TABLE, **asked(columns="admitted", **OTHERS, **SILENT))
     again = pickle.loads(pickle.dumps(release))
     assert (again.table, again.sidecar) == (release.table, release.sidecar)
 
@@ -381,7 +403,9 @@ def test_a_release_travels_whole():
 )
 def test_an_identifier_must_be_named_by_text(id_column):
     with pytest.raises(OutOfRange, match="named by text"):
-        release_table({"row": [1], "n": [2]}, columns="n", epsilon=1, sensitivity=1, cells=1, id_column=id_column)
+        release_table(
+            {"row": [1], "n": [2]}, ut.Promise(columns="n", sensitivity=1, cells=1, id_column=id_column), epsilon=1
+        )
 
 
 @pytest.mark.parametrize("cost", ["absolute", "squared", "moment:3", lambda x: abs(x) >= 20])
@@ -411,7 +435,7 @@ def test_a_coarse_grid_does_not_borrow_the_claim_of_the_reals():
     assert plan.expected_cost == pytest.approx(2.2058, abs=1e-4)
     assert "on the reals" not in plan.theorem
     release = release_table(
-        {"x": np.zeros(100_000)}, columns="x", epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8
+        {"x": np.zeros(100_000)}, ut.Promise(columns="x", sensitivity=1, cells=1, numbers="reals", grid=8), epsilon=2
     )
     assert np.abs(release.table["x"]).mean() == pytest.approx(2.2058, rel=0.03)
     assert release.sidecar["theorem"] == plan.theorem

@@ -107,5 +107,5 @@ def test_degrees_that_pass_for_lengths_are_told(tmp_path):
         release_table(table, ut.Promise(["lat", "lng"], per=200), epsilon=1)
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(OutOfRange, match="must be lengths"):
-            ledger.publish("homes", table, columns=["lat", "lng"], per=200, epsilon=1)
+            ledger.publish("homes", table, ut.Promise(columns=["lat", "lng"], per=200), epsilon=1)
         assert ledger.releases == ()

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import utmost as ut
 from utmost.core.noise.near_laws import NearLaw, spreads
 from utmost.counting import CountedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
@@ -175,7 +176,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
     that of the loosest."""
     table = CountedTable(AGES, COUNTS, ONE)
     with seeded_ledger(tmp_path / "l.db", "tents", create=True) as ledger:
-        first = ledger.publish("ages", table, strategy=CHOSEN, epsilon="1/4").table
+        first = ledger.publish("ages", table, ut.Promise(strategy=CHOSEN), epsilon="1/4").table
         strict = ledger.view("ages", epsilon="1/8")
         loose = ledger.relax("ages", table, epsilon=1)
         assert ledger.spent("ages") == level(1)
@@ -186,7 +187,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
             assert seen.facts() == said.facts()
         alone = Strategy(AGES, ONE, {"age~5": 1})
         with pytest.raises(Unsupported):
-            again.publish("other", table, strategy=alone, epsilon=1)
+            again.publish("other", table, ut.Promise(strategy=alone), epsilon=1)
 
 
 def test_a_promise_keeps_its_tents():

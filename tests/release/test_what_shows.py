@@ -16,6 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from asking import asked
 from utmost.core.sampling.grid import snapped
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, NotANumber, UtmostError
@@ -81,11 +82,11 @@ def table(column, kind):
     if kind in frames:
         # A dataframe's own types are public; its cells come as one column of objects.
         column = pd.Series(column, dtype=object) if kind == "pandas" else column
-        made = release_table(frames[kind]({"n": column}), columns="n", **PROMISE).table
+        made = release_table(frames[kind]({"n": column}), **asked(columns="n", **PROMISE)).table
         return str(made.schema if kind != "pandas" else dict(made.dtypes)), [*map(int, made["n"].to_numpy())]
     array = np.empty(len(column), object)
     array[:] = column
-    made = release_table({"n": array if kind == "array" else column}, columns="n", **PROMISE).table
+    made = release_table({"n": array if kind == "array" else column}, **asked(columns="n", **PROMISE)).table
     return made, made["n"].dtype if kind == "array" else [*map(type, made["n"])]
 
 
@@ -116,7 +117,7 @@ ON_REALS = {
     "release of a list": lambda x: add_noise(x, Laplace(1), grid="1/4"),
     "release of a number": lambda x: [add_noise(x[0], Laplace(1), grid="1/4")],
     "gradual release": lambda x: GradualRelease(x, 1, numbers="reals", grid="1/4").at(epsilon=1),
-    "table": lambda x: release_table({"n": x}, columns="n", numbers="reals", grid="1/4", **PROMISE).table,
+    "table": lambda x: release_table({"n": x}, **asked(columns="n", numbers="reals", grid="1/4", **PROMISE)).table,
 }
 
 
@@ -159,9 +160,9 @@ def test_neighbours_get_answers_of_one_type(one, other, numbers, tmp_path):
         "trust": lambda x: TrustRelease(x, 1, levels={"a": 1}, numbers=numbers).view("a"),
         "law": lambda x: add_noise(x, Geometric(1) if numbers == "integers" else Laplace(1)),
         "table": lambda x: release_table(
-            {"n": x, "k": [1] * 4}, columns="n", public="k", numbers=numbers, **PROMISE
+            {"n": x, "k": [1] * 4}, **asked(columns="n", public="k", numbers=numbers, **PROMISE)
         ).table["n"],
-        "rehearsal": lambda x: rehearse_table({"n": x}, columns="n", numbers=numbers, **PROMISE).sidecar,
+        "rehearsal": lambda x: rehearse_table({"n": x}, **asked(columns="n", numbers=numbers, **PROMISE)).sidecar,
     }
     for name, call in calls.items():
         if numbers == "integers" and other[-1] == 6.5:
@@ -179,7 +180,7 @@ def test_a_ledger_answers_neighbours_in_one_type(tmp_path):
         for side, column in enumerate((one, other)):
             options = {"columns": "n", "numbers": "reals" if at == 2 else "integers"} | PROMISE
             with Ledger.open(tmp_path / f"{at}{side}.db", create=True, key=bytes(range(32))) as ledger:
-                first = ledger.publish("r", {"n": column}, **options).table
+                first = ledger.publish("r", {"n": column}, **asked(**options)).table
                 loose, strict = ledger.relax("r", {"n": column}, epsilon=2), ledger.view("r", epsilon="1/2")
             answers.append([[*map(type, each["n"])] for each in (first, loose, strict)])
         assert answers[-1] == answers[-2]
@@ -192,7 +193,7 @@ def test_dataframes_of_neighbours_get_one_schema(library, numbers):
     schemas = set()
     for column in ([3, 4], [3.0, 4.0], np.array([3, 4], np.uint8), np.array([3.0, 4.0], np.float32)):
         made = release_table(
-            library({"n": column, "k": [1, 2]}), columns="n", public="k", numbers=numbers, **PROMISE
+            library({"n": column, "k": [1, 2]}), **asked(columns="n", public="k", numbers=numbers, **PROMISE)
         ).table
         schemas.add(str(dict(made.dtypes)["n"]) if library is pd.DataFrame else str(made.schema))
     assert len(schemas) == 1
@@ -206,7 +207,7 @@ def test_csv_files_of_neighbours_differ_by_the_noise_alone(tmp_path, monkeypatch
         path.write_text("n\n" + "\n".join(cells.split()) + "\n")
         monkeypatch.setattr(values_file, "draws", planting([17, 2**63], [*map(Decimal, cells.split())]))
         out = io.BytesIO()
-        files.write_text(release_table(csv_table.read(path), columns="n", **PROMISE).table, out)
+        files.write_text(release_table(csv_table.read(path), **asked(columns="n", **PROMISE)).table, out)
         found.add(out.getvalue())
     assert found == {b"n,n_margin\n17,3\n9223372036854775808,3\n"}
 
@@ -218,14 +219,14 @@ REFUSED = {
     "gradual": lambda: GradualRelease([9876543.5], 1),
     "gradual table": lambda: GradualRelease({"n": ["9876543"]}, 1),
     "relax off the grid": lambda: relax([0.5, 9876543.3], 1, 2, numbers="reals", grid="1/4"),
-    "a table's cell": lambda: release_table({"n": [1, 9876543.5]}, columns="n", **PROMISE),
-    "a table's text": lambda: release_table({"n": [1, "9876543x"]}, columns="n", **PROMISE),
+    "a table's cell": lambda: release_table({"n": [1, 9876543.5]}, **asked(columns="n", **PROMISE)),
+    "a table's text": lambda: release_table({"n": [1, "9876543x"]}, **asked(columns="n", **PROMISE)),
     "an identifier": lambda: release_table(
-        {"id": [9876543, 9876543], "n": [1, 2]}, columns="n", id_column="id", public="id", **PROMISE
+        {"id": [9876543, 9876543], "n": [1, 2]}, **asked(columns="n", id_column="id", public="id", **PROMISE)
     ),
-    "a column that is text": lambda: release_table({"n": "9876543"}, columns="n", **PROMISE),
-    "a column that is a set": lambda: release_table({"n": {9876543}}, columns="n", **PROMISE),
-    "a file without a header": lambda: release_table({"9876543": [1]}, columns="n", **PROMISE),
+    "a column that is text": lambda: release_table({"n": "9876543"}, **asked(columns="n", **PROMISE)),
+    "a column that is a set": lambda: release_table({"n": {9876543}}, **asked(columns="n", **PROMISE)),
+    "a file without a header": lambda: release_table({"9876543": [1]}, **asked(columns="n", **PROMISE)),
     "bits": lambda: PermanentResponses([0, 9876543]),
 }
 

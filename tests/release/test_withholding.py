@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from asking import asked
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.exact import independent
 from utmost.noise import Combination, DiscreteStaircase, Geometric
@@ -21,7 +22,9 @@ DOMAIN = Domain(department=list("ABCDEF"), sex=["men", "women"])
 
 
 def _released(**more):
-    return ut.release_table(TABLE, columns="n", public="place", sensitivity=1, cells=1, **{"epsilon": 1, **more})
+    return ut.release_table(
+        TABLE, **asked(columns="n", public="place", sensitivity=1, cells=1, **{"epsilon": 1, **more})
+    )
 
 
 def _planned(shares=None, epsilon=1):
@@ -66,10 +69,12 @@ def test_what_is_no_rule_is_refused():
         release.withhold(below=90, complementary=1)
     with pytest.raises(Unsupported):
         ut.publish.releases.table.rehearse_table(
-            TABLE, columns="n", public="place", epsilon=1, sensitivity=1, cells=1
+            TABLE, ut.Promise(columns="n", public="place", sensitivity=1, cells=1), epsilon=1
         ).withhold(below=9)
     named = ut.release_table(
-        {"n_mark": list("abcd"), "n": [1, 2, 3, 4]}, columns="n", public="n_mark", epsilon=1, sensitivity=1, cells=1
+        {"n_mark": list("abcd"), "n": [1, 2, 3, 4]},
+        ut.Promise(columns="n", public="n_mark", sensitivity=1, cells=1),
+        epsilon=1,
     )
     with pytest.raises(BadTable, match="n_mark"):
         named.withhold(below=90)
@@ -263,7 +268,7 @@ def test_too_many_cells_that_hang_together_are_refused(monkeypatch):
 def test_a_frame_stays_a_frame_and_integers_beside_blanks_stay_integers(kind):
     library = pytest.importorskip(kind)
     frame = library.table(TABLE) if kind == "pyarrow" else library.DataFrame(TABLE)
-    release = ut.release_table(frame, columns="n", public="place", epsilon=1, sensitivity=1, cells=1)
+    release = ut.release_table(frame, ut.Promise(columns="n", public="place", sensitivity=1, cells=1), epsilon=1)
     withheld = release.withhold(below=90).table
     assert type(withheld) is type(release.table)
     cells = withheld["n"].to_pylist() if kind == "pyarrow" else list(withheld["n"])
@@ -274,7 +279,9 @@ def test_a_frame_stays_a_frame_and_integers_beside_blanks_stay_integers(kind):
 
 def test_reals_on_a_grid_are_withheld_too():
     release = ut.release_table(
-        {"w": [3.5, 120.25, 99.75]}, columns="w", numbers="reals", grid="1/8", epsilon=5, sensitivity=1, cells=1
+        {"w": [3.5, 120.25, 99.75]},
+        ut.Promise(columns="w", numbers="reals", grid="1/8", sensitivity=1, cells=1),
+        epsilon=5,
     )
     table = release.withhold(below="99.5").table
     expected = [cell if cell >= 99.5 else None for cell in release.table["w"]]

@@ -7,6 +7,7 @@ import selectors
 import signal
 import time
 
+import utmost as ut
 from utmost.errors import LedgerUnavailable, NeedsTable, NotPublished
 from utmost.ledger import Ledger
 
@@ -34,11 +35,8 @@ def publish(ledger, item):
     return ledger.publish(
         f"item {item}",
         table(item),
-        columns=["n"],
-        public=["row"],
+        ut.Promise(columns=["n"], public=["row"], sensitivity=1, cells=1),
         epsilon=first_level(item),
-        sensitivity=1,
-        cells=1,
         dataset="all",
     ).at(first_level(item))
 

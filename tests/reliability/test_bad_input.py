@@ -15,6 +15,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import utmost as ut
+from asking import asked
 from utmost.errors import BadTable, UtmostError
 from utmost.ledger import Ledger
 
@@ -114,7 +116,7 @@ UNHEARD = [("name", []), ("name", {}), ("version", []), ("version", {}), ("versi
 def ledger(tmp_path_factory):
     """A ledger with one release; no test may change it."""
     with Ledger.open(tmp_path_factory.mktemp("bad") / "l.db", create=True) as opened:
-        opened.publish("r", **CALL)
+        opened.publish("r", **asked(**CALL))
         yield opened
 
 
@@ -144,7 +146,7 @@ def test_publish(unchanged, case):
     if name == "alpha":
         del arguments["epsilon"]
     release = arguments.pop("name")
-    refuse(unchanged.publish, release, **arguments)
+    refuse(lambda: unchanged.publish(release, **asked(**arguments)))
 
 
 @pytest.mark.parametrize("case", CELLS, ids=named(CELLS))
@@ -153,7 +155,7 @@ def test_one_bad_cell(unchanged, case):
     column, place, cell = case
     cells = list(GOOD[column])
     cells[place] = cell
-    refuse(unchanged.publish, "new", **(CALL | {"table": GOOD | {column: cells}}))
+    refuse(lambda: unchanged.publish("new", **asked(**(CALL | {"table": GOOD | {column: cells}}))))
     refuse(unchanged.relax, "r", GOOD | {column: cells}, epsilon=2)
 
 
@@ -190,7 +192,7 @@ def test_there_are_two_hundred_of_them():
 def test_empty_tables_are_refused(tmp_path, table):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(BadTable, match="at least one row"):
-            ledger.publish("r", table, columns=["n"], sensitivity=1, cells=1, epsilon=1)
+            ledger.publish("r", table, ut.Promise(columns=["n"], sensitivity=1, cells=1), epsilon=1)
         assert len(ledger.history()) == 1
 
 
@@ -249,13 +251,13 @@ def test_a_version_that_is_none_is_refused_by_name(tmp_path, numbers, version):
     """An array of versions has no truth value: nothing may ask for it before it is read as a number."""
     call = CALL | {"numbers": numbers}
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        ledger.publish("r", **call)
+        ledger.publish("r", **asked(**call))
         events = ledger.history()
         for ask in (
             lambda: ledger.view("r", epsilon=1, version=version),
             lambda: ledger.relax("r", GOOD, epsilon=2, version=version),
             lambda: ledger.levels("r", version),
-            lambda: ledger.publish("r", **call, version=version).table,
+            lambda: ledger.publish("r", **asked(**call, version=version)).table,
         ):
             with pytest.raises(UtmostError):
                 ask()

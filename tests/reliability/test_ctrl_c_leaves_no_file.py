@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import utmost as ut
+from asking import asked
 from utmost.interfaces.cli import main as cli
 from utmost.publish.counting import persons_in_buckets
 from utmost.publish.ledger import book, store, witness
@@ -101,7 +102,7 @@ def test_publishing_in_a_ledger(here, monkeypatch, noise, step):
     table, (owner, name, at, events) = {"id": list(range(200_000)), "n": np.arange(200_000) % 7}, STEPS[step]
     with ut.Ledger.open(here / "made" / "l.db", create=True) as ledger:
         before = files_in(here)
-        publish = lambda: ledger.publish("r", table, **SAY, id_column="id", drop="id", **noise)  # noqa: E731
+        publish = lambda: ledger.publish("r", table, **asked(**SAY, id_column="id", drop="id", **noise))  # noqa: E731
         pressed_while(publish, monkeypatch, owner, name, at)
         assert files_in(here) == before
         assert len(ledger.releases) + 1 == (events if name == "settle" else 1)

@@ -1,11 +1,14 @@
 """Readers, writers and engines that fail at any step: nothing is spent, or the answer is there when asked again."""
 
+from functools import partial
+
 import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
+import utmost as ut
 from utmost.errors import UtmostError
 from utmost.exact import level
 from utmost.ledger import Ledger, Release
@@ -92,18 +95,18 @@ def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monke
             is_reached = False
             with Ledger.open(tmp_path / f"{name}{first}.db", create=True, key=secret, witness=False) as ledger:
                 for at, call in ((1, ledger.publish), (2, ledger.relax)):
-                    asked = {**(say if at == 1 else {}), "epsilon": at}
+                    ask = partial(call, "t", table, *([ut.Promise(**say)] if at == 1 else []), epsilon=at)
                     before = spent_by(ledger)
                     with monkeypatch.context() as patched:
                         calls = counted(patched, owner, name, first)
                         try:
-                            call("t", table, **asked)
+                            ask()
                         except (Broken, UtmostError):
                             is_reached = True
                         else:
                             assert calls[0] < first, f"{name} swallowed a failure"
                     assert spent_by(ledger) in (before, level(at))
-                    made = cells(call("t", table, **asked))
+                    made = cells(ask())
                     assert spent_by(ledger) == level(at)
                 assert [event.kind for event in ledger.history()] == ["opened", "published", "answered"]
                 assert ledger.verify()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import utmost as ut
 from utmost.errors import UtmostError
 from utmost.ledger import Ledger
 
@@ -47,7 +48,7 @@ def raised(call, *arguments, kind=UtmostError, **options):
 @pytest.fixture
 def ledger(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=SECRET) as opened:
-        opened.publish("r", TABLE, **UNIT, epsilon="1/2")
+        opened.publish("r", TABLE, ut.Promise(**UNIT), epsilon="1/2")
         yield opened
 
 
@@ -56,8 +57,10 @@ MISTAKES = {
     "an unknown release": lambda ledger: ledger.view("x", epsilon=1),
     "a level too loose": lambda ledger: ledger.view("r", epsilon=2),
     "no level": lambda ledger: ledger.relax("r", TABLE, epsilon=0),
-    "a bad cell": lambda ledger: ledger.publish("s", {"row": ["a"], "n": [None]}, **UNIT, epsilon=1).table,
-    "another promise": lambda ledger: ledger.publish("r", TABLE, **UNIT | {"sensitivity": 2}, epsilon="1/2").table,
+    "a bad cell": lambda ledger: ledger.publish("s", {"row": ["a"], "n": [None]}, ut.Promise(**UNIT), epsilon=1).table,
+    "another promise": lambda ledger: (
+        ledger.publish("r", TABLE, ut.Promise(**{**UNIT, "sensitivity": 2}), epsilon="1/2").table
+    ),
     "a receipt of another": lambda ledger: ledger.check("utmost-receipt:" + "0" * 200),
     "a needless resume": lambda ledger: ledger.resume("why"),
     "a copy": lambda ledger: ledger.__reduce__(),

@@ -127,7 +127,9 @@ OF_LONG = {
     "sensitivity": lambda long: repr(ut.Unit(long, 1)),
     "in all": lambda long: repr(ut.Unit(1, 2, in_all=long)),
     "on the reals": lambda long: ut.Promise("n", sensitivity=long, cells=1, numbers="reals").guarantee(epsilon=1),
-    "a cell": lambda long: ut.release_table({"n": [long]}, columns="n", sensitivity=1, cells=1, epsilon=1).sidecar,
+    "a cell": lambda long: (
+        ut.release_table({"n": [long]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1).sidecar
+    ),
     "per": lambda long: ut.Promise(["x", "y"], per=long).guarantee(epsilon=1),
     "delta": lambda long: key_noise(["w", "n"], delta=long),
     "false names": lambda long: named_cell_noise(["w", "n"], Texts("ab", most=3), false_names=long),

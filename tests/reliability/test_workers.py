@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import utmost as ut
 from reliability import workers
 from running import SOURCES, python
 from spark import missing
@@ -29,7 +30,11 @@ def test_workers_draw_noise_of_their_own(tmp_path, method):
         mine = [
             list(
                 ledger.publish(
-                    "mine", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE, dataset="all"
+                    "mine",
+                    workers.VALUES,
+                    ut.Promise(columns=["n"], sensitivity=1, cells=1),
+                    epsilon=workers.WIDE,
+                    dataset="all",
                 ).table["n"]
             )
         ]
@@ -46,7 +51,11 @@ def test_workers_forked_with_an_open_ledger(store, monkeypatch):
     place, options = store
     with Ledger.open(place, create=True, **options | {"key": bytes(32)}) as ledger:
         ledger.publish(
-            "first", workers.VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=workers.WIDE, dataset="all"
+            "first",
+            workers.VALUES,
+            ut.Promise(columns=["n"], sensitivity=1, cells=1),
+            epsilon=workers.WIDE,
+            dataset="all",
         )
         monkeypatch.setattr(workers, "opened", ledger)
         with multiprocessing.get_context("fork").Pool(4) as pool:

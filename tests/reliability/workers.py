@@ -1,5 +1,6 @@
 """What a worker does; here, so that a spawned one can import it."""
 
+import utmost as ut
 from utmost.ledger import Ledger
 
 VALUES = {"n": [0] * 8}
@@ -15,7 +16,7 @@ def publish(arguments):
     place, number = arguments
     ledger = opened if opened is not None else Ledger.open(place, create=True, key=bytes(32))
     return list(
-        ledger.publish(f"w{number}", VALUES, columns=["n"], sensitivity=1, cells=1, epsilon=WIDE, dataset="all").table[
-            "n"
-        ]
+        ledger.publish(
+            f"w{number}", VALUES, ut.Promise(columns=["n"], sensitivity=1, cells=1), epsilon=WIDE, dataset="all"
+        ).table["n"]
     )

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import utmost
+import utmost as ut
 from streams import drawn_elsewhere, some_words
 from utmost.core.sampling import random_bits
 from utmost.core.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream, SystemRandomness, source
@@ -246,7 +247,9 @@ def test_no_source_with_a_fixed_key_counts_as_secure():
             lambda bits: bridge(1, 1, 1, 2, 3, randomness=bits),
             lambda bits: path(1, randomness=bits),
             lambda bits: PermanentResponses([1], randomness=bits),
-            lambda bits: release_table({"n": [1]}, columns="n", epsilon=1, sensitivity=1, cells=1, randomness=bits),
+            lambda bits: release_table(
+                {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1, randomness=bits
+            ),
         ):
             with pytest.raises(PromiseBroken, match="predict"):
                 refused(keyed)

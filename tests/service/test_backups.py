@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+import utmost as ut
 from postgres import fresh_database
 from running import called
 from service.conftest import KEY, TABLE, publish
@@ -72,7 +73,9 @@ def test_one_command_backs_up_and_rehearses(tmp_path):
     with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
         service = Service(ledger, approvals=False)
         service.bearers.make(None, "a", "Ada", "admin", (Grant("*"),))
-        ledger.publish("admissions", TABLE, columns="admitted", public="department", sensitivity=1, cells=1, epsilon=1)
+        ledger.publish(
+            "admissions", TABLE, ut.Promise(columns="admitted", public="department", sensitivity=1, cells=1), epsilon=1
+        )
     saved = called("serve", "--back-up", "copy", cwd=tmp_path)
     assert saved.returncode == 0, saved.stderr
     assert "rehearsal" in saved.stderr

@@ -1,11 +1,13 @@
 """What cannot be undone needs a second person, once, for just that."""
 
+import inspect
 import re
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+import utmost as ut
 from service.conftest import ALL, TABLE, TERMS, keep, publish, relax
 from service.test_description import OPEN
 from service.visiting import Visitor
@@ -30,7 +32,6 @@ from utmost.interfaces.service.settings import Settings
 from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.trail import check_lines
 from utmost.privacy import Unit
-from utmost.publish.promises.promise import Words
 from utmost.service import Grant
 from utmost.workloads import Domain, Strategy
 
@@ -409,7 +410,11 @@ def test_what_a_strategy_overrules_is_refused():
         "id_column": "a", "amount": {"name": "paid", "step": "0.01"}, "dataset": "d", "independent": True,
         "part": ("town", "Bern"),
     }  # fmt: skip
-    assert {*other, "strategy", "unit", "per", "noise"} == {*Words.__annotations__, "dataset", "independent"}
+    assert {*other, "strategy", "unit", "per", "noise"} == {
+        *inspect.signature(ut.Promise).parameters,
+        "dataset",
+        "independent",
+    }
     for name, said in other.items():
         if name in ("rows", "dataset", "independent", "part", "largest"):
             stated = Terms.read({"strategy": PLAN, name: said})

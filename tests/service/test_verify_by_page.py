@@ -52,10 +52,10 @@ def answers(path):
 
 
 MAKERS = {
-    "table.csv": lambda path: ut.release_table(TABLE, columns=["n", "m"], epsilon=1, **UNIT).save(path),
-    "table.csv.gz": lambda path: ut.release_table(TABLE, columns=["n", "m"], epsilon=1, **UNIT).save(path),
-    "table.parquet": lambda path: ut.release_table(TABLE, columns=["n", "m"], epsilon=1, **UNIT).save(path),
-    "table.xlsx": lambda path: ut.release_table(TABLE, columns=["n", "m"], epsilon=1, **UNIT).save(path),
+    "table.csv": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
+    "table.csv.gz": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
+    "table.parquet": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
+    "table.xlsx": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
     "together.csv": lambda path: release_together(TABLE, columns=["n", "m"], epsilon=1, sensitivity=1).save(path),
     "points.csv": lambda path: ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], per=9), epsilon=1).save(
         path
@@ -64,9 +64,9 @@ MAKERS = {
     "of a plan.csv": lambda path: planned().save(path, family="sex"),
     "two stages.json": two_stages,
     "keys.json": lambda path: select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).save(path),
-    "keys in memory.csv": lambda path: ut.release(WORDS, noise=key_noise(["word", "n"], delta="1e-6"), epsilon=1).save(
-        path
-    ),
+    "keys in memory.csv": lambda path: ut.release(
+        WORDS, ut.Promise(noise=key_noise(["word", "n"], delta="1e-6")), epsilon=1
+    ).save(path),
     "answers.csv": answers,
     "reading.csv": reading,
     "withheld.csv": lambda path: planned().withhold("sex age", below=90)["sex age"].save(path),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import utmost as ut
 from utmost.channels import Channel
 from utmost.errors import NeedsApproval, NeedsTable, NotPublished, OutOfRange, UnknownRecord
 from utmost.exact import level
@@ -73,7 +74,9 @@ class Call:
         if self.verb == "publish":
             if self.version == 1:
                 del where["version"]
-            release = ledger.publish(self.name, table(self), **PROMISE, dataset=DATASET, **where, request=self.key)
+            release = ledger.publish(
+                self.name, table(self), ut.Promise(**PROMISE), dataset=DATASET, **where, request=self.key
+            )
             return cells(release.at(self.epsilon))
         if self.verb == "relax":
             return cells(ledger.relax(self.name, table(self), **where))

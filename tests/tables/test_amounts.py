@@ -177,7 +177,7 @@ def counted():
 
 
 def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statement(tmp_path):
-    release = ut.release_table(counted(), epsilon=9)
+    release = ut.release_table(counted(), ut.Promise.of_counted(counted()), epsilon=9)
     cells = release.table
     assert list(cells) == ["shop", "paid", "paid_margin"]
     assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells["paid"])
@@ -240,7 +240,9 @@ def test_steps_of_another_width_are_never_mixed_up():
     with pytest.raises(OutOfRange, match="amounts that were counted in steps of 1/100"):
         ut.release_workload(counted(), Strategy(DOMAIN, Unit(500_000, 3), {"shop": 1}), epsilon=1)
     with pytest.raises(Unsupported, match="amounts in steps come in a counted table"):
-        ut.release_table({"paid": [1, 2]}, columns="paid", unit=Unit(5, 1, amount=Amount("paid", "0.01")), epsilon=1)
+        ut.release_table(
+            {"paid": [1, 2]}, ut.Promise(columns="paid", unit=Unit(5, 1, amount=Amount("paid", "0.01"))), epsilon=1
+        )
 
 
 def test_more_events_than_memory_holds_are_summed_alike(monkeypatch):
@@ -258,9 +260,10 @@ def test_more_events_than_memory_holds_are_summed_alike(monkeypatch):
 @pytest.mark.parametrize("by_strategy", [False, True])
 def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
     table, place = counted(), tmp_path / "a.db"
-    words = {"strategy": Strategy(DOMAIN, table.unit, {"shop": 1})} if by_strategy else {}
+    plan = Strategy(DOMAIN, table.unit, {"shop": 1})
+    promise = ut.Promise(strategy=plan) if by_strategy else ut.Promise.of_counted(table)
     with Ledger.open(place, create=True) as ledger:
-        answers = [ledger.publish("paid", table, epsilon=1, **words).table]
+        answers = [ledger.publish("paid", table, promise, epsilon=1).table]
     with Ledger.open(place) as ledger:
         assert [release.noise.unit for release in ledger.releases] == [table.unit]
         answers += [ledger.relax("paid", table, epsilon=8), ledger.view("paid", epsilon=4)]
@@ -273,7 +276,8 @@ def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
         assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells[column])
         margins.append(float(cells[bar][0]))
     assert margins == [Geometric(table.unit.per_cell(ut.level(at)), 500_000).margin("0.95") / 100 for at in (1, 8, 4)]
-    promise = Promise(**(words or {"columns": "paid", "public": ["shop"], "unit": table.unit}))
+    if not by_strategy:
+        assert promise == Promise("paid", public=["shop"], unit=table.unit)
     assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 
 
@@ -361,7 +365,7 @@ def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():
     withheld = release.withhold("shop", **rule)["shop"]
     estimates = release["shop"]["estimate"]
     assert withheld.shown == (estimates >= 3000).sum()
-    cells = ut.release_table(table, epsilon=60)
+    cells = ut.release_table(table, ut.Promise.of_counted(table), epsilon=60)
     marks = withhold_table(cells.table, ("paid",), cells.plan, cells.sidecar, WithholdingRule.of(3000)).table[
         "paid_mark"
     ]

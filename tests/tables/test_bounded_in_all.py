@@ -197,7 +197,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
     assert COUNTED_FORM.of(COUNTED_FORM.document(table), "it").unit == table.unit
     assert PLAN_FORM.of(PLAN_FORM.document(plan), "it").unit == table.unit
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
-        ledger.publish("sales", table, strategy=plan, epsilon=1)
+        ledger.publish("sales", table, ut.Promise(strategy=plan), epsilon=1)
         looser = ledger.relax("sales", table, epsilon=2)
         assert looser.unit == table.unit
         assert check_workload(looser.facts()).unit == table.unit
@@ -240,15 +240,17 @@ def test_what_needs_each_cell_by_itself_is_refused():
     table = counted(**ALL["few cells"])
     assert table.unit.in_all == 7
     for call in (
-        lambda: ut.release_table(table, epsilon=1),
-        lambda: ut.release_table(table, epsilon=1, neighbours="add-remove"),
+        lambda: ut.release_table(table, ut.Promise.of_counted(table), epsilon=1),
+        lambda: ut.release_table(table, ut.Promise.of_counted(table, half_step=True), epsilon=1),
         lambda: ut.release(table, ut.Promise("count", public="shop", unit=table.unit), epsilon=1),
     ):
         with pytest.raises(Unsupported, match="bounded in all need geometric noise"):
             call()
     with pytest.raises(OutOfRange, match="must not be smaller"):
         ut.release_workload(table, Strategy(DOMAIN, Unit(5, 2, in_all=6), {"shop": 1}), epsilon=1)
-    assert ut.release_table(table, epsilon=1, sensitivity=5, cells=2).unit == Unit(5, 2)  # larger, and said
+    assert ut.release_table(table, ut.Promise.of_counted(table, sensitivity=5, cells=2), epsilon=1).unit == Unit(
+        5, 2
+    )  # larger, and said
     with pytest.raises(Unsupported, match="no bound in all"):
         Strategy(Domain(row=[1, 2], a=["x", "y"]), Unit(2, 2, in_all=3), {"row": 1}, together="a")
     with pytest.raises(OutOfRange, match="in_all must be at least the sensitivity"):

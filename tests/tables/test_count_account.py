@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import utmost as ut
 from spark import on, session
 from utmost.counting import count_contributions, count_table
 from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported
@@ -281,10 +282,10 @@ def test_nothing_that_is_written_has_the_account(counted, tmp_path, capsys):
     """Files, statements, the ledger with its answers, pickles and copies: none has a number of it, or its words."""
     counted.save(tmp_path / "counted.json")
     counted.save(tmp_path / "counted.csv")
-    release = release_table(counted, epsilon=1)
+    release = release_table(counted, ut.Promise.of_counted(counted), epsilon=1)
     release.save(tmp_path / "release.csv")
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
-        ledger.publish("pages", counted, epsilon=1, dataset="people")
+        ledger.publish("pages", counted, ut.Promise.of_counted(counted), epsilon=1, dataset="people")
     texts = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     texts += [pickle.dumps(counted), pickle.dumps(release), repr(release).encode(), release._repr_html_().encode()]
     texts += [json.dumps(COUNTED_FORM.document(counted)).encode(), *map(str.encode, capsys.readouterr())]

@@ -528,24 +528,26 @@ EVENTS = {"user": ["a", "a", "b"], "page": ["p0", "p1", "p0"]}
 
 def test_a_release_takes_the_unit_that_was_proved():
     counted = count_table(EVENTS, person="user", domain=PAGES, at_most=2, per_cell=3)
-    release = release_table(counted, epsilon=1)
+    release = release_table(counted, ut.Promise.of_counted(counted), epsilon=1)
     assert release.unit == counted.unit == Unit(3, 2)
     assert (release.columns, release.public, release.rows_from) == (("count",), ("page",), "declared")
     assert list(release.table) == ["page", "count", "count_margin"]
-    larger = release_table(counted, columns="views", epsilon=1, cells=4, neighbours="change-one")
+    larger = release_table(
+        counted, ut.Promise.of_counted(counted, "views", cells=4, neighbours="change-one"), epsilon=1
+    )
     assert larger.unit == Unit(3, 4, "change-one")
-    silent = release_table(counted, epsilon=400, unit=Unit(3, 6))
+    silent = release_table(counted, ut.Promise.of_counted(counted, unit=Unit(3, 6)), epsilon=400)
     assert silent.table["count"].tolist() == [2, 1, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
     "smaller",
-    [{"unit": Unit(3, 1)}, {"unit": Unit(2, 6)}, {"cells": 1}, {"sensitivity": "2.9"}, {"neighbours": "add-remove"}],
+    [{"unit": Unit(3, 1)}, {"unit": Unit(2, 6)}, {"cells": 1}, {"sensitivity": 2}, {"neighbours": "add-remove"}],
 )
 def test_a_smaller_unit_is_refused(smaller):
     counted = count_table(EVENTS, person="user", domain=PAGES, at_most=2, per_cell=3, neighbours="change-one")
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
-        release_table(counted, epsilon=1, **smaller)
+        release_table(counted, ut.Promise.of_counted(counted, **smaller), epsilon=1)
 
 
 def test_labels_that_happen_to_be_the_counts_are_labels():
@@ -553,7 +555,7 @@ def test_labels_that_happen_to_be_the_counts_are_labels():
     counted = count_table({"user": ["a"], "n": [0]}, person="user", domain=Domain(n=[1, 0]), at_most=1)
     assert counted.cells.tolist() == [0, 1]
     same = count_table({"user": ["a"], "n": [1]}, person="user", domain=Domain(n=[1, 0]), at_most=1)
-    assert release_table(same, epsilon=400).table["count"].tolist() == [1, 0]
+    assert release_table(same, ut.Promise.of_counted(same), epsilon=400).table["count"].tolist() == [1, 0]
 
 
 NESTED = Domain(ward=["A", "B"], outcome=["admitted", "rejected"])

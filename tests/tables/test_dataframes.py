@@ -10,6 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import utmost as ut
+from asking import asked
 from running import python
 from utmost.errors import BadTable, NotDeclared
 from utmost.releases import release_table
@@ -103,14 +104,16 @@ def test_integers_beyond_int64_are_held_whatever_their_size():
 @pytest.mark.parametrize("true", [3, -(1 << 100)])
 def test_integers_of_128_bits_are_released_as_what_they_are(true):
     frame = pl.DataFrame({"n": pl.Series([true, 5], dtype=pl.Int128)})
-    found = release_table(frame, columns="n", epsilon=50, sensitivity=1, cells=1).table["n"].to_list()
+    found = release_table(frame, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=50).table["n"].to_list()
     assert max(abs(found[0] - true), abs(found[1] - 5)) < 40
 
 
 def test_two_columns_of_one_name_are_refused():
     dataframes.register()
     with pytest.raises(BadTable, match="column names must be distinct"):
-        release_table(pd.DataFrame([[1, 2]], columns=["n", "n"]), columns="n", epsilon=1, sensitivity=1, cells=1)
+        release_table(
+            pd.DataFrame([[1, 2]], columns=["n", "n"]), ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1
+        )
 
 
 def test_a_lazy_dataframe_is_refused():
@@ -161,17 +164,19 @@ def test_an_index_is_a_column_that_must_be_declared():
     ):
         frame = pd.DataFrame({"n": [5, 6]}, index=index)
         with pytest.raises(NotDeclared, match=f"dropped; got '{names[0]}'"):
-            release_table(frame, **promise)
-        kept = release_table(frame, public=names, **promise).table
+            release_table(frame, **asked(**promise))
+        kept = release_table(frame, **asked(public=names, **promise)).table
         assert kept.index.equals(frame.index)
         assert kept.index.names == frame.index.names
-        left = release_table(frame, drop=names, **promise).table
+        left = release_table(frame, **asked(drop=names, **promise)).table
         assert list(left.index) == [0, 1]
         assert left.index.names == [None]
-    part = release_table(pd.DataFrame({"n": [5, 6]}, index=pairs), public="ward", drop="level_1", **promise).table
+    part = release_table(
+        pd.DataFrame({"n": [5, 6]}, index=pairs), **asked(public="ward", drop="level_1", **promise)
+    ).table
     assert part.index.tolist() == [0, 1]
     assert part.index.names == ["ward"]
-    release_table(frame.reset_index(drop=True), **promise)
+    release_table(frame.reset_index(drop=True), **asked(**promise))
 
 
 def test_nothing_is_published_beside_the_columns(frame):
@@ -181,7 +186,9 @@ def test_nothing_is_published_beside_the_columns(frame):
         frame = frame.cast(pa.schema([field.with_metadata({"secret": "Ann"}) for field in frame.schema]))
     if isinstance(frame, pd.DataFrame):
         frame.attrs["secret"] = "Ann"
-    release = release_table(frame, columns="admitted", public="sex", drop="year", epsilon=1, sensitivity=1, cells=1)
+    release = release_table(
+        frame, ut.Promise(columns="admitted", public="sex", drop="year", sensitivity=1, cells=1), epsilon=1
+    )
     assert list(as_dict(release.table)) == ["sex", "admitted", "admitted_margin"]
     assert type(release.table) is type(frame)
     if isinstance(frame, pa.Table):
@@ -197,9 +204,9 @@ def test_categories_that_no_cell_has_are_not_published():
     frame = pd.DataFrame({"ward": pd.Categorical(["a", "b", "Ann"]), "n": [1, 5, 6]})[:2]
     arrow = pa.table({"ward": pa.array(["a", "b", "Ann"]).dictionary_encode(), "n": [1, 5, 6]}).slice(0, 2)
     promise = {"columns": "n", "public": "ward", "epsilon": 1, "sensitivity": 1, "cells": 1}
-    assert list(release_table(frame, **promise).table["ward"].cat.categories) == ["a", "b"]
+    assert list(release_table(frame, **asked(**promise)).table["ward"].cat.categories) == ["a", "b"]
     assert "Ann" in frame["ward"].cat.categories
-    column = release_table(arrow, **promise).table.column("ward")
+    column = release_table(arrow, **asked(**promise)).table.column("ward")
     assert [chunk.dictionary.to_pylist() for chunk in column.chunks] == [["a", "b"]]
 
 

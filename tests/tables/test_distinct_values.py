@@ -247,7 +247,7 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
     assert again.unit == table.unit
     with pytest.raises(NotDetermined):
         again.total()
-    cells = ut.release_table(table, epsilon=400)
+    cells = ut.release_table(table, ut.Promise.of_counted(table), epsilon=400)
     assert list(cells.table["products"]) == table.cells.tolist()
     cells.save(tmp_path / "cells.csv")
     read = ReleasedTable.read(tmp_path / "cells.csv")
@@ -269,9 +269,10 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
 @pytest.mark.parametrize("by_strategy", [False, True])
 def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_strategy):
     table, place = counted(), tmp_path / "a.db"
-    words = {"strategy": Strategy(DOMAIN, table.unit, {"shop": 1})} if by_strategy else {}
+    plan = Strategy(DOMAIN, table.unit, {"shop": 1})
+    promise = ut.Promise(strategy=plan) if by_strategy else ut.Promise.of_counted(table)
     with Ledger.open(place, create=True) as ledger:
-        ledger.publish("products", table, epsilon=1, **words)
+        ledger.publish("products", table, promise, epsilon=1)
     with Ledger.open(place) as ledger:
         assert [release.noise.unit for release in ledger.releases] == [table.unit]
         looser = ledger.relax("products", table, epsilon=400)
@@ -280,7 +281,8 @@ def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_strategy):
     if by_strategy:
         with pytest.raises(NotDetermined):
             looser.total()
-    promise = Promise(**(words or {"columns": "products", "public": ["shop"], "unit": table.unit}))
+    if not by_strategy:
+        assert promise == Promise("products", public=["shop"], unit=table.unit)
     assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 
 
@@ -307,7 +309,7 @@ def test_a_row_has_one_value_and_an_unit_of_sums_is_another():
         ut.count_table(EVENTS, each_row=True, domain=DOMAIN, measures={"v": products(2)})
     for unit in (Unit(2, 2), Unit(2, 2, amount=Amount("products"))):
         with pytest.raises(OutOfRange, match="distinct counts are said to be such"):
-            ut.release_table(counted(), unit=unit, epsilon=1)
+            ut.release_table(counted(), ut.Promise(unit=unit), epsilon=1)
     with pytest.raises(OutOfRange, match="one by one"):
         Amount("products", step="0.5", distinct=3)
     assert Amount.of(Amount("products", distinct=3).facts()) == Amount("products", distinct=3)

@@ -4,6 +4,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import utmost as ut
+from asking import asked
 from utmost.errors import (
     AlreadyPublished,
     BadTable,
@@ -63,8 +65,8 @@ def test_engines_answer_as_one_machine_does_at_every_level(lazily, tmp_path):
     table = wards()
     backwards = {name: cells[::-1] for name, cells in table.items()}
     with opened(tmp_path, "here") as here, opened(tmp_path, "there") as there:
-        first = here.publish("visits", table, **SAY, noise="items", epsilon="1/2").table
-        made = there.publish("visits", lazily(table), **SAY, epsilon="1/2").table
+        first = here.publish("visits", table, ut.Promise(**SAY, noise="items"), epsilon="1/2").table
+        made = there.publish("visits", lazily(table), ut.Promise(**SAY), epsilon="1/2").table
         assert type(made) is type(lazily(table))
         assert columns_of(made) == columns_of(made) == columns_of(made) == first
         loose = here.relax("visits", table, epsilon=2)
@@ -81,16 +83,22 @@ def test_engines_answer_as_one_machine_does_at_every_level(lazily, tmp_path):
 
 def test_published_again_it_is_the_same_and_spends_nothing(lazily, tmp_path):
     with opened(tmp_path) as ledger:
-        first = columns_of(ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, request="monday").table)
-        second = columns_of(ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, request="monday").table)
+        first = columns_of(
+            ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1, request="monday").table
+        )
+        second = columns_of(
+            ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1, request="monday").table
+        )
         assert first == second
-        newer = columns_of(ledger.publish("visits", lazily(wards(1999)), **SAY, epsilon=1, version=2).table)
+        newer = columns_of(ledger.publish("visits", lazily(wards(1999)), ut.Promise(**SAY), epsilon=1, version=2).table)
         assert newer["visits"] != first["visits"][:1999]
-        third = columns_of(ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, request="monday").table)
+        third = columns_of(
+            ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1, request="monday").table
+        )
         assert third == first
         assert len(ledger.releases) == 2
         with pytest.raises(AlreadyPublished):
-            ledger.publish("visits", lazily(wards(1999)), **SAY, epsilon=2)
+            ledger.publish("visits", lazily(wards(1999)), ut.Promise(**SAY), epsilon=2)
 
 
 CHANGED = {
@@ -107,7 +115,7 @@ CHANGED = {
 def test_a_frame_that_changed_is_refused_and_nothing_is_spent(lazily, tmp_path, case):
     change, error = CHANGED[case]
     with opened(tmp_path) as ledger:
-        ledger.publish("visits", lazily(wards()), **SAY, epsilon=1)
+        ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1)
         with pytest.raises(error):
             ledger.relax("visits", lazily(wards() | change), epsilon=2)
         assert ledger.spent("visits") == level(1)
@@ -116,7 +124,7 @@ def test_a_frame_that_changed_is_refused_and_nothing_is_spent(lazily, tmp_path, 
 def test_a_schema_that_changed_is_refused_where_it_matters(lazily, tmp_path):
     """A released column that is gone is an error; one more, or a public one less, is left out."""
     with opened(tmp_path) as ledger:
-        ledger.publish("visits", lazily(wards()), **SAY, epsilon=1)
+        ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1)
         with pytest.raises(BadTable, match="no column"):
             ledger.relax("visits", lazily({"ward": wards()["ward"], "visits": wards()["visits"]}), epsilon=2)
         more = ledger.relax("visits", lazily(wards() | {"more": [1] * ROWS}), epsilon=2)
@@ -125,14 +133,14 @@ def test_a_schema_that_changed_is_refused_where_it_matters(lazily, tmp_path):
 
 def test_fewer_rows_are_refused(lazily, tmp_path):
     with opened(tmp_path) as ledger:
-        ledger.publish("visits", lazily(wards()), **SAY, epsilon=1)
+        ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1)
         with pytest.raises(DataChanged):
             ledger.relax("visits", lazily(wards(1999)), epsilon=2)
 
 
 def test_a_budget_holds(lazily, tmp_path):
     with opened(tmp_path) as ledger:
-        ledger.publish("visits", lazily(wards()), **SAY, epsilon=1)
+        ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1)
         ledger.budget("visits", limit=2)
         with pytest.raises(BudgetExceeded):
             ledger.relax("visits", lazily(wards()), epsilon=3)
@@ -143,14 +151,14 @@ def test_what_a_ledger_does_not_answer_is_refused(lazily, tmp_path):
         with pytest.raises(NotPublished):
             ledger.relax("visits", lazily(wards()), epsilon=2)
         with pytest.raises(Unsupported, match="largest"):
-            ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, largest=1000)
+            ledger.publish("visits", lazily(wards()), ut.Promise(**SAY, largest=1000), epsilon=1)
         say = {"columns": ["visits", "calls"], "public": "ward", "id_column": "ward"}
         with pytest.raises(Unsupported, match="points"):
-            ledger.publish("points", lazily(wards()), **say, per=100, epsilon=1)
-        ledger.publish("rows", wards(), **SAY, epsilon=1)
+            ledger.publish("points", lazily(wards()), ut.Promise(**say, per=100), epsilon=1)
+        ledger.publish("rows", wards(), ut.Promise(**SAY), epsilon=1)
         with pytest.raises(Unsupported, match="by item"):
             ledger.relax("rows", lazily(wards()), epsilon=2)
-        made = ledger.publish("visits", lazily(wards()), **SAY, epsilon=1, independent=True).table
+        made = ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1, independent=True).table
         with pytest.raises(NeedsTable):
             ledger.view("visits", table=made, table_at=1, epsilon=2)
         with pytest.raises(Unsupported, match="answered"):
@@ -172,7 +180,7 @@ def forged(columns):
 def test_responses_that_are_none_are_refused_and_nothing_is_spent(lazily, tmp_path, case):
     """What commits to the values commits to the responses at every level: a frame of others is refused, by block."""
     with opened(tmp_path) as ledger:
-        strict = columns_of(ledger.publish("visits", lazily(wards()), **SAY, epsilon=1).table)
+        strict = columns_of(ledger.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon=1).table)
         loose = columns_of(ledger.relax("visits", lazily(wards()), epsilon=2))
         frame = lazily(strict if case == "another level" else forged(loose)[case])
         with pytest.raises(DataChanged, match="rows" if case == "less" else "got others"):
@@ -185,8 +193,8 @@ def test_responses_that_are_none_are_refused_and_nothing_is_spent(lazily, tmp_pa
 def test_relaxed_from_responses_as_from_the_values(lazily, tmp_path):
     """A loose level needs no values where the responses at another are at hand, in any order of the rows."""
     with opened(tmp_path, "here") as here, opened(tmp_path, "there") as there:
-        first = columns_of(here.publish("visits", lazily(wards()), **SAY, epsilon="1/2").table)
-        there.publish("visits", lazily(wards()), **SAY, epsilon="1/2")
+        first = columns_of(here.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon="1/2").table)
+        there.publish("visits", lazily(wards()), ut.Promise(**SAY), epsilon="1/2")
         wanted = columns_of(here.relax("visits", lazily(wards()), epsilon=2))
         backwards = {name: cells[::-1] for name, cells in first.items()}
         made = there.relax("visits", lazily(backwards), table_at="1/2", epsilon=2)
@@ -202,8 +210,8 @@ def test_half_steps_and_reals_are_published_and_relaxed(lazily, tmp_path):
     with opened(tmp_path, "here") as here, opened(tmp_path, "there") as there:
         for name, more in (("reals", {"numbers": "reals"}), ("half", {"half_step": True})):
             values = table if name == "reals" else table | {"visits": list(range(50))}
-            first = here.publish(name, values, **say, noise="items", epsilon=1, **more).table
-            assert columns_of(there.publish(name, lazily(values), **say, epsilon=1, **more).table) == first
+            first = here.publish(name, values, **asked(**say, noise="items", epsilon=1, **more)).table
+            assert columns_of(there.publish(name, lazily(values), **asked(**say, epsilon=1, **more)).table) == first
             strict = lazily(first)
             assert columns_of(there.relax(name, lazily(values), epsilon=2)) == here.relax(name, values, epsilon=2)
             moved = columns_of(there.view(name, table=strict, table_at=1, epsilon=2))
@@ -229,10 +237,10 @@ def test_the_released_type_is_a_function_of_what_is_declared(tmp_path, made):
     with opened(tmp_path) as ledger:
         if made == "file":
             with pytest.raises(BadTable, match="below 2\\^62"):
-                ledger.publish("t", con.sql(rows), **promise)
+                ledger.publish("t", con.sql(rows), **asked(**promise))
             assert ledger.releases == ()
             return
-        released = ledger.publish("t", con.sql(rows), **promise).table.to_arrow_table()
+        released = ledger.publish("t", con.sql(rows), **asked(**promise)).table.to_arrow_table()
     kind = released.schema.field("n").type
     assert kind == (pa.decimal128(38, 0) if made == "decimal" else pa.int64())
     assert released.schema.field("n_margin").type == pa.int64()

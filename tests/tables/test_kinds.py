@@ -12,6 +12,8 @@ import pytest
 from pyarrow import feather
 from pyarrow import parquet as pq
 
+import utmost as ut
+from asking import asked
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.ledger import Ledger
 from utmost.releases import release_table
@@ -106,10 +108,13 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
     is_engine = kind in ENGINES
     more = {"id_column": "ward"} if is_engine else {}
     (tmp_path / "once").mkdir()
-    made = release_table(make(tmp_path / "once"), epsilon=1, **PROMISE, **more)
+    made = release_table(make(tmp_path / "once"), ut.Promise(**PROMISE, **more), epsilon=1)
     answers = [made.table]
     with Ledger.open(tmp_path / "l.db", create=True, key=bytes(32)) as ledger:
-        for at, ask in ((1, lambda t: ledger.publish("r", t, epsilon=1, **PROMISE, **more).table), (2, lambda t: None)):
+        for at, ask in (
+            (1, lambda t: ledger.publish("r", t, ut.Promise(**PROMISE, **more), epsilon=1).table),
+            (2, lambda t: None),
+        ):
             (tmp_path / str(at)).mkdir()
             table = make(tmp_path / str(at))
             if at == 1:
@@ -126,7 +131,7 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
         cells = columns_of(answer)
         assert sorted(cells) == ["n", "n_margin", "ward"]
         assert cells["ward"] == WARDS
-        margin = release_table({"n": [1]}, columns="n", epsilon=epsilon, sensitivity=1, cells=1).margin
+        margin = release_table({"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=epsilon).margin
         assert cells["n_margin"] == [margin] * 3
     if not kind.startswith(("csv", "tsv", "JSON")):
         assert len({type(answer) for answer in answers}) == 1
@@ -158,10 +163,10 @@ NAMES = {
 def test_columns_keep_names_that_are_no_text(what, tmp_path):
     """Years, pairs and bins: in what is released, and in a view of frames."""
     table, columns, names = NAMES[what]
-    made = release_table(table, columns=columns, epsilon=1, sensitivity=1, cells=1)
+    made = release_table(table, ut.Promise(columns=columns, sensitivity=1, cells=1), epsilon=1)
     assert list(made.table) == names
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        said = ledger.publish("r", table, columns=columns, epsilon=1, sensitivity=1, cells=1).table
+        said = ledger.publish("r", table, ut.Promise(columns=columns, sensitivity=1, cells=1), epsilon=1).table
         seen = ledger.view("r", epsilon=1)
         assert list(said) == names
         if isinstance(table, pd.DataFrame):
@@ -169,18 +174,18 @@ def test_columns_keep_names_that_are_no_text(what, tmp_path):
             assert list(seen.columns.names) == list(table.columns.names)
     if not isinstance(table, pd.DataFrame):
         with pytest.raises(BadTable, match="distinct"):
-            release_table({2020: [1], "2020": [2]}, columns="2020", epsilon=1, sensitivity=1, cells=1)
+            release_table({2020: [1], "2020": [2]}, ut.Promise(columns="2020", sensitivity=1, cells=1), epsilon=1)
 
 
 def test_the_type_that_leaves_is_no_function_of_true_values():
     """Neighbours of which one needs 65 bits: where the released values fit, one type."""
     for number in (1, 2**62, 2**64):
         values = {"n": np.array([number, 1], dtype=object)}
-        made = release_table(values, columns="n", epsilon=1, sensitivity=1, cells=1).table["n"]
+        made = release_table(values, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1).table["n"]
         assert made.dtype == (np.int64 if all(abs(cell) < 2**63 for cell in made.tolist()) else object)
     for kind in ("int8", "Int8", "uint8[pyarrow]", "float64"):
         small = pd.DataFrame({"n": pd.array([1, 2], dtype=kind)})
-        made = release_table(small, columns="n", epsilon="1/1000", sensitivity=1, cells=1).table["n"]
+        made = release_table(small, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/1000").table["n"]
         assert str(made.dtype) in ("int64", "Int64", "int64[pyarrow]")
 
 
@@ -189,7 +194,7 @@ def test_levels_and_categories_of_dropped_rows_do_not_leave():
     index = pd.MultiIndex.from_tuples([("a", 1), ("secret", 2)], names=["ward", "day"])
     whole = pd.DataFrame({"n": [7, 2], "kind": pd.Categorical(["x", "secret"])}, index=index)
     promise = {"columns": "n", "public": ["ward", "day", "kind"], "epsilon": 1, "sensitivity": 1, "cells": 1}
-    made = release_table(whole.iloc[:1], **promise).table
+    made = release_table(whole.iloc[:1], **asked(**promise)).table
     assert "secret" not in made.index.levels[0]
     assert list(made["kind"].cat.categories) == ["x"]
 
@@ -201,8 +206,8 @@ def test_a_geodataframe_keeps_its_reference_system(tmp_path):
     promise = {"columns": "n", "public": "geometry", "epsilon": 1, "sensitivity": 1, "cells": 1}
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         made = [
-            release_table(frame, **promise).table,
-            ledger.publish("r", frame, **promise).table,
+            release_table(frame, **asked(**promise)).table,
+            ledger.publish("r", frame, **asked(**promise)).table,
             ledger.view("r", epsilon=1),
         ]
     for answer in made:
@@ -215,7 +220,7 @@ def test_a_geodataframe_keeps_its_reference_system(tmp_path):
 @pytest.mark.parametrize("kind", ["dict of lists", "pandas, index", "polars", "record batch", "csv, semicolons"])
 def test_a_release_is_saved_in_every_format_with_its_statement(kind, out, tmp_path):
     (tmp_path / "in").mkdir()
-    made = release_table(KINDS[kind](tmp_path / "in"), epsilon=1, **PROMISE)
+    made = release_table(KINDS[kind](tmp_path / "in"), ut.Promise(**PROMISE), epsilon=1)
     said = made.save(tmp_path / out)
     assert json.loads((tmp_path / f"{out}.json").read_text()) == said
     back = as_columns(files.read(tmp_path / out))
@@ -226,7 +231,7 @@ def test_a_release_is_saved_in_every_format_with_its_statement(kind, out, tmp_pa
 
 
 def test_a_format_may_be_named_and_a_key_signs(tmp_path):
-    made = release_table(PLAIN, epsilon=1, **PROMISE)
+    made = release_table(PLAIN, ut.Promise(**PROMISE), epsilon=1)
     made.save(tmp_path / "table.data", format="jsonl")
     assert json.loads((tmp_path / "table.data").read_text().splitlines()[0])["ward"] == "Köln"
     for name, wrong in (("t.ods", {}), ("t.csv", {"format": "ods"})):
@@ -252,7 +257,11 @@ def test_a_format_may_be_named_and_a_key_signs(tmp_path):
 def test_a_damaged_file_is_refused_and_not_quoted(content, name, tmp_path):
     path = written(content, name)(tmp_path)
     with pytest.raises(BadTable) as caught:
-        release_table(path, columns="n", drop=["ward"] if b"ward" in content else [], epsilon=1, sensitivity=1, cells=1)
+        release_table(
+            path,
+            ut.Promise(columns="n", drop=["ward"] if b"ward" in content else [], sensitivity=1, cells=1),
+            epsilon=1,
+        )
     assert "ln" not in str(caught.value).replace(str(tmp_path), "")
 
 

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
+import utmost as ut
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, NotPublished, Unsupported
 from utmost.exact import level
 from utmost.ledger import Ledger, ResponseFolder, check_responses
@@ -40,7 +41,7 @@ def kept(tmp_path):
     con = duckdb.connect()
     with opened(tmp_path) as ledger:
         folder = ResponseFolder(ledger, tmp_path / "responses")
-        folder.keep("visits", ledger.publish("visits", table(con), **SAY, epsilon=1).table, epsilon=1)
+        folder.keep("visits", ledger.publish("visits", table(con), ut.Promise(**SAY), epsilon=1).table, epsilon=1)
         yield ledger, folder, con
 
 
@@ -48,7 +49,7 @@ def test_what_is_kept_is_what_was_answered_and_relaxes_without_the_values(kept):
     """From the files of one level the next, in either engine, as from the values; nothing is written twice."""
     ledger, folder, con = kept
     assert rows_of(folder.files("visits", epsilon=1)) == sorted(
-        ledger.publish("visits", table(con), **SAY, epsilon=1).table.project("id, n").fetchall()
+        ledger.publish("visits", table(con), ut.Promise(**SAY), epsilon=1).table.project("id, n").fetchall()
     )
     assert folder.missing() == ()
     strict = con.read_parquet(folder.files("visits", epsilon=1))
@@ -85,7 +86,7 @@ def test_a_source_that_changed_after_publication_is_not_kept_and_what_is_kept_st
     frame, change = lazily_changed(engine, tmp_path)
     with opened(tmp_path) as ledger:
         folder = ResponseFolder(ledger, tmp_path / "responses")
-        strict = ledger.publish("visits", frame, **SAY, epsilon=1).table
+        strict = ledger.publish("visits", frame, ut.Promise(**SAY), epsilon=1).table
         folder.keep("visits", strict, epsilon=1)
         first = rows_of(folder.files("visits", epsilon=1))
         loose = ledger.relax("visits", frame, epsilon=2)
@@ -122,7 +123,7 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
         folder.keep("visits", loose, epsilon=4)
     with pytest.raises(NotPublished):
         folder.keep("others", loose, epsilon=1)
-    other = ledger.publish("visits of others", table(con), **SAY, epsilon=3, independent=True)
+    other = ledger.publish("visits of others", table(con), ut.Promise(**SAY), epsilon=3, independent=True)
     ledger.relax("visits", table(con), epsilon=3)
     with pytest.raises(DataChanged):
         folder.keep("visits", other, epsilon=3)
@@ -131,7 +132,9 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
     assert folder.keep("visits of others", other, epsilon=3).is_dir()
     with pytest.raises(Unsupported, match="by the engine"):
         folder.keep("visits", ledger["visits"], epsilon=3)
-    ledger.publish("kept", {"id": ["a", "b"], "n": [1, 2]}, **SAY, noise="items", epsilon=1, independent=True)
+    ledger.publish(
+        "kept", {"id": ["a", "b"], "n": [1, 2]}, ut.Promise(**SAY, noise="items"), epsilon=1, independent=True
+    )
     with pytest.raises(Unsupported, match="itself"):
         folder.keep("kept", loose, epsilon=1)
 
@@ -152,7 +155,7 @@ def test_a_folder_whose_manifest_is_gone_is_named(kept):
     (file,) = map(Path, folder.files("visits", epsilon=1))
     (file.parent / "manifest.json").unlink()
     with pytest.raises(LedgerDamaged, match=r"must have a manifest; got none\. Remove it"):
-        folder.keep("visits", ledger.publish("visits", table(con), **SAY, epsilon=1).table, epsilon=1)
+        folder.keep("visits", ledger.publish("visits", table(con), ut.Promise(**SAY), epsilon=1).table, epsilon=1)
 
 
 def test_files_that_changed_are_found(kept):
@@ -241,7 +244,9 @@ def test_a_driver_that_is_killed_is_run_again_and_says_the_same(tmp_path, point)
     con = duckdb.connect()
     with opened(tmp_path / "there") as there:
         wanted = {
-            1: sorted(there.publish("visits", table(con), **SAY, epsilon=1).table.project("id, n").fetchall()),
+            1: sorted(
+                there.publish("visits", table(con), ut.Promise(**SAY), epsilon=1).table.project("id, n").fetchall()
+            ),
             2: sorted(there.relax("visits", table(con), epsilon=2).project("id, n").fetchall()),
         }
     opened(tmp_path, witness=None).close()
@@ -251,7 +256,7 @@ def test_a_driver_that_is_killed_is_run_again_and_says_the_same(tmp_path, point)
             folder = ResponseFolder(ledger, tmp_path / "responses")
             assert folder.verify() == ROWS * (at - 1 + (point == "after the rename"))
             if call == "publish":
-                made = ledger.publish("visits", table(con), **SAY, epsilon=1, request="monday").table
+                made = ledger.publish("visits", table(con), ut.Promise(**SAY), epsilon=1, request="monday").table
             else:
                 strict = con.read_parquet(folder.files("visits", epsilon=1))
                 made = ledger.relax("visits", strict, table_at=1, epsilon=2)

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from asking import asked
 from spark import OF_SPARK, driven, missing, missing_connect, on, session
 from spark_drivers import COUNTED, PROMISE, by_ward, ledger_of, wards
 from utmost.counting import count_keys, count_table
@@ -19,7 +20,7 @@ pytestmark = [*OF_SPARK, pytest.mark.slow]
 def one_machine(tmp_path):
     """What a ledger of the same key answers on one machine."""
     with Ledger.open(f"{tmp_path}/here.db", create=True, key=bytes(range(32)), witness=False) as here:
-        strict = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
+        strict = here.publish("visits", wards(), **asked(**PROMISE, noise="items", epsilon="1/2")).table
         loose = here.relax("visits", wards(), epsilon=2)
         viewed = here.view("visits", epsilon=1)
     names = wards()["ward"]
@@ -67,14 +68,14 @@ def test_a_driver_killed_around_a_commit_has_released_all_or_nothing(point, one_
     frame = on(session(), wards())
     if what == "relax":
         with ledger_of(tmp_path) as ledger:
-            ledger.publish("visits", frame, **PROMISE, epsilon="1/2", request="monday")
+            ledger.publish("visits", frame, **asked(**PROMISE, epsilon="1/2", request="monday"))
     assert driven("local", point, tmp_path, check=False).returncode == -signal.SIGKILL
     with ledger_of(tmp_path) as ledger:
         events = [one.levels for one in ledger.releases]
         before = [] if what == "publish" else [(level("1/2"),)]
         after = [(level("1/2"),)] if what == "publish" else [(level("1/2"), level(2))]
         assert events == (after if when == "after" else before)
-        made = ledger.publish("visits", frame, **PROMISE, epsilon="1/2", request="monday").at("1/2")
+        made = ledger.publish("visits", frame, **asked(**PROMISE, epsilon="1/2", request="monday")).at("1/2")
         assert by_ward(made) == one_machine["published"]
         if what == "relax":
             assert by_ward(ledger.relax("visits", frame, epsilon=2)) == one_machine["relaxed"]
@@ -89,7 +90,9 @@ def test_a_driver_killed_while_responses_are_kept_leaves_all_of_them_or_none(whe
     with ledger_of(tmp_path) as ledger:
         kept = ResponseFolder(ledger, tmp_path / "responses")
         assert len(kept.missing()) == (0 if when == "after" else 1)
-        made = ledger.publish("visits", on(session(), wards()), **PROMISE, epsilon="1/2", request="monday").table
+        made = ledger.publish(
+            "visits", on(session(), wards()), **asked(**PROMISE, epsilon="1/2", request="monday")
+        ).table
         place = kept.keep("visits", made, epsilon="1/2")
         assert by_ward(session().read.parquet(*kept.files("visits", epsilon="1/2"))) == one_machine["published"]
         assert [one.name for one in place.parent.iterdir()] == [place.name]

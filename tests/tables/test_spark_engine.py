@@ -182,9 +182,9 @@ def ledgers(tmp_path):
 def test_three_evaluations_on_spark_are_the_values_of_one_machine(ledgers):
     """On other partitions each, and in part: row by row the ledger's values on one machine."""
     here, there = ledgers
-    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
+    first = here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2").table
     wanted = dict(zip(first["ward"], first["visits"], strict=True))
-    made = there.publish("visits", on_spark(wards(), 2), **PROMISE, epsilon="1/2").table
+    made = there.publish("visits", on_spark(wards(), 2), ut.Promise(**PROMISE), epsilon="1/2").table
     assert type(made) is type(on_spark(wards(5)))
     assert by_ward(made) == by_ward(made.repartition(3)) == by_ward(made.filter("ward <> ''")) == wanted
 
@@ -206,13 +206,13 @@ def test_where_two_halves_of_tags_are_equal_spark_counts_the_identifiers(ledgers
     counted, count = [], ReleasableFrame.check_distinct
     monkeypatch.setattr(ReleasableFrame, "check_distinct", lambda self, rows: (counted.append(rows), count(self, rows)))
     monkeypatch.setattr(engine_ledger, "CommittingRows", with_a_half_tag_twice(("w0", "w999")))
-    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
-    made = there.publish("visits", on_spark(wards(), 2), **PROMISE, epsilon="1/2").table
+    first = here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2").table
+    made = there.publish("visits", on_spark(wards(), 2), ut.Promise(**PROMISE), epsilon="1/2").table
     assert counted == [1000]
     assert by_ward(made) == dict(zip(first["ward"], first["visits"], strict=True))
     twice = wards() | {"ward": [*wards()["ward"][:-1], "w0"]}
     with pytest.raises(BadTable, match="1 of 1000 rows"):
-        there.publish("again", on_spark(twice, 2), **PROMISE, epsilon="1/2")
+        there.publish("again", on_spark(twice, 2), ut.Promise(**PROMISE), epsilon="1/2")
     assert counted == [1000, 1000]
     assert {release.name for release in there.releases} == {"visits"}
 
@@ -220,8 +220,8 @@ def test_where_two_halves_of_tags_are_equal_spark_counts_the_identifiers(ledgers
 @pytest.mark.slow
 def test_relaxed_and_viewed_on_spark_are_the_values_of_one_machine(ledgers):
     here, there = ledgers
-    here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
-    there.publish("visits", on_spark(wards()), **PROMISE, epsilon="1/2")
+    here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2")
+    there.publish("visits", on_spark(wards()), ut.Promise(**PROMISE), epsilon="1/2")
     loose = here.relax("visits", wards(), epsilon=2)
     again = there.relax("visits", on_spark(wards(), 3), epsilon=2)
     assert by_ward(again) == dict(zip(loose["ward"], loose["visits"], strict=True))
@@ -244,7 +244,7 @@ def test_what_one_partition_cannot_see_is_refused_before_any_draw(case):
     change, said = WRONG[case]
     frame = on_spark(wards(), 1).union(on_spark(wards(1), 1)).limit(0).union(on_spark(wards() | change, 4))
     with pytest.raises(BadTable, match=said):
-        release_table(frame, **PROMISE, epsilon=1)
+        release_table(frame, ut.Promise(**PROMISE), epsilon=1)
 
 
 CHANGED = {
@@ -260,8 +260,8 @@ CHANGED = {
 def test_a_frame_that_changed_before_it_is_relaxed_is_refused_and_nothing_is_spent(ledgers):
     """Its schema, a cell or an identifier; one column more is left out."""
     here, there = ledgers
-    here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2")
-    there.publish("visits", on_spark(wards()), **PROMISE, epsilon="1/2")
+    here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2")
+    there.publish("visits", on_spark(wards()), ut.Promise(**PROMISE), epsilon="1/2")
     for change, error, said in CHANGED.values():
         columns = {name: cells for name, cells in (wards() | change).items() if cells is not None}
         with pytest.raises(error, match=said):
@@ -297,8 +297,8 @@ def test_workers_lost_while_a_ledger_publishes_and_relaxes_change_no_value(ledge
     here, there = ledgers
     losses = Losses(tmp_path)
     frame = losses.frame(on_spark(wards()))
-    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
-    made = losses.once(lambda: there.publish("visits", frame, **PROMISE, epsilon="1/2").table)
+    first = here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2").table
+    made = losses.once(lambda: there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2").table)
     assert losses.once(lambda: by_ward(made)) == dict(zip(first["ward"], first["visits"], strict=True))
     loose = here.relax("visits", wards(), epsilon=2)
     again = losses.once(lambda: there.relax("visits", frame, epsilon=2))
@@ -324,12 +324,12 @@ def test_ctrl_c_while_spark_commits_leaves_neither_a_file_nor_an_event(ledgers, 
     press = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     press.start()
     with pytest.raises(KeyboardInterrupt):
-        there.publish("visits", slow, **PROMISE, epsilon="1/2")
+        there.publish("visits", slow, ut.Promise(**PROMISE), epsilon="1/2")
     press.join()
     assert sorted(tmp_path.rglob("*")) == before
     assert there.verify().events == 1
-    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
-    made = there.publish("visits", frame, **PROMISE, epsilon="1/2").table
+    first = here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2").table
+    made = there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2").table
     assert by_ward(made) == dict(zip(first["ward"], first["visits"], strict=True))
 
 
@@ -338,8 +338,8 @@ def test_responses_of_spark_are_kept_whole_and_relaxed_from(ledgers, tmp_path):
     """Also where a worker is lost as they are written; another frame is refused, and nothing of it stays."""
     here, there = ledgers
     losses, kept = Losses(tmp_path), ResponseFolder(there, tmp_path / "responses")
-    first = here.publish("visits", wards(), **PROMISE, noise="items", epsilon="1/2").table
-    made = there.publish("visits", losses.frame(on_spark(wards())), **PROMISE, epsilon="1/2").table
+    first = here.publish("visits", wards(), ut.Promise(**PROMISE, noise="items"), epsilon="1/2").table
+    made = there.publish("visits", losses.frame(on_spark(wards())), ut.Promise(**PROMISE), epsilon="1/2").table
     with pytest.raises(DataChanged):
         kept.keep("visits", on_spark(wards()), epsilon="1/2")
     assert not list(kept.path.rglob("*.parquet"))
@@ -363,7 +363,7 @@ def noise_on_spark(tmp_path):
     rows, reach = 20_000, 6
     frame = session().range(0, rows, 1, 2).selectExpr("id AS ward", "id % 97 AS visits")
     with Ledger.open(f"{tmp_path}/there.db", create=True, key=KEY, witness=False) as there:
-        strict = there.publish("visits", frame, **PROMISE, epsilon="1/2").table
+        strict = there.publish("visits", frame, ut.Promise(**PROMISE), epsilon="1/2").table
         loose = there.relax("visits", frame, epsilon=2).selectExpr("ward", "visits AS y")
     pairs = strict.join(loose, "ward").selectExpr("visits - ward % 97 AS x", "y - ward % 97 AS y")
     seen = np.zeros((2 * reach + 1, 2 * reach + 1))

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from asking import asked
 from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.interfaces.cli.main import app
 from utmost.publish.releases import streamed
@@ -84,7 +85,7 @@ def out_of(path):
 def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_path):
     """Rows in their order, margins behind, and noise with the law's frequencies, within seven deviations."""
     path = kind(wards(), tmp_path)
-    made = release_table(files.streamed(path), **SAY)
+    made = release_table(files.streamed(path), **asked(**SAY))
     found = written(made, out_of(path))
     assert list(found) == ["ward", "visits", "visits_margin"] == made.table.names
     assert found["ward"].tolist() == wards()["ward"].tolist()
@@ -98,9 +99,9 @@ def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_p
 
 def test_a_release_in_pieces_says_what_a_release_says(kind, tmp_path):
     path = kind(wards(), tmp_path)
-    made, whole = release_table(files.streamed(path), **SAY), release_table(wards(), **SAY)
+    made, whole = release_table(files.streamed(path), **asked(**SAY)), release_table(wards(), **asked(**SAY))
     assert made.said(None) == whole.said(None)
-    assert rehearse_table(files.streamed(path), **SAY).table is None
+    assert rehearse_table(files.streamed(path), **asked(**SAY)).table is None
 
 
 WRONG = {
@@ -119,12 +120,12 @@ def test_what_cannot_be_released_is_refused_in_the_first_pass(kind, tmp_path, ca
     path = kind(wards().assign(**change), tmp_path)
     say = SAY | ({"id_column": None} if case == "a copy" else {})
     with pytest.raises(error, match=said):
-        release_table(files.streamed(path), **say)
+        release_table(files.streamed(path), **asked(**say))
 
 
 def test_a_file_that_changes_between_the_passes_is_not_released(kind, tmp_path):
     path = kind(wards(), tmp_path)
-    made = release_table(files.streamed(path), **SAY)
+    made = release_table(files.streamed(path), **asked(**SAY))
     as_directory(wards()[:4000], tmp_path / "other")
     if path.is_dir():
         (path / "b" / "c.parquet").unlink()
@@ -140,7 +141,7 @@ def test_a_file_that_changes_between_the_passes_is_not_released(kind, tmp_path):
 def test_a_file_with_as_many_other_rows_is_not_released(kind, tmp_path):
     """What was checked was another file: its identifiers may come twice now, and its public cells be the true ones."""
     path = kind(wards(), tmp_path)
-    made = release_table(files.streamed(path), **SAY)
+    made = release_table(files.streamed(path), **asked(**SAY))
     changed = path / "a.parquet" if path.is_dir() else path
     changed.write_bytes(changed.read_bytes())
     with pytest.raises(BadTable, match="must not change while it is released; got another file"):
@@ -151,7 +152,7 @@ def test_categories_that_no_row_has_are_not_written(tmp_path):
     frame = wards()
     frame["ward"] = pd.Categorical(frame["ward"], categories=[*frame["ward"], "secret"])
     path = as_parquet(frame, tmp_path)
-    written(release_table(files.streamed(path), **SAY), out_of(path))
+    written(release_table(files.streamed(path), **asked(**SAY)), out_of(path))
     assert b"secret" not in out_of(path).read_bytes()
 
 
@@ -170,7 +171,7 @@ def test_files_of_one_directory_have_the_same_columns(tmp_path):
 def test_reals_in_pieces(tmp_path):
     frame = wards().assign(visits=np.arange(ROWS) / 7)
     path = as_parquet(frame, tmp_path)
-    made = release_table(files.streamed(path), **SAY, numbers="reals")
+    made = release_table(files.streamed(path), **asked(**SAY, numbers="reals"))
     found = written(made, out_of(path))
     assert np.abs(found["visits"] - frame["visits"]).max() < 60
 

@@ -155,16 +155,16 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     table = counted()
     strategy = Strategy(table.domain, table.unit, {"shop paid": 1})
     with Ledger.open(tmp_path / "a.db", create=True) as ledger:
-        strict = ledger.publish("paid", table, strategy=strategy, epsilon=1).table
+        strict = ledger.publish("paid", table, ut.Promise(strategy=strategy), epsilon=1).table
         loose = ledger.relax("paid", table, epsilon=3)
         with pytest.raises(Unsupported, match="need geometric noise"):
-            ledger.publish("cells", table, epsilon=1, dataset="other")
+            ledger.publish("cells", table, ut.Promise.of_counted(table), epsilon=1, dataset="other")
     assert ut.releases.SumsAndCounts(loose).count().margin < ut.releases.SumsAndCounts(strict).count().margin
     assert "changes at most 3 pairs of cells along 'paid', each by at most 6 in all" in strict.statement["guarantee"]
     assert check_workload(strict.facts()).unit == table.unit
     for refused in (
-        lambda: ut.release_table(table, epsilon=1),
-        lambda: ut.release_table(table, epsilon=1, unit=table.unit),
+        lambda: ut.release_table(table, ut.Promise.of_counted(table), epsilon=1),
+        lambda: ut.release_table(table, ut.Promise(unit=table.unit), epsilon=1),
     ):
         with pytest.raises(Unsupported, match="geometric noise"):
             refused()

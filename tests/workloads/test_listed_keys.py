@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import utmost as ut
 from utmost.counting import cells_table, count_table
 from utmost.errors import BadTable, OutOfRange, WrongKind
 from utmost.privacy import Unit
@@ -122,7 +123,7 @@ def test_listed_keys_are_released_saved_and_asked(tmp_path):
     table["page"] = [str(page) for page in table["page"]]
     counted = cells_table(table, domain, counts="n", unit=Unit(1, 1))
     assert counted.cells.tolist() == [100, 600, 300, 400, 200, 500]
-    plain = release_table(counted, epsilon=20)
+    plain = release_table(counted, ut.Promise.of_counted(counted), epsilon=20)
     assert list(plain.table)[:3] == NAMES
     chosen = strategy(Workload(domain, {"page": 1, "wiki": 1}), Unit(1, 1), epsilon=20)
     released = release_workload(counted, chosen, epsilon=20)

@@ -49,9 +49,9 @@ def test_it_is_released_and_relaxed_like_others(tmp_path):
     assert dict(plan.shares) == {(): 1}
     assert plan.within()[0][1] == 1, "the least error of any mechanism"
     table = counted()
-    assert list(ut.release_table(table, epsilon=1).table) == ["count", "count_margin"]
+    assert list(ut.release_table(table, ut.Promise.of_counted(table), epsilon=1).table) == ["count", "count_margin"]
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        release = ledger.publish("r", table, strategy=plan, epsilon=50).table
+        release = ledger.publish("r", table, ut.Promise(strategy=plan), epsilon=50).table
         loose = ledger.relax("r", table, epsilon=60)
         assert ledger.view("r", epsilon=50)[""]["estimate"].tolist() == release[""]["estimate"].tolist()
         assert loose[""]["estimate"].tolist() == [3]
@@ -67,7 +67,15 @@ def test_it_is_released_and_relaxed_like_others(tmp_path):
 def test_the_law_is_that_of_one_cell():
     """Eight hundred totals have the law of geometric noise at the whole level."""
     table = counted()
-    drawn = np.array([int(ut.release_table(table, epsilon=1).table["count"][0]) for _ in range(800)]) - 3
+    drawn = (
+        np.array(
+            [
+                int(ut.release_table(table, ut.Promise.of_counted(table), epsilon=1).table["count"][0])
+                for _ in range(800)
+            ]
+        )
+        - 3
+    )
     assert chi_square(drawn, Geometric(epsilon=1).cdf) > LEVEL
 
 

@@ -346,7 +346,7 @@ def test_a_ledger_keeps_such_a_strategy(tmp_path):
     table = counted()
     chosen = Strategy(CELLS, COUNTS, HALVES)
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        ledger.publish("a", table, strategy=chosen, epsilon=1)
+        ledger.publish("a", table, ut.Promise(strategy=chosen), epsilon=1)
         early = ledger.view("a", epsilon=1).facts()
         later = ledger.relax("a", table, epsilon=2).facts()
     with ut.Ledger.open(tmp_path / "l.db") as ledger:

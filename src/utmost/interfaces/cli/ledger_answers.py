@@ -264,7 +264,7 @@ def publish_in_ledger(
 
 def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:
     if is_engine_frame(table):
-        rehearse_table(table, promise, epsilon=question.at)
+        rehearse_table(table, promise, epsilon=question.at, cost=None)
     else:
         rehearse(table, promise, epsilon=question.at)
     if memory.create and not memory.place.is_there:

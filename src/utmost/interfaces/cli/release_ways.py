@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import read_confidence
+from utmost.core.noise.costs import Cost
 from utmost.core.noise.norm_staircase import CellCost
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import shared_options as options
@@ -136,14 +137,11 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if told.memory.ledger is not None:
         return keep(table, told, counted)
     check_once(told, counted)
-    stated, asked = promised.stated, promised.columns
-    if stated is not None:
+    cost: Cost | None = cost_of(told.once.cost)
+    if promised.stated is not None:
         refuse("cannot be chosen with --promise, which says all that is promised", told.once)
-        columns, public = list(stated.columns), list(stated.public)
-    else:
-        columns, public = asked.released or [], split_names(asked.public or [])
-        if counted is not None and not columns:
-            columns = [counted.column]
+        cost = None  # the noise is the one that the file says
+    promise = promised.of(counted)
     answer.check_free(table)
     signer = answer.signer
     large = _streamed(table, told) if counted is None else None
@@ -153,24 +151,9 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
         source: Any = large
         if large is None:
             source = files.read(table) if counted is None else counted
-            check_fits(answer, source, columns, public)
+            check_fits(answer, source, promise.columns, promise.public)
         publish = rehearse_table if told.dry_run else release_table
-        if stated is not None:
-            release = publish(source, stated, epsilon=told.level.read(), confidence=answer.confidence)
-        else:
-            release = publish(
-                source,
-                epsilon=told.level.read(),
-                confidence=answer.confidence,
-                columns=columns,
-                public=public,
-                drop=split_names(asked.drop or []),
-                sensitivity=promised.protected.sensitivity,
-                cells=promised.protected.cells,
-                neighbours=None if counted is None else counted.unit.neighbours,
-                numbers=promised.noise.numbers or "integers",
-                cost=cost_of(told.once.cost),
-            )
+        release = publish(source, promise, epsilon=told.level.read(), cost=cost, confidence=answer.confidence)
     give(release, answer, signer)
 
 

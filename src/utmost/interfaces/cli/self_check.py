@@ -28,6 +28,7 @@ from utmost.design.spaces.families import counts
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import BadTable, PromiseBroken, UtmostError
 from utmost.publish.ledger.ledger import Ledger
+from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.table import release_table
 from utmost.publish.statements.statement_check import check_statement
 from utmost.tables.admissions import ADMISSIONS
@@ -130,7 +131,7 @@ def check_proof() -> None:
 def check_statements() -> None:
     """A released table is what its statement says, and a table with one other cell is not."""
     table = {"sex": ADMISSIONS["sex"][:2], "admitted": ADMISSIONS["admitted"][:2]}
-    release = release_table(table, columns="admitted", public="sex", sensitivity=1, cells=1, epsilon=1)
+    release = release_table(table, Promise("admitted", public="sex", sensitivity=1, cells=1), epsilon=1)
     check_statement(release.sidecar, release.table)
     changed = {**release.table, "admitted": [int(cell) + 1 for cell in release.table["admitted"]]}
     try:
@@ -146,7 +147,8 @@ def check_ledger() -> None:
     with TemporaryDirectory(prefix="utmost-check-") as folder:
         place = Path(folder) / "releases.db"
         with Ledger.open(place, create=True) as ledger:
-            ledger.publish("check", table, columns="admitted", drop="sex", sensitivity=1, cells=1, epsilon="1/4")
+            promise = Promise("admitted", drop="sex", sensitivity=1, cells=1)
+            ledger.publish("check", table, promise, epsilon="1/4")
             sharper = ledger.relax("check", table, epsilon=1)
             ledger.view("check", epsilon="1/2")
         with Ledger.open(place) as ledger:

@@ -298,7 +298,7 @@ class RemoteLedger:
         Args:
             proposals: for each measure, its approved proposal, where the service asks for one.
         """
-        measures = shared_measures(tables, shared, {"epsilon": epsilon, "alpha": alpha}, dataset, independent)
+        measures = shared_measures(tables, shared, epsilon, alpha, dataset, independent)
         bodies = [
             {"name": name, "epsilon": level_text(measure.level), "terms": Terms.of(measure).facts()}
             for name, measure in measures.items()
@@ -320,7 +320,7 @@ class RemoteLedger:
         Args:
             proposals: as for `publish_shared`.
         """
-        measures = shared_measures(tables, shared, {"epsilon": epsilon, "alpha": alpha})
+        measures = shared_measures(tables, shared, epsilon, alpha)
         bodies = [{"name": name, "epsilon": level_text(measure.level)} for name, measure in measures.items()]
         return self._together("relaxations", request, measures, bodies, proposals or {})
 

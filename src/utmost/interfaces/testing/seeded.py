@@ -22,7 +22,7 @@ from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.opening import Place, opened_book
 from utmost.publish.promises.values import noised
-from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
+from utmost.publish.releases.gradual_release import GradualRelease, Values, units_of
 from utmost.publish.releases.noised_workloads import counted_for
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -72,12 +72,12 @@ def seeded_gradual_release(
     sensitivity: Number | Mapping[Any, Number],
     seed: int | str | bytes,
     *,
-    method: Method | None = None,
     unit: Unit | None = None,
     cells: Number | None = None,
     numbers: str | Mapping[Any, str] = "integers",
     grid: Number | None = None,
     half_step: bool = False,
+    method: Method | None = None,
 ) -> GradualRelease:
     """A `GradualRelease` with bits from a seed. It is not private: the seed takes the noise off again.
 
@@ -86,8 +86,8 @@ def seeded_gradual_release(
     True
     """
     release = GradualRelease.__new__(GradualRelease)
-    words: GradualWords = {"unit": unit, "cells": cells, "numbers": numbers, "grid": grid, "half_step": half_step}
-    release._open(values, sensitivity, SeededRandomness(seed), method, words)
+    about = Values(units_of(unit, sensitivity, cells), numbers, grid, half_step)
+    release._open(values, about, SeededRandomness(seed), method)
     return release
 
 

@@ -1,17 +1,15 @@
 """The accounts of a ledger: what has been said and spent, what may still be, and whether all is as it was written."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypeVar
 
-from utmost.core.exact.kinds import spelled
-from utmost.core.exact.levels import Level, level, level_in
+from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.budgets import limited, rehearsed
 from utmost.publish.ledger.events import Event, check_name
-from utmost.publish.ledger.requests import AtWords
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State
 from utmost.publish.ledger.verification import (
@@ -34,15 +32,16 @@ class Accounts:
 
     _book: Book
 
-    @spelled
     def rehearse(
         self,
         name: str,
         *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
         dataset: str | None = None,
         independent: bool = False,
         part: Part | None = None,
-        **words: Unpack[AtWords],
     ) -> Budget:
         """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
 
@@ -55,7 +54,7 @@ class Accounts:
             BudgetExceeded: where the call would raise it.
             OutOfRange: where a limit waits for a dataset that no release names.
         """
-        at, version = level_in(words), words.get("version")
+        at = level(epsilon, alpha)
         about: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version, "part": part}
         return self._look(lambda state: rehearsed(state, name, at, **about))
 
@@ -96,10 +95,17 @@ class Accounts:
             return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
         return limited(self._book, dataset, level(limit))
 
-    @spelled
-    def margin(self, name: str, *, confidence: Number = "0.95", **words: Unpack[AtWords]) -> int | float:
+    def margin(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        confidence: Number = "0.95",
+    ) -> int | float:
         """The distance within which a released value lies of the true one, with this confidence, at a level."""
-        return self.release(name, words.get("version")).noise.margin(level_in(words), confidence)
+        return self.release(name, version).noise.margin(level(epsilon, alpha), confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
         """One version of a release, or the newest.

@@ -9,17 +9,17 @@ padded to a declared number of cells: how many are held, it does not say.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Unpack
+from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.kinds import checked
-from utmost.core.exact.levels import Level, level_in
+from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.item_ledger import LedgerItems, check_universe, request_by_item
-from utmost.publish.ledger.requests import AtWords, Brought
+from utmost.publish.ledger.requests import Brought
 from utmost.publish.promises.partition_selection import counted_keys, keys_of_one
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
@@ -125,8 +125,10 @@ class LedgerCells:
         *,
         most: int,
         keys: int = 1,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
         dataset: str | None = None,
-        **words: Unpack[AtWords],
+        version: int | None = None,
     ) -> AnsweredCells:
         """Commit to a table of a universe at a first level; made again, it gives the same answers.
 
@@ -147,14 +149,23 @@ class LedgerCells:
         Source: docs/theory/unknown-keys.md.
         """
         room, places = natural(most, "most", most=_MOST), check_places(counted_keys(counts), universe)
-        promise, version = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL), words.get("version")
-        request = request_by_item(name, Brought(None, level_in(words), promise, dataset, version=version))
+        promise = Promise(_COUNT, unit=Unit(1, keys_of_one(keys)), id_column=_CELL)
+        request = request_by_item(name, Brought(None, level(epsilon, alpha), promise, dataset, version=version))
         commitment = _padded(self._items.key_of_request(request), places, room)
         release = self._items.published(request, commitment, universe_facts(universe))
         return self._answered(name, version, universe, release, places)
 
     @checked
-    def relax(self, name: str, counts: Any, universe: Universe, **words: Unpack[AtWords]) -> AnsweredCells:
+    def relax(
+        self,
+        name: str,
+        counts: Any,
+        universe: Universe,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> AnsweredCells:
         """The same table at another level, at the price of the larger one: see `LedgerItems.relax`.
 
         Args:
@@ -169,12 +180,21 @@ class LedgerCells:
         Cost: as of `publish`.
         Source: docs/theory/unknown-keys.md.
         """
-        places, commitment = self._committed(name, counts, universe, words.get("version"))
-        release = self._items.relax(name, commitment, **words)
-        return self._answered(name, words.get("version"), universe, release, places)
+        places, commitment = self._committed(name, counts, universe, version)
+        release = self._items.relax(name, commitment, epsilon=epsilon, alpha=alpha, version=version)
+        return self._answered(name, version, universe, release, places)
 
     @checked
-    def view(self, name: str, counts: Any, universe: Universe, **words: Unpack[AtWords]) -> AnsweredCells:
+    def view(
+        self,
+        name: str,
+        counts: Any,
+        universe: Universe,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> AnsweredCells:
         """The same table at any level up to the loosest that was answered: nothing is spent.
 
         Args:
@@ -186,10 +206,10 @@ class LedgerCells:
 
         Cost: as of `publish`.
         """
-        places, commitment = self._committed(name, counts, universe, words.get("version"))
-        self._items.check_committed(name, commitment, version=words.get("version"))
-        release = self._items.view(name, **words)
-        return self._answered(name, words.get("version"), universe, release, places)
+        places, commitment = self._committed(name, counts, universe, version)
+        self._items.check_committed(name, commitment, version=version)
+        release = self._items.view(name, epsilon=epsilon, alpha=alpha, version=version)
+        return self._answered(name, version, universe, release, places)
 
     def _answered(
         self, name: str, version: int | None, universe: Universe, release: ItemResponder, counts: Mapping[int, int]

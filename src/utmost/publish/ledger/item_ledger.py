@@ -9,11 +9,11 @@ relax is the same again, and the sums must be those that were published.
 import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any
 
-from utmost.core.exact.kinds import spelled
-from utmost.core.exact.levels import Level, level_in
-from utmost.core.exact.numbers import exact_integer
+from utmost.core.exact.arguments import instance
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
 from utmost.publish.ledger.block_encryption import Root
@@ -22,7 +22,7 @@ from utmost.publish.ledger.duplicate_data import Likeness, likeness_secret
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.publishing import asked_version, check_allowed, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
-from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords
+from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.responses import Committed
 from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ByItem, Published
@@ -30,7 +30,7 @@ from utmost.publish.promises.declared_columns import check_size, chosen_columns
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
 from utmost.publish.promises.plan import warn_of_rows
-from utmost.publish.promises.promise import Promise, Words, stated_promise
+from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment, first_difference
 from utmost.publish.releases.item_release import ItemResponder
@@ -43,10 +43,10 @@ class LedgerItems:
     >>> from utmost.ledger import Ledger
     >>> from utmost.sampling import Identifiers
     >>> ids, values = [Identifiers.of(["a", "b"])], {"n": [601, 370]}
-    >>> promise = {"sensitivity": 1, "cells": 1}
+    >>> promise = Promise("n", id_column="id", sensitivity=1, cells=1)
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
-    ...     committed = ledger.items.commitment_key("visits", columns="n", **promise).committed(ids, values)
-    ...     release = ledger.items.publish("visits", committed, columns="n", id_column="id", epsilon=1, **promise)
+    ...     committed = ledger.items.commitment_key("visits", promise).committed(ids, values)
+    ...     release = ledger.items.publish("visits", committed, promise, epsilon=1)
     ...     strict = release.responses(ids, values)
     ...     loose = ledger.items.relax("visits", committed, epsilon=3).responses(ids, values)
     ...     ledger.spent("visits")
@@ -58,24 +58,21 @@ class LedgerItems:
     def __init__(self, book: Book) -> None:
         self._book = book
 
-    def commitment_key(
-        self, name: str, promise: Promise | None = None, *, version: int | None = None, **words: Unpack[Words]
-    ) -> CommitmentKey:
+    def commitment_key(self, name: str, promise: Promise | None = None, *, version: int | None = None) -> CommitmentKey:
         """What workers need to commit to the rows of a release, before it is published or relaxed.
 
         Args:
             name, version: of the release; the newest version if left out, or the first.
-            promise: of a release that is not there yet; or its words instead, see `Promise`.
+            promise: of a release that is not there yet.
 
         Raises:
             NotPublished: where there is none, and nothing is promised.
             OutOfRange: for a version that cannot come next.
             Unsupported: for a release whose noise goes by rows.
         """
-
-        if promise is None and words.get("columns") is None:
+        if promise is None:
             return self._key(name, version, None)
-        stated = stated_promise(promise, words)
+        stated = instance(promise, Promise, "promise")
         check_unstored(stated.noise)
         return self._key(name, version, lambda: (_chosen(stated), stated.noise.by_item()))
 
@@ -99,9 +96,18 @@ class LedgerItems:
 
         return self._book.read(look)
 
-    @spelled
     def publish(
-        self, name: str, commitment: ItemCommitment, promise: Promise | None = None, **words: Unpack[PublishWords]
+        self,
+        name: str,
+        commitment: ItemCommitment,
+        promise: Promise,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        dataset: str | None = None,
+        version: int | None = None,
+        request: str | None = None,
+        independent: bool = False,
     ) -> ItemResponder:
         """Publish a table that workers have committed to, at a first level; made again, it gives the same.
 
@@ -111,13 +117,15 @@ class LedgerItems:
             name: of the release.
             commitment: the sum of the commitments of all parts of the table, under the key of `commitment_key`; of a
                 column whose cells are all equal, which says little of whose data it is, `without` its sum.
-            promise: of the table; or its words instead, see `Promise`.
+            promise: of the table.
             epsilon, alpha, dataset, independent, version, request: as for `Ledger.publish`.
 
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
-        return self.published(request_by_item(name, Brought.of(None, promise, words)), commitment)
+        at, stated = level(epsilon, alpha), instance(promise, Promise, "promise")
+        brought = Brought(None, at, stated, dataset, independent, version, request)
+        return self.published(request_by_item(name, brought), commitment)
 
     def published(
         self, request: Publishing, commitment: ItemCommitment, universe: Mapping[str, Any] | None = None
@@ -150,8 +158,15 @@ class LedgerItems:
 
         return self._book.read(look)
 
-    @spelled
-    def relax(self, name: str, commitment: ItemCommitment, **words: Unpack[AtWords]) -> ItemResponder:
+    def relax(
+        self,
+        name: str,
+        commitment: ItemCommitment,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> ItemResponder:
         """The release at another level, with the table at hand.
 
         Args:
@@ -163,7 +178,7 @@ class LedgerItems:
             DataChanged: for another table; `difference` says in which item block.
             BudgetExceeded, Quarantined, NotPublished: as for `Ledger.relax`.
         """
-        at, version = level_in(words), words.get("version")
+        at = level(epsilon, alpha)
 
         def found(page: Page) -> Published:
             release = _by_item(page, name, version)
@@ -175,8 +190,14 @@ class LedgerItems:
             known.noise.warn(at)
         return self._answered(found, at, look=True)
 
-    @spelled
-    def view(self, name: str, **words: Unpack[AtWords]) -> ItemResponder:
+    def view(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> ItemResponder:
         """The release at any level up to the loosest that was answered: nothing is spent.
 
         Its workers answer from values, or move the responses at another level: see `ItemResponder.moved`.
@@ -185,7 +206,7 @@ class LedgerItems:
             NeedsTable: for a level beyond the loosest.
             NotPublished, Unsupported: where there is no such release, and for one whose noise goes by rows.
         """
-        at, version = level_in(words), words.get("version")
+        at = level(epsilon, alpha)
 
         def found(page: Page) -> Published:
             release = _by_item(page, name, version)

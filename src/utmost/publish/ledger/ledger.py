@@ -6,11 +6,10 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, TypeVar, Unpack
+from typing import Any, NoReturn, TypeVar
 
 from utmost.core.exact import arguments
-from utmost.core.exact.kinds import spelled
-from utmost.core.exact.levels import Level, level, level_in
+from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown
@@ -23,7 +22,7 @@ from utmost.publish.ledger.cells_on_demand import LedgerCells
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import LedgerItems
 from utmost.publish.ledger.key import given_key
-from utmost.publish.ledger.opening import OpenWords, Place, backed_up, opened_book, restored
+from utmost.publish.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.publish.ledger.personal_answers import AnswerIndex
 from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.relaxing import (
@@ -37,7 +36,7 @@ from utmost.publish.ledger.relaxing import (
     with_release,
 )
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import AtWords, Brought, Publishing, PublishWords, SaveWords
+from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import Progress, answer_alone, key_of_level
 from utmost.publish.ledger.shared_measures import PublishingMeasures
@@ -46,10 +45,10 @@ from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
 from utmost.publish.promises.ledger_facts import LedgerFacts
 from utmost.publish.promises.plan import warn_of_rows
-from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_of_answer
-from utmost.tables.files.saving import Publication, check_destination_free, file_words, saved
+from utmost.tables.files.saving import FileWords, Publication, check_destination_free, saved
 from utmost.tables.frames.adapters import engine_door
 
 T = TypeVar("T")
@@ -75,8 +74,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
     >>> from tempfile import TemporaryDirectory
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
-    ...     promise = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
-    ...     strict = ledger.publish("admissions", table, **promise, epsilon="1/4").table
+    ...     promise = Promise(["admitted"], public=["department"], sensitivity=1, cells=1)
+    ...     strict = ledger.publish("admissions", table, promise, epsilon="1/4").table
     ...     loose = ledger["admissions"].at(1, table=table)
     ...     between = ledger.view("admissions", epsilon="1/2")
     ...     ledger.spent("admissions"), ledger.levels("admissions")
@@ -91,15 +90,17 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         self._book, self._randomness, self._answers = book, randomness, AnswerIndex()
 
     @classmethod
-    @spelled
     def open(
         cls,
         place: Place,
         *,
         create: bool = False,
         key: bytes | Place | None = None,
+        witness: Place | bool | None = None,
+        sealed: bool = True,
+        derived: bool = False,
+        timeout: float = 60.0,
         randomness: Randomness | None = None,
-        **words: Unpack[OpenWords],
     ) -> "Ledger":
         """Open a ledger; with ``create=True`` make one where there is none.
 
@@ -129,18 +130,23 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         """
         read_key = given_key(key)
         del key  # no frame of an error may show it
-        return cls(opened_book(place, create=create, key=read_key, **words), secure(randomness))
+        how: dict[str, Any] = {"witness": witness, "sealed": sealed, "derived": derived, "timeout": timeout}
+        return cls(opened_book(place, create=create, key=read_key, **how), secure(randomness))
 
     @long_work("Publishing")
-    @spelled
     def publish(
         self,
         name: str,
         table: Any,
-        promise: Promise | None = None,
+        promise: Promise,
         *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        dataset: str | None = None,
+        version: int | None = None,
+        request: str | None = None,
+        independent: bool = False,
         progress: Progress | None = None,
-        **words: Unpack[PublishWords],
     ) -> Release:
         """Publish columns of a table at a first level.
 
@@ -149,10 +155,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Args:
             name: of the release.
             table: as for `release_table`; of an engine's frame, noise="items" and no responses that the ledger keeps.
-            promise: what is promised of it; or its words instead, ``columns=``, ``sensitivity=`` and all others of
-                `Promise`. To words a counted table adds its unit, its labels and its part; a promise says them itself.
-                Identifiers are committed to, with the order of the rows. Without them the ledger goes by the order of
-                the rows alone.
+            promise: what is promised of it; of a counted table by `Promise.of_counted`. Identifiers are committed to,
+                with the order of the rows. Without them the ledger goes by the order of the rows alone.
             epsilon, alpha: what the whole release may spend, one of the two.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
             independent: confirms that these data are no other dataset's, where a column holds the very values of
@@ -174,8 +178,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
-        publishing = Publishing.read(name, Brought.of(table, promise, words))
-        at, stated = publishing.level, publishing.promise
+        at, stated = level(epsilon, alpha), fitting(promise, table)
+        publishing = Publishing.read(name, Brought(table, at, stated, dataset, independent, version, request))
         native = stated.rows_of(table)
         if (door := engine_door(native, "engine_ledger")) is not None:
             version, frame = door.publish_frame(self.items, publishing, native)
@@ -187,15 +191,16 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         return Release(self, name, version, table, (at, wanted.handed(*answered)))
 
     @long_work("Relaxing")
-    @spelled
     def relax(
         self,
         name: str,
         table: Any,
         *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
-        **words: Unpack[AtWords],
     ) -> Any:
         """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
 
@@ -217,7 +222,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Warns:
             RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
         """
-        at, version, door = level_in(words), words.get("version"), engine_door(table, "engine_ledger")
+        at, door = level(epsilon, alpha), engine_door(table, "engine_ledger")
         if door is not None:
             held = None if table_at is None else level(table_at)
             return door.relax_frame(self.items, name, table, held, at, version)
@@ -266,15 +271,16 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         return self._book.read(look)
 
     @long_work("Viewing")
-    @spelled
     def view(
         self,
         name: str,
         *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
         table: Any = None,
         table_at: Number | Level | None = None,
         progress: Progress | None = None,
-        **words: Unpack[AtWords],
     ) -> Any:
         """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
 
@@ -284,7 +290,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Raises:
             NotPublished, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
         """
-        at, version = level_in(words), words.get("version")
+        at = level(epsilon, alpha)
         if (door := engine_door(table, "engine_ledger")) is not None:
             return door.view_frame(self.items, name, table, level(table_at), at, version)
         known = known_release(self._book, name, version)
@@ -295,15 +301,19 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         )
         return answer_alone(release, at, response, labels, remembered)
 
-    @spelled
     def save(
         self,
         name: str,
         path: Path | str,
         *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
         confidence: Number = "0.95",
         family: Any = None,
-        **words: Unpack[SaveWords],
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write a release at a level, with error bars, and its statement beside it: both appear, or none.
 
@@ -324,10 +334,10 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             NotPublished, NeedsTable: as `view`. Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         sure = read_confidence(confidence)
-        stored = self.release(name, words.get("version"))
-        at = level_of_answer(words.get("epsilon"), words.get("alpha"), lambda: stored.levels, repr(name))
-        file = file_words(words)
-        is_document = stored.noise.needs_counted and family is None and file.get("format") is None
+        stored = self.release(name, version)
+        at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
+        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
+        is_document = stored.noise.needs_counted and family is None and format is None
         check_destination_free(path, is_document=is_document, **file)
         answer = self._answer(stored, at, sure)
         if stored.noise.needs_counted:
@@ -335,8 +345,15 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             return statement
         return saved(answer, path, **file)
 
-    @spelled
-    def statement(self, name: str, *, confidence: Number = "0.95", **words: Unpack[AtWords]) -> dict[str, Any]:
+    def statement(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        confidence: Number = "0.95",
+    ) -> dict[str, Any]:
         """What is said publicly of a release at a level, with the digest of its cells; `save` writes it beside a table.
 
         Args:
@@ -345,8 +362,8 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         Raises:
             NotPublished, NeedsTable: as `view`.
         """
-        stored = self.release(name, words.get("version"))
-        at = level_of_answer(words.get("epsilon"), words.get("alpha"), lambda: stored.levels, repr(name))
+        stored = self.release(name, version)
+        at = level_of_answer(epsilon, alpha, lambda: stored.levels, repr(name))
         answer = self._answer(stored, at, read_confidence(confidence))
         statement: dict[str, Any] = (
             answer.statement if stored.noise.needs_counted else answer.said(cells_digest(answer.table))
@@ -438,8 +455,14 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
         """
         resumed(self._book, reason, missing)
 
-    @spelled
-    def level_key(self, name: str, **words: Unpack[AtWords]) -> bytes:
+    def level_key(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> bytes:
         """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
 
         It is derived from the ledger's key and every public fact about the response, so that a file in which one of
@@ -452,7 +475,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             NotPublished: where there is no such release.
             Unsupported: where the ledger is not sealed, or nothing is stored at the level.
         """
-        at, version = level_in(words), words.get("version")
+        at = level(epsilon, alpha)
         return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
 
     def beside(self, purpose: str) -> tuple[Store, bytes]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 from utmost.core.exact import arguments
 from utmost.core.exact.disk import force
@@ -33,19 +33,17 @@ Place = str | Path
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-class OpenWords(TypedDict, total=False):
-    """How a ledger is kept and watched: see `Ledger.open`."""
-
-    witness: Place | bool | None
-    sealed: bool
-    derived: bool
-    timeout: float
-
-
-def opened_book(place: Place, *, create: bool, key: Given, **words: Unpack[OpenWords]) -> Book:
+def opened_book(
+    place: Place,
+    *,
+    create: bool,
+    key: Given,
+    witness: Place | bool | None,
+    sealed: bool,
+    derived: bool,
+    timeout: float,
+) -> Book:
     """The book at a place, made where there is none; see `Ledger.open`."""
-    witness, timeout = words.get("witness"), words.get("timeout", 60.0)
-    sealed, derived = words.get("sealed", True), words.get("derived", False)
     for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
         if not isinstance(value, bool):
             raise OutOfRange(f"{name} must be true or false", came=value)

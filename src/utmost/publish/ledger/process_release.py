@@ -1,9 +1,8 @@
 """Releasing a table by any promise, remembered by this process: a ledger that lasts as long as it."""
 
-from typing import Any, Unpack, cast
+from typing import Any
 
-from utmost.core.exact.kinds import spelled
-from utmost.core.exact.levels import LevelWords
+from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.core.sampling.random_bits import Randomness, entropy, secure
@@ -13,25 +12,24 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import Brought, Publishing, PublishWords
+from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.sqlite_store import VolatileStore
 from utmost.publish.promises.plan import warn_of_rows
-from utmost.publish.promises.promise import Promise, Words
+from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.promises.table_statements import Stated
 from utmost.tables.engines.engines import is_engine_frame
-
-
-class ReleaseWords(LevelWords, Words, total=False):
-    """The words of a release that a process remembers: its level, and those of its promise."""
-
 
 NAME = "release"
 """Under which a process remembers its one release."""
 
 
-@spelled
 def release(
-    table: Any, promise: Promise | None = None, *, randomness: Randomness | None = None, **words: Unpack[ReleaseWords]
+    table: Any,
+    promise: Promise,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    randomness: Randomness | None = None,
 ) -> Release:
     """Release a table at a level, and later at any other: cells, sums of a strategy, or points, as promised.
 
@@ -40,7 +38,7 @@ def release(
 
     Args:
         table: as for `Ledger.publish`: a dict of columns, a frame, a counted table.
-        promise: all that is decided beforehand; or its words instead, see `Promise`.
+        promise: all that is decided beforehand; of a counted table by `Promise.of_counted`.
         epsilon, alpha: the first level, one of the two.
         randomness: the operating system's if left out; a seeded source is refused.
 
@@ -60,17 +58,21 @@ def release(
     opened = {"identity": entropy(16).hex(), "sealed": False, "derived": False, "witness": False}
     book = open_book(VolatileStore(), lambda _: Key(entropy(32)), lambda _: None, opened)
     memory = Ledger(book, bits)
-    return memory.publish(NAME, table, promise, **words)
+    return memory.publish(NAME, table, promise, epsilon=epsilon, alpha=alpha)
 
 
-@spelled
 def rehearse(
-    table: Any, promise: Promise | None = None, *, confidence: Number = "0.95", **words: Unpack[ReleaseWords]
+    table: Any,
+    promise: Promise,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    confidence: Number = "0.95",
 ) -> dict[str, Any]:
     """Everything that `release` and `Ledger.publish` do up to the first draw: the statement that there would be.
 
     Args:
-        table, promise, epsilon, alpha, words: as for `release`.
+        table, promise, epsilon, alpha: as for `release`.
         confidence: of the error bars.
 
     Raises:
@@ -79,9 +81,8 @@ def rehearse(
     >>> rehearse({"n": [3]}, Promise("n", sensitivity=1, cells=1), epsilon=1)["margin"]
     3
     """
-    sure, brought = read_confidence(confidence), Brought.of(table, promise, cast(PublishWords, words))
-    publishing = Publishing.read(NAME, brought)
-    at, stated = publishing.level, publishing.promise
+    sure, at, stated = read_confidence(confidence), level(epsilon, alpha), fitting(promise, table)
+    publishing = Publishing.read(NAME, Brought(table, at, stated))
     native = stated.rows_of(table)
     if is_engine_frame(native):
         raise Unsupported("a frame is rehearsed by rehearse_table", came=type(native).__name__, where="table")

@@ -4,50 +4,15 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from utmost.core.exact.levels import Level, LevelWords, level_in
+from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.source import Source, check_source, read_source
 from utmost.publish.ledger.state import State
 from utmost.publish.promises.declared_columns import chosen_columns, declared_columns
-from utmost.publish.promises.promise import Promise, Words, promise_of, stated_promise
-from utmost.tables.files.saving import FileWords
+from utmost.publish.promises.promise import Promise
 from utmost.tables.frames.adapters import adapter_of
-
-
-class AtWords(LevelWords, total=False):
-    """The words that say which answer of a release is meant: its level, and the version, the newest if left out."""
-
-    version: int | None
-
-
-class SaveWords(AtWords, FileWords, total=False):
-    """The words of a save: which answer, and how it is written."""
-
-
-class RequestWords(AtWords, total=False):
-    """The words of a request: its level, the version of the data, and a name under which it can be made again."""
-
-    request: str | None
-
-
-class TermsWords(Words, total=False):
-    """The words of the terms of a publication: those of its promise, and whose budget is spent."""
-
-    dataset: str | None
-    independent: bool
-
-
-class PublishWords(RequestWords, TermsWords, total=False):
-    """The words of a publication: see `Ledger.publish`."""
-
-
-def apart(words: TermsWords) -> tuple[dict[str, Any], Words]:
-    """Whose budget is spent, and the words of the promise, among those of a request."""
-    whose: Any = {name: word for name, word in words.items() if name in ("dataset", "independent")}
-    promised: Any = {name: word for name, word in words.items() if name in Words.__annotations__}
-    return whose, promised
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,7 +22,7 @@ class Brought:
     Attributes:
         table: with its values, as for `Ledger.publish`.
         level: at which.
-        promise: of a publication, see `promise_of`; None to relax, as what is promised then is known.
+        promise: of a publication, see `fitting`; None to relax, as what is promised then is known.
         dataset, independent, version, request: as for `Ledger.publish`.
         proposal: the name of the approved one, where a service asks for a second person.
     """
@@ -70,17 +35,6 @@ class Brought:
     version: int | None = None
     request: str | None = None
     proposal: str | None = None
-
-    @classmethod
-    def of(cls, table: Any, promise: Promise | None, words: PublishWords) -> "Brought":
-        """A table as words bring it; None for one that is held elsewhere, of which a promise says all.
-
-        Raises:
-            NotALevel: for what is no level. OutOfRange, NotANumber, WrongKind: as `promise_of`.
-        """
-        at, (whose, promised) = level_in(words), apart(words)
-        stated = stated_promise(promise, promised) if table is None else promise_of(table, promise, promised)
-        return cls(table, at, stated, version=words.get("version"), request=words.get("request"), **whose)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

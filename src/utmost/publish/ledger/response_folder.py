@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.disk import force
-from utmost.core.exact.kinds import spelled
-from utmost.core.exact.levels import Level, level_in
+from utmost.core.exact.levels import Level, level
+from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_text
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import AtWords
 from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.files import parquet
@@ -36,8 +35,15 @@ _MANIFEST, _FORM = "manifest.json", 1
 _READ = 1 << 20
 
 
-@spelled
-def check_responses(ledger: "Ledger", name: str, table: Any, **words: Unpack[AtWords]) -> int:
+def check_responses(
+    ledger: "Ledger",
+    name: str,
+    table: Any,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    version: int | None = None,
+) -> int:
     """Check that an engine's frame holds what was answered at a level: a table of a warehouse, files of a lake.
 
     Args:
@@ -60,8 +66,8 @@ def check_responses(ledger: "Ledger", name: str, table: Any, **words: Unpack[AtW
 
     if not hasattr(ledger, "items"):
         raise wrong_kind("ledger", "a ledger", ledger)
-    known = known_by_item(ledger.items, name, words.get("version"))
-    checked_responses(ledger.items, known, table, level_in(words))
+    known = known_by_item(ledger.items, name, version)
+    checked_responses(ledger.items, known, table, level(epsilon, alpha))
     return known.rows
 
 
@@ -79,11 +85,12 @@ class ResponseFolder:
     >>> from tempfile import TemporaryDirectory
     >>> import polars as pl
     >>> from utmost.ledger import Ledger
+    >>> from utmost.promises import Promise
     >>> table = pl.LazyFrame({"ward": ["a", "b"], "n": [601, 370]})
-    >>> promise = {"columns": "n", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
+    >>> promise = Promise("n", public="ward", id_column="ward", sensitivity=1, cells=1)
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     kept = ResponseFolder(ledger, f"{here}/responses")
-    ...     _ = kept.keep("visits", ledger.publish("visits", table, **promise, epsilon=1), epsilon=1)
+    ...     _ = kept.keep("visits", ledger.publish("visits", table, promise, epsilon=1), epsilon=1)
     ...     strict = pl.scan_parquet(kept.files("visits", epsilon=1))
     ...     loose = ledger.relax("visits", strict, table_at=1, epsilon=2)
     ...     kept.missing(), kept.verify()
@@ -102,8 +109,15 @@ class ResponseFolder:
             raise wrong_kind("path", "a path or its text", self.path)
         object.__setattr__(self, "path", Path(self.path))
 
-    @spelled
-    def keep(self, name: str, frame: Any, **words: Unpack[AtWords]) -> Path:
+    def keep(
+        self,
+        name: str,
+        frame: Any,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> Path:
         """Keep what was answered at a level; where it is kept already, nothing is written.
 
         Args:
@@ -121,7 +135,7 @@ class ResponseFolder:
             LedgerDamaged: for a folder of the level whose manifest is gone.
             NotPublished, Unsupported: without such a release, and for one whose noise goes by rows.
         """
-        release, at = self._answered(name, level_in(words), words.get("version"))
+        release, at = self._answered(name, level(epsilon, alpha), version)
         place = self._place(release, at)
         if self._manifest(release, at) is None:
             frame = frame.at(at) if isinstance(frame, Release) else frame
@@ -143,15 +157,21 @@ class ResponseFolder:
             shutil.rmtree(left, ignore_errors=True)
         return place
 
-    @spelled
-    def files(self, name: str, **words: Unpack[AtWords]) -> list[str]:
+    def files(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> list[str]:
         """The Parquet files of a level, for an engine to read.
 
         Raises:
             NeedsTable: where it is not kept.
             LedgerDamaged: for a manifest of another release.
         """
-        release, at = self._answered(name, level_in(words), words.get("version"))
+        release, at = self._answered(name, level(epsilon, alpha), version)
         manifest = self._manifest(release, at)
         if manifest is None:
             remedy = "Answer it again, and call keep: the same call gives the same values."

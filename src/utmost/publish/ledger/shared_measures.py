@@ -1,10 +1,10 @@
 """Several measures of the same individuals, published and relaxed in one transaction: all of them, or none."""
 
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any
 
-from utmost.core.exact.kinds import spelled
-from utmost.core.exact.levels import LevelWords
+from utmost.core.exact.levels import Level
+from utmost.core.exact.numbers import Number
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.counting.counted import CountedTable
@@ -14,7 +14,7 @@ from utmost.publish.ledger.publishing import ToPublish
 from utmost.publish.ledger.relaxing import Answered, ToRelax
 from utmost.publish.ledger.requests import Brought, Publishing
 from utmost.publish.ledger.state import Published
-from utmost.publish.promises.promise import promise_of
+from utmost.publish.promises.promise import Promise, fitting
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads.planning.shared_level import SharedLevel, levels_of_tables
 from utmost.tables.frames.adapters import engine_door
@@ -31,15 +31,15 @@ class PublishingMeasures:
     _book: Book
     _randomness: Randomness
 
-    @spelled
     def publish_shared(
         self,
         tables: Mapping[str, CountedTable],
         shared: SharedLevel,
         *,
         dataset: str,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
         independent: bool = False,
-        **words: Unpack[LevelWords],
     ) -> dict[str, WorkloadRelease]:
         """Publish several measures, each by its strategy at its share of one level, in one transaction.
 
@@ -78,7 +78,7 @@ class PublishingMeasures:
         ...     print({name: str(ledger.spent(name).epsilon) for name in tables}, ledger.spent(dataset="sales").epsilon)
         {'visits': '1', 'spent': '1'} 2
         """
-        return self.publish_measures(shared_measures(tables, shared, words, dataset, independent))
+        return self.publish_measures(shared_measures(tables, shared, epsilon, alpha, dataset, independent))
 
     def publish_measures(self, measures: Mapping[str, Brought]) -> dict[str, Any]:
         """Publish several releases of one dataset in one transaction, each with a promise and a level of its own.
@@ -129,9 +129,13 @@ class PublishingMeasures:
             published[name] = answered[0], request.handed(*answered[1:])
         return published
 
-    @spelled
     def relax_shared(
-        self, tables: Mapping[str, CountedTable], shared: SharedLevel, **words: Unpack[LevelWords]
+        self,
+        tables: Mapping[str, CountedTable],
+        shared: SharedLevel,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
     ) -> dict[str, WorkloadRelease]:
         """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
 
@@ -144,7 +148,7 @@ class PublishingMeasures:
             OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
                 already; and all that `Ledger.relax` raises. Then nothing is spent.
         """
-        measures = shared_measures(tables, shared, words)
+        measures = shared_measures(tables, shared, epsilon, alpha)
         for name, measure in measures.items():
             if _known(self._book, name, None).spent > measure.level:
                 remedy = (
@@ -199,17 +203,21 @@ def _whole(answers: Answers) -> Answers | None:
 
 
 def shared_measures(
-    tables: Any, shared: Any, words: LevelWords, dataset: str | None = None, independent: bool = False
+    tables: Any,
+    shared: Any,
+    epsilon: Number | Level | None,
+    alpha: Number | None,
+    dataset: str | None = None,
+    independent: bool = False,
 ) -> dict[str, Brought]:
     """The measures of a level that they share, each with its promise and its own level.
 
     Raises:
         OutOfRange, WrongKind: for other names than those of the strategies, and what is no `SharedLevel`.
     """
-    _, levels = levels_of_tables(tables, shared, words)
-    return {
-        name: Brought(
-            tables[name], levels[name], promise_of(tables[name], None, {"strategy": strategy}), dataset, independent
-        )
-        for name, strategy in shared.strategies.items()
-    }
+    _, levels = levels_of_tables(tables, shared, epsilon, alpha)
+    measures: dict[str, Brought] = {}
+    for name, strategy in shared.strategies.items():
+        promise = fitting(Promise(strategy=strategy, part=tables[name].part), tables[name])
+        measures[name] = Brought(tables[name], levels[name], promise, dataset, independent)
+    return measures

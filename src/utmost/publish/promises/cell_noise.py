@@ -17,7 +17,7 @@ from utmost.core.exact.numbers import Number, exact, read_confidence
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.grid import unsnapped
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import Lattice, lattice_of, width_of
@@ -303,3 +303,22 @@ def once_cells(
     words: dict[str, Any] = {"cost": cost, "numbers": numbers, "relaxable": relaxable, "grid": grid}
     plain = read_unit(unit)
     return OnceNoise(plain, read_numbers(numbers), partial(plan_release, unit=plain, **words))
+
+
+def least_like(noise: PlannedNoise, cost: str | Cost, *, relaxable: bool) -> PlannedNoise:
+    """The noise that is least at the level of one release, where what is promised leaves a choice of it.
+
+    Reals keep a grid that was declared; the one that the sensitivity alone has chosen gives way to one for the level.
+
+    Raises:
+        Unsupported: for a cost, or ``relaxable``, beside noise that leaves no choice.
+    """
+    if not isinstance(noise, CellNoise) or noise.half_step:
+        if cost != "absolute" or relaxable:
+            came = "relaxable=True" if relaxable else f"cost={cost!r}"
+            remedy = "Leave it out: the promise says which noise it is."
+            raise Unsupported("a cost chooses among noises of cells", came=came, where=noise.kind, remedy=remedy)
+        return noise
+    chosen = None if noise.grid is None else cell_noise(unit=noise.unit, numbers="reals").grid
+    grid = None if noise.grid == chosen else noise.grid
+    return once_cells(noise.unit, cost=cost, numbers=noise.subject, relaxable=relaxable, grid=grid)

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.gradual.steps import Bridge, Relaxing, Tightening
@@ -102,36 +101,47 @@ class Step:
         return add(above, bridge_noise(law, minus(below, above), randomness=randomness, method=method))
 
 
-class StepWords(TypedDict, total=False):
-    """The words that say how a response was released, and how the next is drawn: see `tighten`."""
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """On which lattice a step is made, from what it is drawn, and how."""
 
-    sensitivity: Number | None
-    unit: Unit | None
-    cells: Number | None
-    numbers: str
-    grid: Number | None
-    half_step: bool
-    randomness: Randomness | None
+    lattice: Lattice
+    randomness: Randomness
     method: Method | None
 
+    @classmethod
+    def of(
+        cls,
+        unit: Unit | None,
+        numbers: str,
+        grid: Number | None,
+        half_step: bool,
+        randomness: Randomness | None,
+        method: Method | None,
+    ) -> "_Drawn":
+        """As the parameters say; one individual changes one value by 1 at most where no unit is given."""
+        return cls(lattice_of(numbers, read_unit(unit, needs=()), grid, half_step), secure(randomness), method)
 
-def _lattice_and_draw(words: StepWords) -> tuple[Lattice, dict[str, Any]]:
-    """The lattice that words name, sensitivity and cells 1 where they are left out; and from what is drawn, and how."""
-    bits = secure(words.get("randomness"))
-    unit = read_unit(words.get("unit"), words.get("sensitivity"), words.get("cells"), needs=())
-    lattice = lattice_of(words.get("numbers", "integers"), unit, words.get("grid"), words.get("half_step", False))
-    return lattice, {"randomness": bits, "method": words.get("method")}
 
-
-@checked
-def tighten(response: Any, strict: Number | Level, loose: Number | Level, **words: Unpack[StepWords]) -> Any:
+def tighten(
+    response: Any,
+    strict: Number | Level,
+    loose: Number | Level,
+    *,
+    unit: Unit | None = None,
+    numbers: str = "integers",
+    grid: Number | None = None,
+    half_step: bool = False,
+    randomness: Randomness | None = None,
+    method: Method | None = None,
+) -> Any:
     """A response at the level ``strict`` from a response at the level ``loose``, without the data.
 
     Args:
         response: at ``loose``, as it was released: a number, list or array.
         strict, loose: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
-        unit: what one individual changes; or the words sensitivity and cells instead, 1 where left out.
-        numbers, grid, half_step, words: as the response was released with.
+        unit: what one individual changes; one value by 1 at most where it is left out.
+        numbers, grid, half_step: as the response was released with.
         randomness: the operating system's if left out.
         method: "constant" or "table".
 
@@ -147,15 +157,26 @@ def tighten(response: Any, strict: Number | Level, loose: Number | Level, **word
     >>> int(tighten(100, strict=2, loose=2))
     100
     """
-    lattice, how = _lattice_and_draw(words)
+    drawn = _Drawn.of(unit, numbers, grid, half_step, randomness, method)
+    lattice = drawn.lattice
     read = lattice.read(response)
     transition = Tightening(lattice.of(level(strict)), lattice.of(level(loose)))
-    noise = tightening_noise(transition, read.size, **how)
+    noise = tightening_noise(transition, read.size, randomness=drawn.randomness, method=drawn.method)
     return lattice.write(read.shape, add(lattice.steps(read), lattice.times(noise)))
 
 
-@checked
-def relax(noise: Any, strict: Number | Level, loose: Number | Level, **words: Unpack[StepWords]) -> Any:
+def relax(
+    noise: Any,
+    strict: Number | Level,
+    loose: Number | Level,
+    *,
+    unit: Unit | None = None,
+    numbers: str = "integers",
+    grid: Number | None = None,
+    half_step: bool = False,
+    randomness: Randomness | None = None,
+    method: Method | None = None,
+) -> Any:
     """The noise at the level ``loose``, given the noise at the level ``strict``.
 
     The new response is the value plus this noise; the two responses together are private at ``loose``.
@@ -163,7 +184,7 @@ def relax(noise: Any, strict: Number | Level, loose: Number | Level, **words: Un
     Args:
         noise: response minus value, at ``strict``; a number, list or array.
         strict, loose: epsilons or levels; ``strict`` at most ``loose``.
-        unit, numbers, grid, half_step, randomness, method, words: as for `tighten`.
+        unit, numbers, grid, half_step, randomness, method: as for `tighten`.
 
     Raises:
         OutOfRange: when ``strict`` is looser than ``loose``, and for noise that is not on the grid.
@@ -173,16 +194,27 @@ def relax(noise: Any, strict: Number | Level, loose: Number | Level, **words: Un
     >>> abs(int(relax(-3, strict=1, loose=40))) <= 3
     True
     """
-    lattice, how = _lattice_and_draw(words)
+    drawn = _Drawn.of(unit, numbers, grid, half_step, randomness, method)
+    lattice = drawn.lattice
     read = lattice.read(noise)
     place, coarse = lattice.split(_on_grid(lattice, read, noise))
-    moved = lattice.times(relaxed(coarse, lattice.of(level(strict)), lattice.of(level(loose)), **how))
+    ends = lattice.of(level(strict)), lattice.of(level(loose))
+    moved = lattice.times(relaxed(coarse, *ends, drawn.randomness, drawn.method))
     return lattice.write(read.shape, moved if place is None else add(place, moved))
 
 
-@checked
 def bridge(
-    low: Any, high: Any, strict: Number | Level, at: Number | Level, loose: Number | Level, **words: Unpack[StepWords]
+    low: Any,
+    high: Any,
+    strict: Number | Level,
+    at: Number | Level,
+    loose: Number | Level,
+    *,
+    unit: Unit | None = None,
+    numbers: str = "integers",
+    grid: Number | None = None,
+    half_step: bool = False,
+    randomness: Randomness | None = None,
 ) -> Any:
     """A response at the level ``at``, between ``strict`` and ``loose``, given the responses at these two; no data.
 
@@ -190,7 +222,7 @@ def bridge(
         low: the response at ``strict`` (or the noise there).
         high: the response at ``loose`` (or the noise there).
         strict, at, loose: epsilons or levels, with strict <= at <= loose.
-        unit, numbers, grid, half_step, randomness, method, words: as for `tighten`.
+        unit, numbers, grid, half_step, randomness: as for `tighten`.
 
     Raises:
         OutOfRange: when the levels are out of order, the two responses differ in shape, or cannot come from one
@@ -201,7 +233,8 @@ def bridge(
     >>> int(bridge(17, 12, strict=1, at=2, loose=2))
     12
     """
-    lattice, how = _lattice_and_draw(words)
+    drawn = _Drawn.of(unit, numbers, grid, half_step, randomness, None)
+    lattice = drawn.lattice
     first, last = lattice.read(low), lattice.read(high)
     if first.shape != last.shape:
         raise OutOfRange("the two responses must have one shape", came=(first.shape, last.shape))
@@ -211,7 +244,9 @@ def bridge(
     if lattice.block > 1 and (apart != lattice.times(coarse)).any():
         raise OutOfRange("responses of one half-step release differ by multiples of the sensitivity")
     levels = (lattice.of(level(strict)), lattice.of(level(at)), lattice.of(level(loose)))
-    return lattice.write(last.shape, add(below, lattice.times(bridged(coarse, *levels, **how))))
+    return lattice.write(
+        last.shape, add(below, lattice.times(bridged(coarse, *levels, drawn.randomness, drawn.method)))
+    )
 
 
 def relaxed(noise: Integers, start: Level, to: Level, randomness: Randomness, method: Method | None) -> Integers:

@@ -9,20 +9,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any
 
-from utmost.core.exact.kinds import checked, spelled
+from utmost.core.exact.arguments import instance
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number, written_number
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.costs import Cost
 from utmost.core.privacy.amount import Amount
-from utmost.core.privacy.unit import Unit, UnitWords, read_unit
+from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
-from utmost.publish.promises.cell_noise import once_cells
+from utmost.publish.promises.cell_noise import least_like
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
 from utmost.publish.promises.promised_noise import Noise, PlannedNoise
@@ -34,48 +35,26 @@ Part = tuple[str, str]
 """A partition of individuals into parts that share nobody, and one part of it."""
 
 
-class TableWords(UnitWords, total=False):
-    """The words that a promise shares with a table that is released once: see `release_table`."""
-
-    columns: str | Sequence[str] | None
-    public: str | Sequence[str]
-    drop: str | Sequence[str]
-    rows: str
-    numbers: str
-    grid: Number | None
-    id_column: str | Sequence[str] | None
-
-
-class OnceWords(TableWords, total=False):
-    """The words of a table that is released once: see `release_table`."""
-
-    cost: str | Cost
-    relaxable: bool
-
-
-class NoiseWords(UnitWords, total=False):
-    """The words of a promise that say its noise, in place of ``unit`` and ``noise``: see `Promise`."""
-
-    numbers: str
-    grid: Number | None
-    amount: Amount | Mapping[str, Any] | None
-    strategy: "Strategy | None"
-    per: Number | None
-    largest: Number | None
-    half_step: bool
-
-
-class Words(TableWords, NoiseWords, total=False):
-    """The words of a promise, as keyword arguments: see `Promise`."""
-
-    noise: str | PlannedNoise
-    part: Part | None
-
-
-_NO_NOISE_WORDS: dict[str, Any] = dict.fromkeys(NoiseWords.__annotations__) | {
-    "numbers": "integers",
-    "half_step": False,
-}
+_WORDS = (
+    "columns",
+    "public",
+    "drop",
+    "rows",
+    "unit",
+    "sensitivity",
+    "cells",
+    "neighbours",
+    "amount",
+    "numbers",
+    "grid",
+    "largest",
+    "half_step",
+    "strategy",
+    "per",
+    "noise",
+    "id_column",
+    "part",
+)
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -133,7 +112,6 @@ class Promise(Shown):
     planned: PlannedNoise
     part: Part | None
 
-    @spelled
     def __init__(
         self,
         columns: str | Sequence[str] | None = None,
@@ -141,21 +119,45 @@ class Promise(Shown):
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
         rows: str = "declared",
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+        amount: Amount | Mapping[str, Any] | None = None,
+        numbers: str = "integers",
+        grid: Number | None = None,
+        largest: Number | None = None,
+        half_step: bool = False,
+        strategy: "Strategy | None" = None,
+        per: Number | None = None,
         noise: str | PlannedNoise = "rows",
         id_column: str | Sequence[str] | None = None,
         part: Part | None = None,
-        **words: Unpack[NoiseWords],
     ) -> None:
         chosen = () if columns is None else listed_names(columns, "columns")
         identifiers = () if id_column is None else _identifiers(id_column)
-        about: dict[str, Any] = {**_NO_NOISE_WORDS, **words}
-        if unknown := about.keys() - _NO_NOISE_WORDS.keys():
-            raise TypeError(f"Promise() got an unexpected keyword argument {min(unknown)!r}")
-        about |= {"columns": columns, "public": public, "drop": drop, "id_column": id_column}
-        read = noise_of_words(chosen, {**about, "noise": noise})
+        about: dict[str, Any] = {
+            "columns": columns,
+            "public": public,
+            "drop": drop,
+            "unit": unit,
+            "sensitivity": sensitivity,
+            "cells": cells,
+            "neighbours": neighbours,
+            "amount": amount,
+            "numbers": numbers,
+            "grid": grid,
+            "largest": largest,
+            "half_step": half_step,
+            "strategy": strategy,
+            "per": per,
+            "noise": noise,
+            "id_column": id_column,
+        }
+        read = noise_of_words(chosen, about)
         released = read.released(chosen)
         by_item = noise == "items"
-        _check_addressed(noise, identifiers, about["per"])
+        _check_addressed(noise, identifiers, per)
         published, dropped = listed_names(public, "public"), listed_names(drop, "drop")
         self._set(released, published, dropped, rows_origin(rows), identifiers, by_item, read, _part(part))
 
@@ -240,6 +242,40 @@ class Promise(Shown):
         return facts | {name: fact for name, fact in later.items() if fact is not None}
 
     @classmethod
+    def of_counted(
+        cls,
+        table: ProvedTable,
+        columns: str | Sequence[str] | None = None,
+        *,
+        public: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+        largest: Number | None = None,
+        half_step: bool = False,
+    ) -> "Promise":
+        """What a counted table has proved, as a promise: its unit, its labels as public columns, and its part.
+
+        Args:
+            table: what `count_table` gave.
+            columns: the name of the column of counts; the table's own if left out.
+            public: further public columns; the labels are public unless they are dropped.
+            drop: labels that are not published.
+            unit, sensitivity, cells, neighbours: a larger unit than was proved; or one of its numbers alone.
+            largest, half_step: as for `Promise`.
+
+        Raises:
+            WrongKind: for another table. OutOfRange: for a smaller unit than was proved. Unsupported: for a table whose
+                columns one individual changes together: promise a strategy.
+        """
+        words: dict[str, Any] = {"columns": columns, "public": public, "drop": drop, "unit": unit, "cells": cells}
+        words |= {"sensitivity": sensitivity, "neighbours": neighbours, "largest": largest, "half_step": half_step}
+        counted = instance(table, ProvedTable, "table")
+        return fitting(cls(**counted_words(counted, words)), counted)
+
+    @classmethod
     @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "Promise":
         """The promise that JSON values describe; what is missing or null has its default.
@@ -248,9 +284,9 @@ class Promise(Shown):
             OutOfRange, NotANumber, WrongKind: for what describes none.
         """
         words = {name: fact for name, fact in facts.items() if fact is not None}
-        unknown = sorted(words.keys() - Words.__annotations__.keys())
+        unknown = sorted(words.keys() - {*_WORDS})
         if unknown:
-            known = ", ".join(sorted(Words.__annotations__))
+            known = ", ".join(sorted(_WORDS))
             raise OutOfRange(f"the words of a promise are {known}", came=unknown[0], where="promise")
         if "strategy" in words:
             from utmost.publish.promises.sum_noise import read_strategy
@@ -321,51 +357,37 @@ class Promise(Shown):
         named = self.identifiers if identifiers is None else tuple(identifiers)
         return self._with(columns=tuple(columns), public=tuple(public), identifiers=named)
 
+    def least_once(self, cost: str | Cost, *, relaxable: bool) -> "Promise":
+        """The same with the noise of cells that is least at the one level of a release, in place of that of any level.
+
+        Raises:
+            Unsupported: for a cost beside noise that a promise leaves no choice of.
+        """
+        return self._with(planned=least_like(self.planned, cost, relaxable=relaxable))
+
     def of_part(self, part: Part | None) -> "Promise":
         """The same of a part of a partition."""
         return self._with(part=_part(part))
 
 
-def promise_of(table: Any, promise: Promise | None, words: Words) -> Promise:
-    """The promise that is given, found to fit a table; or that of words, to which a counted table adds what it proved.
+def fitting(promise: Promise, table: Any) -> Promise:
+    """The promise, found to be one and to fit a table.
 
     Raises:
-        OutOfRange, NotANumber, WrongKind: for words that are no such thing, words beside a promise, and a table that
-            needs another promise.
+        WrongKind: for what is no promise. OutOfRange: for a table that needs another one.
     """
-    completed = promise is None and isinstance(table, ProvedTable)
-    stated = stated_promise(promise, _completed(table, words) if completed else words)
+    stated = instance(promise, Promise, "promise")
     stated.check(table)
     return stated
 
 
-def stated_promise(promise: Promise | None, words: Words) -> Promise:
-    """The promise that is given, or that of words; before there is a table.
-
-    Raises:
-        OutOfRange, NotANumber, WrongKind: for words that are no such thing, and words beside a promise.
-    """
-    if promise is None:
-        return Promise(**words)
-    if not isinstance(promise, Promise):
-        raise WrongKind("a promise must be a Promise", came=type(promise).__name__, where="promise")
-    if words:
-        remedy = "Leave it out, or make another promise."
-        raise OutOfRange("a promise says all that is promised", came=f"{min(words)} beside it", remedy=remedy)
-    return promise
-
-
-def _completed(table: Any, words: Words) -> Words:
+def counted_words(table: Any, words: Mapping[str, Any]) -> dict[str, Any]:
     """Words with what a counted table brings: its unit, its labels as public columns, and which part it is."""
-    if words.get("per") is not None:
-        raise OutOfRange("points need a table and the columns= of their coordinates")
-    completed: Words = {"part": table.part, **words}
-    if words.get("strategy") is not None:
-        return completed
     columns = words.get("columns")
     names = (table.column,) if columns is None else listed_names(columns, "columns")
     if len(names) != 1:
         raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+    completed = {"part": table.part, **words}
     proved = {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours", "amount")}
     if words.get("unit") is None:
         if words.get("sensitivity") is None or words.get("cells") is None:
@@ -374,8 +396,7 @@ def _completed(table: Any, words: Words) -> Words:
         wide = words.get("sensitivity")
         if wide is not None:
             parts["sensitivity"] = table.in_unit(wide)
-        both: Any = {name: proved[name] if part is None else part for name, part in parts.items()}
-        completed |= both
+        completed |= {name: proved[name] if part is None else part for name, part in parts.items()}
     labels = counted_labels(table)
     listed, dropped = {*listed_names(words.get("public", ()), "public")}, {*listed_names(words.get("drop", ()), "drop")}
     public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
@@ -386,28 +407,6 @@ def counted_labels(table: Any) -> tuple[str, ...]:
     """The columns of a counted table that were declared with its domain; none of another table."""
     counted: Any = table if isinstance(table, ProvedTable) else None
     return () if counted is None else tuple(counted.domain.label_columns(counted.domain.finest))
-
-
-def promise_once(table: Any, promise: Promise | None, words: OnceWords) -> Promise:
-    """The promise that is given, found to fit a table; or that of words, with the noise that is least at its level.
-
-    Raises:
-        OutOfRange, NotANumber, WrongKind: as `promise_of`; and for a largest value, which only a ledger keeps.
-    """
-    if promise is not None:
-        stated = promise_of(table, promise, cast(Words, words))
-        if isinstance(stated.planned, Noise) and stated.planned.largest is not None:
-            remedy = "Publish it in a ledger, or promise it without largest=."
-            raise OutOfRange("a largest value is the bound of a ledger", came="none", where="promise", remedy=remedy)
-        return stated
-    completed: dict[str, Any] = {**words}
-    least = {name: completed.pop(name) for name in ("cost", "relaxable", "numbers", "grid") if name in completed}
-    if isinstance(table, ProvedTable):
-        completed = {**_completed(table, cast(Words, completed))}
-    numbers = {name: completed.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours", "amount")}
-    stated = Promise(noise=once_cells(read_unit(**numbers), **least), **completed)
-    stated.check(table)
-    return stated
 
 
 def _check_addressed(noise: str | PlannedNoise, identifiers: tuple[str, ...], per: Number | None) -> None:

@@ -8,34 +8,26 @@ from fractions import Fraction
 from numbers import Real
 from os import fsdecode
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.kinds import checked
-from utmost.core.exact.levels import Level, LevelWords, level
+from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.exact.written_levels import level_words
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.errors import BadTable, NotALevel, Unsupported
 from utmost.publish.promises.ledger_facts import LedgerFacts
-from utmost.tables.files.saving import Digest, FileWords, Publication, check_destination_free, file_words, saved
+from utmost.tables.files.saving import Digest, FileWords, Publication, check_destination_free, saved
 from utmost.tables.frames.adapters import Column, check_column, named
-
-
-class AnswerWords(LevelWords, FileWords, total=False):
-    """The words of a save of an answer: see `AnsweredLevels.save`."""
-
-    name: str | None
-    public: Mapping[Any, Any] | None
-    confidence: Number
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """Where an answer goes and how, as the words of a ``save`` say it.
+    """Where an answer goes and how, as the parameters of a ``save`` say it.
 
     Attributes:
         path, file: as for `saved`.
@@ -53,22 +45,29 @@ class Saving:
     confidence: Fraction
 
     @classmethod
-    def of(cls, path: Path | str, levels: Sequence[Level], words: AnswerWords) -> "Saving":
-        """The words of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
+    def of(
+        cls,
+        path: Path | str,
+        file: FileWords,
+        level: Callable[[], Level],
+        name: str | None,
+        public: Mapping[Any, Any] | None,
+        confidence: Number,
+    ) -> "Saving":
+        """The parameters of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
 
         Args:
-            levels: those that have been answered; the only one is meant where none is named.
+            level: gives the level that is meant, see `level_of_answer`.
 
         Raises:
             OutOfRange: for a confidence that is none. NotALevel: as `level_of_answer`.
             BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
         """
-        sure, public, file = read_confidence(words.get("confidence", "0.95")), words.get("public"), file_words(words)
+        sure = read_confidence(confidence)
         columns = {} if public is None else dict(public)
         _check_columns(columns)
         check_destination_free(path, **file)
-        at = level_of_answer(words.get("epsilon"), words.get("alpha"), lambda: levels, "save")
-        return cls(path, file, at, words.get("name"), columns, sure)
+        return cls(path, file, level(), name, columns, sure)
 
     @property
     def title(self) -> str:
@@ -103,7 +102,19 @@ class AnsweredLevels(Shown, ProcessMemory):
         """The answer that is saved, as a table, and what is said of it; all that can fail has failed before a draw."""
 
     @checked
-    def save(self, path: Path | str, **words: Unpack[AnswerWords]) -> dict[str, Any]:
+    def save(
+        self,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        confidence: Number = "0.95",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
         """Write the answer at a level as a table with error bars and, beside it, its statement: both appear, or none.
 
         A number is a table of one row; an array has a row for each value, and of several dimensions a column for the
@@ -121,8 +132,13 @@ class AnsweredLevels(Shown, ProcessMemory):
             Unsupported: for columns whose individuals or numbers differ, of which one statement cannot speak.
             BadTable: for a public column of another length.
         """
-        how = Saving.of(path, self.levels, words)
+        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
+        how = Saving.of(path, file, lambda: self._meant(epsilon, alpha), name, public, confidence)
         return self._written(how, *self._published(how))
+
+    def _meant(self, epsilon: Number | Level | None, alpha: Number | None) -> Level:
+        """The level of the answer that is saved."""
+        return level_of_answer(epsilon, alpha, lambda: self.levels, "save")
 
     def _written(self, how: Saving, table: dict[str, Any], said: Said) -> dict[str, Any]:
         """Write an answer, and with it what all answers cost together."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked, spelled
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
@@ -26,11 +26,18 @@ from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Sai
 from utmost.publish.releases.noised_cells import Column
 
 
-class GradualWords(TypedDict, total=False):
-    """The words that say, beside the sensitivity, whom a gradual release protects and what its values are."""
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What the values of a gradual release are, and whom it protects.
 
-    unit: Unit | None
-    cells: Number | None
+    Attributes:
+        unit: what one individual changes; by column where the columns differ.
+        numbers: "integers" or "reals"; by column where the columns differ.
+        grid: of reals; None where the sensitivity chooses.
+        half_step: whether noise is the half-step staircase.
+    """
+
+    unit: Unit | Mapping[Any, Unit]
     numbers: str | Mapping[Any, str]
     grid: Number | None
     half_step: bool
@@ -78,40 +85,38 @@ class GradualRelease(AnsweredLevels):
 
     __slots__ = ("_columns", "_half_step", "_is_table", "_method", "_randomness", "_units")
 
-    @spelled
     def __init__(
         self,
         values: Any,
         sensitivity: Number | Mapping[Any, Number] | None = None,
         *,
+        unit: Unit | None = None,
+        cells: Number | None = None,
+        numbers: str | Mapping[Any, str] = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
         randomness: Randomness | None = None,
         method: Method | None = None,
-        **words: Unpack[GradualWords],
     ) -> None:
-        self._open(values, sensitivity, secure(randomness), method, words)
+        about = Values(units_of(unit, sensitivity, cells), numbers, grid, half_step)
+        self._open(values, about, secure(randomness), method)
 
-    def _open(
-        self,
-        values: Any,
-        sensitivity: Number | Mapping[Any, Number] | None,
-        randomness: Randomness,
-        method: Method | None,
-        words: GradualWords,
-    ) -> None:
-        unit, half_step = units_of(words.get("unit"), sensitivity, words.get("cells")), words.get("half_step", False)
-        numbers = words.get("numbers", "integers")
+    def _open(self, values: Any, about: Values, randomness: Randomness, method: Method | None) -> None:
         self._is_table = isinstance(values, Mapping)
         table = values if isinstance(values, Mapping) else {None: values}
         if not table:
             raise BadTable("a table must have a column", came="none")
-        units, kinds_of_numbers = _each(unit, table, "a sensitivity"), _each(numbers, table, "a kind of numbers")
-        grids = _grids(words.get("grid"), kinds_of_numbers)
+        units, kinds_of_numbers = (
+            _each(about.unit, table, "a sensitivity"),
+            _each(about.numbers, table, "a kind of numbers"),
+        )
+        grids = _grids(about.grid, kinds_of_numbers)
         self._columns = {
-            name: Column.of(column, lattice_of(kinds_of_numbers[name], units[name], grids[name], half_step))
+            name: Column.of(column, lattice_of(kinds_of_numbers[name], units[name], grids[name], about.half_step))
             for name, column in table.items()
         }
         self._randomness, self._method = randomness, method
-        self._units, self._half_step = units, half_step
+        self._units, self._half_step = units, about.half_step
 
     def at(
         self,

@@ -1,15 +1,15 @@
 """Points of the plane, or of n dimensions, released at epsilon per unit of distance, and relaxed later."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked, named
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.gradual.euclidean_noise import MOST_DIMENSIONS
@@ -21,8 +21,9 @@ from utmost.publish.promises.places_statements import margin_name, places_statem
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.table_statements import Stated
 from utmost.publish.promises.tangent_plane import warn_of_degrees
-from utmost.publish.releases.gradual_answers import AnsweredLevels, AnswerWords, LaidOut, Said, Saving, level_of_answer
+from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving, level_of_answer
 from utmost.tables.cells.cell_values import read_reals
+from utmost.tables.files.saving import FileWords
 
 _PLACES_AT_ONCE = 1 << 22
 
@@ -66,7 +67,6 @@ class PlanarRelease(AnsweredLevels):
 
     __slots__ = ("_declared", "_flat", "_key", "_levels", "_paths", "_per", "_shape")
 
-    @named
     def __init__(
         self, points: Any, *, per: Number = 1, grid: Number | None = None, randomness: Randomness | None = None
     ) -> None:
@@ -117,7 +117,18 @@ class PlanarRelease(AnsweredLevels):
 
     @checked
     def save(
-        self, path: Path | str, *, columns: Sequence[str] | None = None, **words: Unpack[AnswerWords]
+        self,
+        path: Path | str,
+        *,
+        columns: Sequence[str] | None = None,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        confidence: Number = "0.95",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write the points at a level as a table with their margin and, beside it, its statement: both appear, or none.
 
@@ -130,7 +141,8 @@ class PlanarRelease(AnsweredLevels):
             NotALevel: where no level is named, and none or several were answered.
             BadTable: for a public column of another length, and for names that are not one for each coordinate.
         """
-        how = Saving.of(path, self.levels, words)
+        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
+        how = Saving.of(path, file, lambda: self._meant(epsilon, alpha), name, public, confidence)
         return self._written(how, *self._published(how, columns))
 
     def _published(self, how: Saving, columns: Sequence[str] | None = None) -> tuple[dict[str, Any], Said]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.kinds import checked
@@ -11,12 +11,11 @@ from utmost.core.exact.numbers import Number
 from utmost.core.exact.written_levels import level_facts
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import OutOfRange
 from utmost.publish.promises.statement_kinds import FORMAT, PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise, taken_for_granted
-from utmost.publish.releases.gradual_answers import AnsweredLevels, AnswerWords, LaidOut, Said, Saving
-from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
-from utmost.tables.files.saving import Digest
+from utmost.publish.releases.gradual_answers import AnsweredLevels, LaidOut, Said, Saving
+from utmost.publish.releases.gradual_release import GradualRelease
+from utmost.tables.files.saving import Digest, FileWords
 from utmost.version import __version__
 
 NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"
@@ -60,13 +59,18 @@ class ProcessedRelease(AnsweredLevels):
         before: Before,
         after: After,
         sensitivity: Number | Mapping[Any, Number] | None = None,
+        unit: Unit | None = None,
+        cells: Number | None = None,
+        numbers: str | Mapping[Any, str] = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
         randomness: Randomness | None = None,
-        **words: Unpack[GradualWords],
     ) -> None:
         for name, function in (("before", before), ("after", after)):
             if not callable(function):
                 raise wrong_kind(name, "a function", function)
-        self._raw = GradualRelease(before(data), sensitivity, randomness=randomness, **words)
+        how: dict[str, Any] = {"unit": unit, "cells": cells, "numbers": numbers, "grid": grid, "half_step": half_step}
+        self._raw = GradualRelease(before(data), sensitivity, randomness=randomness, **how)
         self._after = after
         self._read: dict[Level, Any] = {}
 
@@ -85,7 +89,18 @@ class ProcessedRelease(AnsweredLevels):
         return self._raw.levels
 
     @checked
-    def save(self, path: Path | str, **words: Unpack[AnswerWords]) -> dict[str, Any]:
+    def save(  # type: ignore[override]  # no error bar holds of a reading
+        self,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
         """Write the reading at a level and, beside it, its statement; no error bar holds of what a function makes.
 
         Args:
@@ -101,11 +116,8 @@ class ProcessedRelease(AnsweredLevels):
             BadTable: for public columns that are none, or of different lengths, before anything is spent; and for
                 columns of another length than the reading.
         """
-        if "confidence" in words:
-            raise OutOfRange(
-                "a reading has no error bars", came="a confidence", where="confidence", remedy="Leave it out."
-            )
-        return super().save(path, **words)
+        file: FileWords = {"format": format, "sign": sign, "overwrite": overwrite}
+        return super().save(path, epsilon=epsilon, alpha=alpha, name=name, public=public, **file)
 
     def _published(self, how: Saving) -> tuple[dict[str, Any], Said]:
         unit, _ = self._raw._promised()

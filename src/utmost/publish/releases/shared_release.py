@@ -1,10 +1,9 @@
 """Releasing several measures of the same individuals at one level that they share."""
 
 from collections.abc import Mapping
-from typing import Unpack
 
 from utmost.core.exact.kinds import checked
-from utmost.core.exact.levels import LevelWords
+from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
@@ -19,9 +18,10 @@ def release_shared(
     tables: Mapping[str, CountedTable],
     shared: SharedLevel,
     *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-    **words: Unpack[LevelWords],
 ) -> dict[str, WorkloadRelease]:
     """Release several measures, each by its strategy at its share of one level: together they cost that level.
 
@@ -55,7 +55,7 @@ def release_shared(
     {'visits': '1/2', 'spent': '1/2'}
     >>> mean = releases["visits"].mean(sums=releases["spent"], where={"shop": "A"})
     """
-    whole, levels = levels_of_tables(tables, shared, words)
+    whole, levels = levels_of_tables(tables, shared, epsilon, alpha)
     sure, bits = read_confidence(confidence), secure(randomness)
     checks: dict[str, CheckedSums] = {}
     for name, strategy in shared.strategies.items():

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked, spelled
+from utmost.core.exact.arguments import truth
+from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number
+from utmost.core.noise.costs import Cost
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness, secure
-from utmost.errors import Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.provided import provided
 from utmost.publish.promises.declared_columns import check_margins_free, check_no_copy, chosen_columns, declared_columns
 from utmost.publish.promises.plan import Planned, warn_of_rows
-from utmost.publish.promises.promise import OnceWords, Promise, counted_labels, promise_once
+from utmost.publish.promises.promise import Promise, counted_labels, fitting
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.table_statements import Stated, cells_digest
 from utmost.publish.releases.reader_verbs import AnswersReaders
 from utmost.tables.cells.columns import check_distinct
@@ -93,7 +96,8 @@ class ReleasedOnce(AnswersReaders, SavedTable):
             Unsupported: as there, and for a rehearsal, and a table that is drawn while it is written.
 
         >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-        >>> release = release_table(table, columns="admitted", public="department", sensitivity=1, cells=1, epsilon=1)
+        >>> promise = Promise(columns="admitted", public="department", sensitivity=1, cells=1)
+        >>> release = release_table(table, promise, epsilon=1)
         >>> release.total({"department": "A"}).margin, release.total().margin
         (3, 4)
         """
@@ -149,17 +153,17 @@ class ReleasedOnce(AnswersReaders, SavedTable):
         return written
 
 
-@spelled
 @long_work("Noising")
 def release_table(
     table: Any,
-    promise: Promise | None = None,
+    promise: Promise,
     *,
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
+    cost: str | Cost | None = "absolute",
+    relaxable: bool = False,
     confidence: Number = "0.95",
     randomness: Randomness | None = None,
-    **words: Unpack[OnceWords],
 ) -> ReleasedOnce:
     """Noise every cell of the chosen columns, so that the whole table costs one level; publish no other unasked.
 
@@ -174,16 +178,16 @@ def release_table(
             (Polars' lazy frames, DuckDB's relations, Spark's dataframes) needs an ``id_column``, and gives a frame of
             its kind, not evaluated yet; each evaluation gives the same values. A file in pieces is checked in one pass,
             and drawn while the released one is written.
-        promise: what is promised of it at every level, whose noise is drawn at this one: of cells, columns changed
-            together, points, the sums of a strategy, or keys that are named; or the words of cells instead.
+        promise: what is promised of it: of cells, columns changed together, points, the sums of a strategy, or keys
+            that are named. A counted table says its own by `Promise.of_counted`.
         epsilon, alpha: what the whole table may spend, one of the two; alpha = exp(-epsilon).
+        cost: of the error of a cell, whose noise is the least at this level: "absolute", "squared", "moment:3" or any
+            even function nondecreasing in |x|; for reals on the promised grid, or on one that level and sensitivity
+            choose where it is left to them. With None the noise is the promised one of all levels, as what a ledger
+            answers first; so it is in any case where a promise leaves no choice: of points, sums, or half steps.
+        relaxable: only noise among the least that can be relaxed later without loss.
         confidence: of the margin that stands beside each released column.
         randomness: the operating system's when None; a seeded source is refused.
-        words: ``columns=``, ``public=``, ``drop=``, ``rows=``, ``id_column=``, ``unit=`` (or ``sensitivity=``,
-            ``cells=`` and ``neighbours=``) and ``numbers=`` as for `Promise`, each column in one of the three lists.
-            The noise is then the least at this level: for ``cost=``, which is "absolute", "squared", "moment:3" or any
-            even function nondecreasing in |x|; with ``relaxable=True`` only among what can be relaxed later without
-            loss; for reals on the ``grid=``, a power of two, that level and sensitivity choose where it is left out.
 
     Returns:
         The table of the kind that came in, with released values and margins in it, and its statement; of a strategy
@@ -194,6 +198,7 @@ def release_table(
         BadTable: for a column that is missing, a cell that cannot be released, with its row and column, a table without
             rows, and a public column that repeats a released one.
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
+        Unsupported: for a cost beside noise that a promise leaves no choice of.
 
     Warns:
         LittleProtection: at a level so large that practically nobody is protected.
@@ -202,18 +207,12 @@ def release_table(
     Cost: a few nanoseconds a cell beyond reading the table.
     Source: [geng2012], Theorems 4, 6, 11 and 12, for the law; composition over cells for the table.
 
-    >>> release = release_table(
-    ...     {"department": ["A", "B"], "admitted": [601, 370]},
-    ...     columns="admitted",
-    ...     public="department",
-    ...     alpha="1/2",
-    ...     sensitivity=1,
-    ...     cells=1,
-    ... )
+    >>> promise = Promise(columns="admitted", public="department", sensitivity=1, cells=1)
+    >>> release = release_table({"department": ["A", "B"], "admitted": [601, 370]}, promise, alpha="1/2")
     >>> list(release.table), release.law, release.margin
     (['department', 'admitted', 'admitted_margin'], Geometric(alpha='1/2', sensitivity=1), 4)
     """
-    at, stated = level(epsilon, alpha), promise_once(table, promise, words)
+    at, stated = level(epsilon, alpha), _once(table, promise, cost, relaxable)
     bits = secure(randomness)
     released: ReleasedOnce = stated.checked(table, at, confidence).released(bits)
     return released
@@ -221,27 +220,45 @@ def release_table(
 
 def rehearse_table(
     table: Any,
-    promise: Promise | None = None,
+    promise: Promise,
     *,
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
+    cost: str | Cost | None = "absolute",
+    relaxable: bool = False,
     confidence: Number = "0.95",
-    **words: Unpack[OnceWords],
 ) -> ReleasedOnce:
     """Everything that `release_table` does up to the first draw: the same checks, law, margin and statement, no table.
 
     Args:
-        table, promise, epsilon, alpha, confidence, words: as for `release_table`.
+        table, promise, epsilon, alpha, cost, relaxable, confidence: as for `release_table`.
 
     Returns:
         A release whose ``table`` is None.
 
-    >>> rehearse_table({"n": [3]}, columns="n", epsilon=1, unit=Unit(1, 1)).margin
+    >>> rehearse_table({"n": [3]}, Promise(columns="n", unit=Unit(1, 1)), epsilon=1).margin
     3
     """
-    at, stated = level(epsilon, alpha), promise_once(table, promise, words)
+    at, stated = level(epsilon, alpha), _once(table, promise, cost, relaxable)
     rehearsed: ReleasedOnce = stated.checked(table, at, confidence).released(None)
     return rehearsed
+
+
+def _once(table: Any, promise: Promise, cost: str | Cost | None, relaxable: bool) -> Promise:
+    """The promise of a release of this table, with the noise that is drawn.
+
+    Raises:
+        OutOfRange: for a largest value, which only a ledger keeps, and a table that needs another promise.
+    """
+    stated = fitting(promise, table)
+    if isinstance(stated.planned, Noise) and stated.planned.largest is not None:
+        remedy = "Publish it in a ledger, or promise it without largest=."
+        raise OutOfRange("a largest value is the bound of a ledger", came="none", where="promise", remedy=remedy)
+    lasting = truth(relaxable, "relaxable")
+    if cost is None and lasting:
+        remedy = "Leave relaxable= out, or say a cost=."
+        raise OutOfRange("the promised noise is the same for all levels", came="relaxable=True", remedy=remedy)
+    return stated if cost is None else stated.least_once(cost, relaxable=lasting)
 
 
 class Checked(Protocol):

@@ -16,10 +16,11 @@ from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
 from utmost.core.gradual.process import largest_ratio
+from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.process_memory import ProcessMemory
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
+from utmost.publish.releases.gradual_release import GradualRelease
 from utmost.tables.files.saving import FileWords
 
 
@@ -117,11 +118,16 @@ class TrustRelease(Shown, ProcessMemory):
         sensitivity: Number | Mapping[Any, Number] | None = None,
         *,
         levels: Mapping[Recipient, Number | Level],
+        unit: Unit | None = None,
+        cells: Number | None = None,
+        numbers: str | Mapping[Any, str] = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
         randomness: Randomness | None = None,
-        **words: Unpack[GradualWords],
     ) -> None:
         self._levels = {recipient: level(epsilon) for recipient, epsilon in levels.items()}
-        self._release = GradualRelease(values, sensitivity, randomness=randomness, **words)
+        how: dict[str, Any] = {"unit": unit, "cells": cells, "numbers": numbers, "grid": grid, "half_step": half_step}
+        self._release = GradualRelease(values, sensitivity, randomness=randomness, **how)
 
     def __repr__(self) -> str:
         return f"TrustRelease({len(self._levels)} recipients)"

@@ -87,9 +87,10 @@ def read_release(
         Unsupported: for a format that is not known, and an address that is not answered.
         WrongKind: for what is no path. OSError: where the file cannot be read.
 
+    >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
     >>> with TemporaryDirectory() as folder:
-    ...     release = release_table({"n": [601]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    ...     release = release_table({"n": [601]}, Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
     ...     _ = release.save(f"{folder}/released.csv")
     ...     read_release(f"{folder}/released.csv").bars.alone()
     3

@@ -103,8 +103,9 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
     Raises:
         BadTable, Unsupported: as `stated_plan`; and where columns, rows, margins or digest are not the table's.
 
+    >>> from utmost.promises import Promise
     >>> from utmost.releases import release_table
-    >>> release = release_table({"n": [7, 9]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    >>> release = release_table({"n": [7, 9]}, Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
     >>> check_statement(release.sidecar, release.table).margin
     3
     >>> check_statement(release.sidecar, release.table | {"n": [0, 0]})

@@ -1,7 +1,7 @@
 """Options that say what is promised of a table: family by family, or by a file that says all of it."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from utmost.errors import OutOfRange
 from utmost.interfaces.cli.options import file_options
@@ -12,7 +12,7 @@ from utmost.interfaces.cli.options.people_options import split_names
 if TYPE_CHECKING:
     from utmost.core.privacy.unit import Unit
     from utmost.publish.counting.counted import CountedTable
-    from utmost.publish.promises.promise import Promise, TableWords, Words
+    from utmost.publish.promises.promise import Promise
     from utmost.publish.workloads.planning.strategy import Strategy
 
 
@@ -245,8 +245,8 @@ class Promised:
             return None if written is None else read_strategy(written)
         return None if self.noise.plan is None else PLAN_FORM.read(self.noise.plan)
 
-    def of_table(self) -> "TableWords":
-        """The words of a promise that `release_table` takes, as options say them."""
+    def of_table(self) -> dict[str, Any]:
+        """The parameters of a promise of columns, as options say them."""
         return {
             "columns": self.columns.released,
             "public": split_names(self.columns.public or []),
@@ -262,15 +262,23 @@ class Promised:
 
     def of(self, counted: "CountedTable | None" = None) -> "Promise":
         """The promise; to options a counted table adds what it proved, a file must say it all."""
-        from utmost.publish.promises.promise import promise_of
+        from utmost.publish.promises.promise import Promise, counted_words, fitting
 
-        return promise_of(counted, self.stated, {} if self.stated is not None else self._words())
+        if self.stated is not None:
+            return fitting(self.stated, counted)
+        words = self._words()
+        if counted is not None and words.get("per") is not None:
+            raise OutOfRange("points need a table and the columns= of their coordinates")
+        if counted is not None:
+            is_planned = words.get("strategy") is not None
+            words = {"part": counted.part, **words} if is_planned else counted_words(counted, words)
+        return fitting(Promise(**words), counted)
 
-    def _words(self) -> "Words":
-        """The words of a promise that options say, each kind without those of the others."""
+    def _words(self) -> dict[str, Any]:
+        """The parameters of a promise that options say, each kind without those of the others."""
         if self.lasting.together is not None:
             return self._words_together()
-        lasting: Words = {
+        lasting: dict[str, Any] = {
             "largest": self.lasting.largest,
             "half_step": self.lasting.half_step,
             "noise": self.lasting.noise or "rows",
@@ -283,7 +291,7 @@ class Promised:
         del words["sensitivity"], words["cells"], words["neighbours"], words["numbers"]
         return {**words, **lasting, "per": self.plane.per or "1"}
 
-    def _words_together(self) -> "Words":
+    def _words_together(self) -> dict[str, Any]:
         """The words of columns of which one individual changes the cells of one row."""
         from utmost.publish.promises.noise_together import together_noise
 

@@ -22,7 +22,7 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.kinds import checked, checked_parts
-from utmost.core.exact.levels import Level, LevelWords, level, level_in
+from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.shown import Shown
@@ -237,8 +237,10 @@ def _stated(strategy: Strategy, own: Level) -> Strategy:
     return Strategy(*known, strategy.together, strategy.rows)
 
 
-def levels_of_tables(tables: Any, shared: Any, words: LevelWords) -> tuple[Level, dict[str, Level]]:
-    """The level of all together, the one that is shared where words say none; and of each table, by its measure's name.
+def levels_of_tables(
+    tables: Any, shared: Any, epsilon: Number | Level | None, alpha: Number | None
+) -> tuple[Level, dict[str, Level]]:
+    """The level of all together, the one that is shared where none is said; and of each table, by its measure's name.
 
     Raises:
         WrongKind: for what is no `SharedLevel`. OutOfRange: for other names than those of the strategies.
@@ -248,6 +250,5 @@ def levels_of_tables(tables: Any, shared: Any, words: LevelWords) -> tuple[Level
     if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
         remedy = f"The strategies are {', '.join(shared.strategies)}."
         raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
-    is_said = any(words.get(name) is not None for name in LevelWords.__annotations__)
-    whole = level_in(words) if is_said else shared.level
+    whole = shared.level if epsilon is None and alpha is None else level(epsilon, alpha)
     return whole, shared.levels(whole)
