@@ -319,6 +319,7 @@ def test_pages_work_without_script(screen):
     """Forms and links are enough: a noisier copy is made and a page is asked anew."""
     with screen("recipient", ("admissions", level("1/4")), java_script_enabled=False) as seen:
         seen.see("/release?name=admissions")
+        seen.page.get_by_text("A noisier copy, at another level").click()
         seen.page.get_by_label("Level ε").fill("1/8")
         seen.page.get_by_role("button", name="Make it").click()
         seen.page.get_by_role("heading", name="Values at ε = 0.125").wait_for()
@@ -433,7 +434,7 @@ def test_every_format_is_taken_from_the_page(screen, tmp_path):
     """CSV, Parquet and Excel, each a link of its own."""
     with screen("recipient") as seen:
         for word, ending in (("CSV", "csv"), ("Parquet", "parquet"), ("Excel", "xlsx")):
-            seen.see(RELEASE)
+            seen.see(f"{RELEASE}&at=1/4")
             with seen.page.expect_download() as brought:
                 seen.page.get_by_role("link", name=f"{word} file of admissions", exact=True).click()
             assert brought.value.suggested_filename == f"released.{ending}"
