@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, optional, text, truth
 from utmost.core.exact.arrays import frozen, roomy
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown, one_line
 from utmost.core.privacy.unit import Unit
@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # a table knows no plan until one comes
 _PLAIN = None, None  # neither two parts of sums nor distinct values
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CountedTable(ProvedTable, Shown):
     """The true counts, or sums, of every cell of a declared domain; made by `count_table`.
@@ -66,6 +65,15 @@ class CountedTable(ProvedTable, Shown):
     measure: str | None = None
 
     def __post_init__(self) -> None:
+        instance(self.domain, Domain, "domain")
+        instance(self.unit, Unit, "unit")
+        text(self.kind, "kind")
+        if self.part is not None:
+            instance(self.part, tuple, "part")
+        optional(self.together, text, "together")
+        optional(self.measure, text, "measure")
+        if self.account is not None:
+            instance(self.account, CountAccount, "account")
         if isinstance(self.cells, FewCells):
             if self.cells.shape != self.domain.shape:
                 raise BadTable(f"cells must be of a domain of shape {self.domain.shape}", came=self.cells.shape)
@@ -202,7 +210,6 @@ class CountedTable(ProvedTable, Shown):
         sums = shown(self.domain.sums(self.summable, chosen).ravel())
         return labelled(self.kind, self.domain.group_labels(chosen), {name: sums})
 
-    @checked
     def save(
         self,
         path: Path | str,
@@ -231,6 +238,7 @@ class CountedTable(ProvedTable, Shown):
             counted_document: dict[str, Any] = provided("counted_form").document(self)
             return counted_document
 
+        overwrite = truth(overwrite, "overwrite")
         table = self.table(self.domain.finest if family is None else family)
         publication = Publication(table, self._said, document if family is None else None, owner_only=True)
         return saved(publication, path, format=format, overwrite=overwrite)
