@@ -146,7 +146,7 @@ def test_a_counted_file_is_released_as_parquet_too(run, files, tmp_path):
 def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
     """What is wrong with the file or the level is said before a long count, and not after it."""
     events, domain = files
-    monkeypatch.setattr("utmost.publish.counting.count_table", None)
+    monkeypatch.setattr("utmost.publish.counting.counted_events.count_table", None)
     say = ["release", events, *SAY, "--domain", domain]
     assert "nothing is written over another file" in run(*say, "--epsilon", 1, "--out", events)[2]
     assert "--epsilon and --alpha" in run(*say)[2]
