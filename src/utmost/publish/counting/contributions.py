@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import optional, text, wrong_kind
-from utmost.core.exact.kinds import named
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.privacy.amount import Amount
@@ -40,7 +39,6 @@ AT_MOST, PER_CELL, IN_ALL = "at_most", "per_cell", "in_all"
 """Which bound is to be chosen, as `count_table` calls it: the only axis of a table of contributions."""
 
 
-@named
 @long_work("Counting contributions")
 def count_contributions(
     events: Any,

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import integer, optional, text, truth, wrong_kind
-from utmost.core.exact.kinds import named
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number
 from utmost.core.sampling.integers import narrowed
@@ -170,7 +169,6 @@ def count_table(
 ) -> dict[Label, dict[str, CountedTable]]: ...
 
 
-@named
 @long_work("Counting events")
 def count_table(
     events: Any,
@@ -365,7 +363,14 @@ def counted_cells(
     Warns:
         NothingCounted, RowsLeftOut, FewEventsKept: as `count_table`.
     """
-    flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
+    try:
+        if is_engine_frame(events):
+            flat, kind = _counted_by_engine(events, rule)
+        else:
+            flat, kind = _counted_here(events, rule, progress)
+    except MemoryError:
+        remedy = "Count over fewer axes, or events in a file, which is read batch by batch."
+        raise Unsupported("the counts must fit the memory", came="more", remedy=remedy) from None
     account = rule.tally.account()
     if account.left_out == account.events > 0:
         axes = ", ".join(repr(name) for name in account.outside if account.outside[name] or account.missing[name])

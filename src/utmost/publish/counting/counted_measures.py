@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import named
 from utmost.core.exact.numbers import Number, exact_integer, natural
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
@@ -53,7 +52,6 @@ class MeasureSpec:
     in_all: Number | None = None
 
 
-@named
 def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureSpec:
     """Events are counted, as one of the ``measures`` of `count_table`; there `count` itself may stand for `count()`.
 
@@ -71,7 +69,6 @@ def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> Measu
     return MeasureSpec(per_cell=per_cell, in_all=in_all)
 
 
-@named
 def sum(
     column: str,
     *,
@@ -93,7 +90,6 @@ def sum(
     return MeasureSpec(column, step, each, per_cell, most_events, in_all=in_all)
 
 
-@named
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
     """How many distinct values occur in a cell, as one of the ``measures`` of `count_table`.
 

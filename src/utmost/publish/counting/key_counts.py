@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import integer, text
-from utmost.core.exact.kinds import named
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import natural
 from utmost.core.sampling.item_words import Identifiers, item_tags
@@ -99,7 +98,6 @@ def count_keys(
 ) -> dict[str, KeyShares]: ...
 
 
-@named
 @long_work("Counting keys")
 def count_keys(
     events: Any,

@@ -41,10 +41,21 @@ _FILE_ROWS = 10_000_000
 class EngineFrame(Protocol):
     """A frame of one engine, and what the engine can do with it."""
 
-    engine: str
-    kind: str
-    native: Any
-    folds_case: bool
+    @property
+    def engine(self) -> str:
+        """Name of the engine."""
+
+    @property
+    def kind(self) -> str:
+        """Kind of the tables that are made of it, as an adapter names it."""
+
+    @property
+    def native(self) -> Any:
+        """The engine's own frame."""
+
+    @property
+    def folds_case(self) -> bool:
+        """Whether names that differ only in case are one column."""
 
     def schema(self) -> Any:
         """The Arrow schema of the rows; nothing is evaluated."""
