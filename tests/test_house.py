@@ -6,7 +6,6 @@ from pathlib import Path
 
 import utmost
 from utmost.provided import provided
-from utmost.tables.engines import engines
 
 ROOT = Path(__file__).parents[1]
 api = runpy.run_path(str(ROOT / ".ci/api.py"))
@@ -18,10 +17,9 @@ def test_what_a_room_asks_of_one_above_it_has_a_provider():
     asked = {
         name for path in tree.rglob("*.py") for name in re.findall(r'provided\("(\w+)"\)', path.read_text("utf-8"))
     }
-    by_engine = {name for _, name in engines._DOORS.values()}
     by_argument = {"engine_ledger", "engine_release"}  # of `engine_door`
     registered = set(re.findall(r'^        "(\w+)": "utmost\.', (tree / "__init__.py").read_text("utf-8"), re.M))
-    assert (asked - {"half"}) | by_engine | by_argument == registered
+    assert (asked - {"half"}) | by_argument == registered
     assert all(provided(name) is not None for name in registered)
 
 

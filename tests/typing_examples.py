@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import utmost as ut
-from utmost.counting import CountedTable
+from utmost.counting import CountedTable, count_keys
 from utmost.errors import BudgetExceeded, UtmostError
 from utmost.exact import Level
 from utmost.interfaces.interop.frame_verbs import FrameVerbs
@@ -17,6 +17,7 @@ from utmost.interop import register_frames
 from utmost.ledger import Budget, Release
 from utmost.optima import Optimum
 from utmost.promises import Promise
+from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.table import ReleasedOnce
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
@@ -56,6 +57,10 @@ def a_count() -> None:
         measures={"visits": ut.count(), "money": ut.sum("amount", per_cell=10)},
     )
     assert_type(both, dict[str, CountedTable])
+    parts = ut.count_table(EVENTS, person="user", domain=domain, at_most=1, part={"amount": [3, 4]})
+    assert_type(parts, dict[str | int | bool, CountedTable])
+    assert_type(count_keys(EVENTS, person="user", column="page", at_most=1), dict[str, int])
+    assert_type(count_keys(EVENTS, person="user", column="page", at_most=1, shares=60), dict[str, KeyShares])
 
 
 def a_ledger(path: Path) -> Budget:

@@ -13,7 +13,7 @@ from utmost.errors import BadTable, NotDeclared, NothingCounted, OutOfRange, Wro
 from utmost.privacy import Unit
 from utmost.publish.counting.bounding import Pairs
 from utmost.publish.counting.contributions import MORE, _Sized
-from utmost.publish.counting.counted_measures import Measure, MeasureWords
+from utmost.publish.counting.counted_measures import Measure, MeasureSpec
 from utmost.publish.counting.counting_plan import Counting
 from utmost.tables.cells.spelling import PLAIN
 from utmost.workloads import Domain, bins
@@ -77,7 +77,7 @@ def test_each_person_is_in_the_cell_of_the_least_bound_that_cuts_nothing(seed):
 def test_nothing_of_anybody_is_cut_and_another_process_sorts_alike():
     account = contributions(events(3), at_most=[1, 2]).account
     assert (account.dropped, account.moved) == (0, 0)
-    plan = Counting.of(PAGES, None, None, "who", (Measure.of(MeasureWords(), each_row=False),), PLAIN)
+    plan = Counting.of(PAGES, None, None, "who", (Measure.of(MeasureSpec(), each_row=False),), PLAIN)
     pairs = Pairs(np.array([0, 0, 1]), np.array([3, 4, 3]), np.array([2, 5, 9]))
     for name, expected in (("at_most", [1, 0]), ("per_cell", [1, 2]), ("in_all", [2, 2])):
         sized = _Sized(plan, 1, None, b"", bounds=(1, 5), of=name)

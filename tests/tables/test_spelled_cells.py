@@ -53,7 +53,7 @@ def test_what_declares_nothing_adds_no_word_to_a_domain():
         ({"thousands": ",", "decimal": ","}, OutOfRange),
         ({"missing_marks": "NA"}, WrongKind),
         ({"missing_marks": [""]}, OutOfRange),
-        ({"missing_marks": [True]}, OutOfRange),
+        ({"missing_marks": [True]}, WrongKind),
     ],
 )
 def test_marks_that_are_none_are_refused(declared, error):

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, mapping, optional, text
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, NotDeclared, OutOfRange, WrongKind
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.declared_axes import declared_domain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.axis_places import reader_of
 from utmost.tables.cells.columns import SMALLER_UNIT, integer_column, number_cells
@@ -19,7 +20,6 @@ from utmost.tables.cells.spelling import Spelling
 from utmost.tables.frames.adapters import TableAdapter, adapter_of, no_column
 
 
-@checked
 def cells_table(
     table: Any,
     domain: Domain | Mapping[str, Any],
@@ -60,7 +60,9 @@ def cells_table(
     >>> cells_table(table, domain, nested=nested, unit=Unit(1, 1)).cells.tolist()
     [[601, 332], [370, 215]]
     """
-    declared = domain if isinstance(domain, Domain) else Domain.of_facts(domain)
+    declared = declared_domain(domain, None)
+    unit, counts = instance(unit, Unit, "unit"), optional(counts, text, "counts")
+    nested = optional(nested, mapping, "nested")
     adapter = adapter_of(table)
     names = tuple(adapter.names(table))
     if (counts is None) == (nested is None):

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import optional, text, wrong_kind
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.privacy.amount import Amount
@@ -23,13 +22,13 @@ from utmost.errors import OutOfRange
 from utmost.publish.counting.bounding import Pairs, begins
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import Kept, counted_cells, read_outside
-from utmost.publish.counting.counted_measures import AmountWords, Measure, MeasureWords
+from utmost.publish.counting.counted_measures import Bounds, Measure, MeasureSpec
 from utmost.publish.counting.counting_plan import Counting
 from utmost.publish.counting.declared_axes import declared_domain
 from utmost.tables.axes.axes import Label, plain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.event_batches import Progress, declared_spelling
-from utmost.tables.cells.spelling import Spelling, SpellingWords
+from utmost.tables.cells.spelling import Spelling
 
 _FITS = 1 << 62
 
@@ -40,15 +39,6 @@ AT_MOST, PER_CELL, IN_ALL = "at_most", "per_cell", "in_all"
 """Which bound is to be chosen, as `count_table` calls it: the only axis of a table of contributions."""
 
 
-class BoundLists(AmountWords, SpellingWords, total=False):
-    """The words of amounts, and lists of bounds of which one is to be chosen: see `count_contributions`."""
-
-    at_most: Sequence[int] | None
-    per_cell: Sequence[Number] | None
-    in_all: Sequence[Number] | None
-
-
-@checked
 @long_work("Counting contributions")
 def count_contributions(
     events: Any,
@@ -56,10 +46,18 @@ def count_contributions(
     person: str,
     domain: Domain | Mapping[str, Any] | None = None,
     by: str | Sequence[str] | None = None,
+    at_most: Sequence[int] | None = None,
+    per_cell: Sequence[Number] | None = None,
+    in_all: Sequence[Number] | None = None,
+    values: str | None = None,
+    step: Number | None = None,
+    each: Bounds | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing_marks: Sequence[str | int] = (),
     neighbours: str = "add-remove",
     outside: str | None = None,
     progress: Progress | None = None,
-    **words: Unpack[BoundLists],
 ) -> CountedTable:
     """Count of how many persons each of some bounds is the least that cuts nothing, to choose one for `count_table`.
 
@@ -97,23 +95,26 @@ def count_contributions(
     >>> count_contributions(events, person="user", domain=pages, per_cell=[1]).table("per_cell")["count"].tolist()
     [1, 1]
     """
-    lists: dict[str, Any] = {name: words.get(name) for name in (AT_MOST, PER_CELL, IN_ALL)}
-    spelling = Spelling.of(words.get("decimal"), words.get("thousands"), words.get("missing_marks", ()))
-    spelling = spelling.beside(declared_spelling(events))
-    amounts: Any = {name: words.get(name) for name in AmountWords.__annotations__}
+    person, values, neighbours = (
+        text(person, "person"),
+        optional(values, text, "values"),
+        text(neighbours, "neighbours"),
+    )
+    lists: dict[str, Sequence[Number] | None] = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: in_all}
+    spelling = Spelling.of(decimal, thousands, missing_marks).beside(declared_spelling(events))
     stated = [name for name, bounds_of in lists.items() if bounds_of is not None]
     if len(stated) != 1:
         remedy = "Pass at_most=[1, 2, 5, 10], say; or per_cell=[10, 100] or in_all=[10, 100] to choose that."
         came = " and ".join(f"{name}=" for name in stated) or "none"
         raise OutOfRange("one bound is chosen at a time", came=came, remedy=remedy)
-    if stated == [AT_MOST] and any(word is not None for word in amounts.values()):
+    if stated == [AT_MOST] and not (values is None and step is None and each is None):
         remedy = "Leave values=, step= and each= out: at_most is chosen by where a person has events."
         raise OutOfRange("at_most is of events", came="amounts", remedy=remedy)
     name, listed = stated[0], lists[stated[0]]
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         raise wrong_kind(name, "a list of bounds", listed)
     largest = listed[-1] if name != AT_MOST and listed else None
-    measure = Measure.of(MeasureWords(**amounts, per_cell=largest), each_row=False)
+    measure = Measure.of(MeasureSpec(values=values, step=step, each=each, per_cell=largest), each_row=False)
     bounds = _bounds(listed, name, measure.amount)
     plan = Counting.of(declared_domain(domain, by), by, None, person, (measure,), spelling)
     sized = _Sized(plan, 1, None, b"", bounds=bounds, of=name)

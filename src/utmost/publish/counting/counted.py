@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, optional, text, truth
 from utmost.core.exact.arrays import frozen, roomy
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown, one_line
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import BadTable, OutOfRange
-from utmost.provided import provided
 from utmost.publish.counting.counting_report import CountAccount
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.workloads.amount_pair import AmountPair
@@ -24,14 +23,17 @@ from utmost.tables.axes.domain import Domain, Family
 from utmost.tables.axes.few_cells import FewCells
 from utmost.tables.files.saving import Digest, Publication, saved
 from utmost.tables.frames.adapters import labelled
+from utmost.version import __version__
 
 if TYPE_CHECKING:  # a table knows no plan until one comes
     from utmost.publish.workloads.planning.strategy import Strategy
 
+DOCUMENT_KIND = "counted"
+"""What the document of a counted table says that it is."""
+
 _PLAIN = None, None  # neither two parts of sums nor distinct values
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CountedTable(ProvedTable, Shown):
     """The true counts, or sums, of every cell of a declared domain; made by `count_table`.
@@ -66,6 +68,15 @@ class CountedTable(ProvedTable, Shown):
     measure: str | None = None
 
     def __post_init__(self) -> None:
+        instance(self.domain, Domain, "domain")
+        instance(self.unit, Unit, "unit")
+        text(self.kind, "kind")
+        if self.part is not None:
+            instance(self.part, tuple, "part")
+        optional(self.together, text, "together")
+        optional(self.measure, text, "measure")
+        if self.account is not None:
+            instance(self.account, CountAccount, "account")
         if isinstance(self.cells, FewCells):
             if self.cells.shape != self.domain.shape:
                 raise BadTable(f"cells must be of a domain of shape {self.domain.shape}", came=self.cells.shape)
@@ -202,7 +213,6 @@ class CountedTable(ProvedTable, Shown):
         sums = shown(self.domain.sums(self.summable, chosen).ravel())
         return labelled(self.kind, self.domain.group_labels(chosen), {name: sums})
 
-    @checked
     def save(
         self,
         path: Path | str,
@@ -227,13 +237,30 @@ class CountedTable(ProvedTable, Shown):
             OutOfRange: for standard output, which is no file of its owner, and a family that the domain has not.
         """
 
-        def document() -> dict[str, Any]:
-            counted_document: dict[str, Any] = provided("counted_form").document(self)
-            return counted_document
-
+        overwrite = truth(overwrite, "overwrite")
         table = self.table(self.domain.finest if family is None else family)
-        publication = Publication(table, self._said, document if family is None else None, owner_only=True)
+        publication = Publication(table, self._said, self._document if family is None else None, owner_only=True)
         return saved(publication, path, format=format, overwrite=overwrite)
+
+    def facts(self) -> dict[str, Any]:
+        """The unit, the domain and the true number of each cell, as JSON values."""
+        return {
+            "unit": self.unit.facts(),
+            "part": None if self.part is None else list(self.part),
+            **({} if self.together is None else {"together": self.together}),
+            **({} if self.measure is None else {"measure": self.measure}),
+            "domain": self.domain.facts(),
+            **self._numbers(),
+        }
+
+    def _numbers(self) -> dict[str, Any]:
+        """The number of each cell in order; of a domain that is not laid out the places and numbers of its cells."""
+        if not isinstance(self.cells, FewCells):
+            return {"cells": self.cells.ravel().tolist()}
+        return {"places": self.cells.places.tolist(), "numbers": self.cells.numbers.tolist()}
+
+    def _document(self) -> dict[str, Any]:
+        return {"kind": DOCUMENT_KIND, "format": 1, "utmost": __version__, **self.facts()}
 
     def _said(self, digest: Digest | None) -> dict[str, Any]:
         return {

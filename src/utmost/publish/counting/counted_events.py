@@ -8,13 +8,14 @@ docs/theory/counting.md.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes, token_hex
-from typing import Any, Unpack, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import integer, optional, text, truth, wrong_kind
 from utmost.core.exact.long_work import long_work
+from utmost.core.exact.numbers import Number
 from utmost.core.sampling.integers import narrowed
 from utmost.errors import FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported, warn
 from utmost.publish.counting.added_cells import AddedCells
@@ -24,9 +25,9 @@ from utmost.publish.counting.contribution_selection import by_cell, in_one_part,
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_measures import (
     LARGEST_DOMAIN,
+    Bounds,
     Measure,
-    MeasureWords,
-    SummedWords,
+    MeasureSpec,
     most_cells,
     read_measures,
 )
@@ -45,26 +46,11 @@ from utmost.tables.axes.few_cells import MOST_LAID, FewCells
 from utmost.tables.cells.axis_places import reader_of
 from utmost.tables.cells.event_batches import Batch, Progress, any_column, declared_spelling, read_events
 from utmost.tables.cells.event_codes import check_type
-from utmost.tables.cells.spelling import Spelling, SpellingWords
+from utmost.tables.cells.spelling import Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.frames.adapters import check_there
 
 KEY_BYTES = 32
-
-
-class CountWords(SummedWords, SpellingWords, total=False):
-    """The words that say how events are counted, see `count_table`."""
-
-    person: str | None
-    each_row: bool
-    domain: Domain | Mapping[str, Any] | None
-    by: str | Sequence[str] | None
-    at_most: int | None
-    together: str | None
-    key: bytes | None
-    neighbours: str
-    outside: str | None
-    progress: Progress | None
 
 
 Parts = str | Mapping[str, Sequence[Label]]
@@ -73,31 +59,142 @@ Parts = str | Mapping[str, Sequence[Label]]
 
 @overload
 def count_table(
-    events: Any, *, part: None = ..., measures: None = ..., **words: Unpack[CountWords]
+    events: Any,
+    *,
+    person: str | None = ...,
+    each_row: bool = ...,
+    domain: Domain | Mapping[str, Any] | None = ...,
+    by: str | Sequence[str] | None = ...,
+    at_most: int | None = ...,
+    per_cell: Bounds | None = ...,
+    values: str | None = ...,
+    step: Number | None = ...,
+    each: Bounds | None = ...,
+    most_events: int | None = ...,
+    in_all: Number | None = ...,
+    measures: None = ...,
+    part: None = ...,
+    together: str | None = ...,
+    decimal: str | None = ...,
+    thousands: str | None = ...,
+    missing_marks: Sequence[str | int] = ...,
+    key: bytes | None = ...,
+    neighbours: str = ...,
+    outside: str | None = ...,
+    progress: Progress | None = ...,
 ) -> CountedTable: ...
 
 
 @overload
 def count_table(
-    events: Any, *, part: Parts, measures: None = ..., **words: Unpack[CountWords]
+    events: Any,
+    *,
+    person: str | None = ...,
+    each_row: bool = ...,
+    domain: Domain | Mapping[str, Any] | None = ...,
+    by: str | Sequence[str] | None = ...,
+    at_most: int | None = ...,
+    per_cell: Bounds | None = ...,
+    values: str | None = ...,
+    step: Number | None = ...,
+    each: Bounds | None = ...,
+    most_events: int | None = ...,
+    in_all: Number | None = ...,
+    measures: None = ...,
+    part: Parts,
+    together: str | None = ...,
+    decimal: str | None = ...,
+    thousands: str | None = ...,
+    missing_marks: Sequence[str | int] = ...,
+    key: bytes | None = ...,
+    neighbours: str = ...,
+    outside: str | None = ...,
+    progress: Progress | None = ...,
 ) -> dict[Label, CountedTable]: ...
 
 
 @overload
 def count_table(
-    events: Any, *, part: None = ..., measures: Mapping[str, MeasureWords], **words: Unpack[CountWords]
+    events: Any,
+    *,
+    person: str | None = ...,
+    each_row: bool = ...,
+    domain: Domain | Mapping[str, Any] | None = ...,
+    by: str | Sequence[str] | None = ...,
+    at_most: int | None = ...,
+    per_cell: Bounds | None = ...,
+    values: str | None = ...,
+    step: Number | None = ...,
+    each: Bounds | None = ...,
+    most_events: int | None = ...,
+    in_all: Number | None = ...,
+    measures: Mapping[str, MeasureSpec | Callable[..., MeasureSpec]],
+    part: None = ...,
+    together: str | None = ...,
+    decimal: str | None = ...,
+    thousands: str | None = ...,
+    missing_marks: Sequence[str | int] = ...,
+    key: bytes | None = ...,
+    neighbours: str = ...,
+    outside: str | None = ...,
+    progress: Progress | None = ...,
 ) -> dict[str, CountedTable]: ...
 
 
 @overload
 def count_table(
-    events: Any, *, part: Parts, measures: Mapping[str, MeasureWords], **words: Unpack[CountWords]
+    events: Any,
+    *,
+    person: str | None = ...,
+    each_row: bool = ...,
+    domain: Domain | Mapping[str, Any] | None = ...,
+    by: str | Sequence[str] | None = ...,
+    at_most: int | None = ...,
+    per_cell: Bounds | None = ...,
+    values: str | None = ...,
+    step: Number | None = ...,
+    each: Bounds | None = ...,
+    most_events: int | None = ...,
+    in_all: Number | None = ...,
+    measures: Mapping[str, MeasureSpec | Callable[..., MeasureSpec]],
+    part: Parts,
+    together: str | None = ...,
+    decimal: str | None = ...,
+    thousands: str | None = ...,
+    missing_marks: Sequence[str | int] = ...,
+    key: bytes | None = ...,
+    neighbours: str = ...,
+    outside: str | None = ...,
+    progress: Progress | None = ...,
 ) -> dict[Label, dict[str, CountedTable]]: ...
 
 
-@checked
 @long_work("Counting events")
-def count_table(events: Any, *, part: Any = None, measures: Any = None, **words: Unpack[CountWords]) -> Any:
+def count_table(
+    events: Any,
+    *,
+    person: str | None = None,
+    each_row: bool = False,
+    domain: Domain | Mapping[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    at_most: int | None = None,
+    per_cell: Bounds | None = None,
+    values: str | None = None,
+    step: Number | None = None,
+    each: Bounds | None = None,
+    most_events: int | None = None,
+    in_all: Number | None = None,
+    measures: Mapping[str, MeasureSpec | Callable[..., MeasureSpec]] | None = None,
+    part: Parts | None = None,
+    together: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    missing_marks: Sequence[str | int] = (),
+    key: bytes | None = None,
+    neighbours: str = "add-remove",
+    outside: str | None = None,
+    progress: Progress | None = None,
+) -> CountedTable | dict[str, CountedTable] | dict[Label, CountedTable] | dict[Label, dict[str, CountedTable]]:
     """Count the events of persons over a declared domain, so that one person changes no more than is said.
 
     Of each person and cell the events are counted, or their values summed, and the sum is moved into ``per_cell``; of a
@@ -178,32 +275,39 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
     >>> counted.table("page")["count"].tolist(), counted.unit
     ([2, 1, 0], Unit(1, cells=2))
     """
-    person, each_row, together = words.get("person"), words.get("each_row", False), words.get("together")
-    domain, by, key = words.get("domain"), words.get("by"), words.get("key")
-    neighbours, progress = words.get("neighbours", "add-remove"), words.get("progress")
-    outside = read_outside(words.get("outside"))
-    summed: dict[str, Any] = {name: word for name, word in words.items() if name in SummedWords.__annotations__}
-    spelling = Spelling.of(words.get("decimal"), words.get("thousands"), words.get("missing_marks", ()))
-    spelling = spelling.beside(declared_spelling(events))
-    named = read_measures(measures, MeasureWords(**summed), each_row=each_row)
+    person, each_row = optional(person, text, "person"), truth(each_row, "each_row")
+    together, neighbours = optional(together, text, "together"), text(neighbours, "neighbours")
+    at_most, key = optional(at_most, integer, "at_most"), hash_key(key)
+    outside = read_outside(outside)
+    spelling = Spelling.of(decimal, thousands, missing_marks).beside(declared_spelling(events))
+    stated = MeasureSpec(
+        values=optional(values, text, "values"),
+        step=step,
+        each=each,
+        per_cell=per_cell,
+        most_events=optional(most_events, integer, "most_events"),
+        in_all=in_all,
+    )
+    named_measures = read_measures(measures, stated, each_row=each_row)
     # A bound in all of every measure needs no bound of cells: who is in many has less in each.
-    is_bounded = all(measure.in_all is not None for measure in named.values())
-    most = most_cells(person, words.get("at_most"), together, each_row=each_row, is_bounded=is_bounded)
-    if any(measure.in_all is not None for measure in named.values()) and (each_row or together is not None):
+    is_bounded = all(measure.in_all is not None for measure in named_measures.values())
+    most = most_cells(person, at_most, together, each_row=each_row, is_bounded=is_bounded)
+    if any(measure.in_all is not None for measure in named_measures.values()) and (each_row or together is not None):
         came = "each_row=" if each_row else "together="
         remedy = "Leave in_all= out: a row lies in one cell." if each_row else "Leave one of them out."
         raise OutOfRange("in_all is of persons with several events, cell by cell", came=came, remedy=remedy)
-    plan = Counting.of(declared_domain(domain, by), by, part, person, tuple(named.values()), spelling)
+    plan = Counting.of(declared_domain(domain, by), by, part, person, tuple(named_measures.values()), spelling)
     rows = None if together is None else whole_rows(plan.named, together, most, is_vast=plan.is_vast)
     if rows is not None and any(measure.most_events is not None for measure in plan.measures):
         raise OutOfRange(
             "sums and counts together are kept cell by cell", came="together=", remedy="Leave one of them out."
         )
-    # Without a key of the caller's nobody can make the choice again, nor tell from the table whom it kept.
-    rule = Kept(plan, most, rows, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    rule = Kept(plan, most, rows, key)
     flat, kind, account = counted_cells(events, rule, progress, outside)
-    tables, identity = dict[str, Any](), token_hex(16)
-    for (name, measure), first in zip(named.items(), plan.first_tables, strict=True):
+    identity = token_hex(16)
+    tables: dict[str, CountedTable] = {}
+    tables_of_parts: dict[str, dict[Label, CountedTable]] = {}
+    for (name, measure), first in zip(named_measures.items(), plan.first_tables, strict=True):
         named_axes, sums = plan.axes_of(measure), rule.cells_of(measure, first, flat)
         cells: Sequence[NDArray[Any] | FewCells]
         if isinstance(sums, AddedCells):
@@ -215,12 +319,15 @@ def count_table(events: Any, *, part: Any = None, measures: Any = None, **words:
         about: dict[str, Any] = {"together": together, "account": account}
         about["measure"] = None if measures is None else name
         whole = CountedTable(Domain(named_axes), cells[0], unit, kind, **about)
-        tables[name] = whole if plan.part is None else _split(plan.part, cells, whole, named_axes, identity)
-    if measures is None:
-        return next(iter(tables.values()))
+        if plan.part is None:
+            tables[name] = whole
+        else:
+            tables_of_parts[name] = _split(plan.part, cells, whole, named_axes, identity)
     if plan.part is None:
-        return tables
-    return {label: {name: of[label] for name, of in tables.items()} for label in plan.part.labels[0]}
+        return tables if measures is not None else next(iter(tables.values()))
+    if measures is None:
+        return next(iter(tables_of_parts.values()))
+    return {label: {name: of[label] for name, of in tables_of_parts.items()} for label in plan.part.labels[0]}
 
 
 Cells = NDArray[Any] | AddedCells
@@ -228,6 +335,16 @@ Cells = NDArray[Any] | AddedCells
 
 
 LEAVE_OUT = "leave out"
+
+
+def hash_key(key: bytes | None) -> bytes:
+    """The key of the hashes; new random bytes where none came."""
+    if key is None:
+        # Without a key of the caller's nobody can make the choice again, nor tell from the table whom it kept.
+        return token_bytes(KEY_BYTES)
+    if not isinstance(key, bytes):
+        raise wrong_kind("key", "bytes", key)
+    return key
 
 
 def read_outside(outside: str | None) -> str | None:
@@ -246,7 +363,14 @@ def counted_cells(
     Warns:
         NothingCounted, RowsLeftOut, FewEventsKept: as `count_table`.
     """
-    flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
+    try:
+        if is_engine_frame(events):
+            flat, kind = _counted_by_engine(events, rule)
+        else:
+            flat, kind = _counted_here(events, rule, progress)
+    except MemoryError:
+        remedy = "Count over fewer axes, or events in a file, which is read batch by batch."
+        raise Unsupported("the counts must fit the memory", came="more", remedy=remedy) from None
     account = rule.tally.account()
     if account.left_out == account.events > 0:
         axes = ", ".join(repr(name) for name in account.outside if account.outside[name] or account.missing[name])

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import named
 from utmost.core.exact.numbers import Number, exact_integer, natural
 from utmost.core.privacy.amount import Amount
 from utmost.core.privacy.unit import Unit
@@ -33,24 +32,8 @@ LARGEST_DOMAIN = 1 << 62
 _KINDS = "a mapping from names to ut.count, ut.sum(...) and ut.distinct(...)"
 
 
-class AmountWords(TypedDict, total=False):
-    """The words of a column of amounts, see `count_table`."""
-
-    values: str | None
-    step: Number | None
-    each: Bounds | None
-
-
-class SummedWords(AmountWords, total=False):
-    """The words of one measure, see `count_table`."""
-
-    per_cell: Bounds | None
-    most_events: int | None
-    in_all: Number | None
-
-
 @dataclass(frozen=True, slots=True)
-class MeasureWords:
+class MeasureSpec:
     """What is counted, in the words of `count_table`; made by `count`, `sum` and `distinct`.
 
     Attributes:
@@ -69,8 +52,7 @@ class MeasureWords:
     in_all: Number | None = None
 
 
-@named
-def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureWords:
+def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureSpec:
     """Events are counted, as one of the ``measures`` of `count_table`; there `count` itself may stand for `count()`.
 
     Args:
@@ -84,10 +66,9 @@ def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> Measu
     >>> tables["visits"].cells.tolist(), tables["spent"].table("shop")["spent"].tolist()
     ([2, 1], [6, 2])
     """
-    return MeasureWords(per_cell=per_cell, in_all=in_all)
+    return MeasureSpec(per_cell=per_cell, in_all=in_all)
 
 
-@named
 def sum(
     column: str,
     *,
@@ -96,7 +77,7 @@ def sum(
     per_cell: Bounds | None = None,
     most_events: int | None = None,
     in_all: Number | None = None,
-) -> MeasureWords:
+) -> MeasureSpec:
     """A column of amounts is summed, as one of the ``measures`` of `count_table`.
 
     Args:
@@ -106,11 +87,10 @@ def sum(
     >>> sum("paid", step="0.01", each=(0, 1000), per_cell=(0, 5000)).values
     'paid'
     """
-    return MeasureWords(column, step, each, per_cell, most_events, in_all=in_all)
+    return MeasureSpec(column, step, each, per_cell, most_events, in_all=in_all)
 
 
-@named
-def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
+def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureSpec:
     """How many distinct values occur in a cell, as one of the ``measures`` of `count_table`.
 
     Of the values that a person has in a cell, the ``at_most`` with the least hash of key, person and value count; a
@@ -134,10 +114,10 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
     >>> table.cells.tolist(), table.unit.sensitivity
     ([2, 0], Fraction(2, 1))
     """
-    return MeasureWords(distinct=column, of=of, at_most=at_most)
+    return MeasureSpec(distinct=column, of=of, at_most=at_most)
 
 
-def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict[str, "Measure"]:
+def read_measures(measures: Any, words: MeasureSpec, *, each_row: bool) -> dict[str, "Measure"]:
     """The measures by name; the one that the words say where no measures are given.
 
     Raises:
@@ -146,7 +126,7 @@ def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict
     """
     if measures is None:
         return {"": Measure.of(words, each_row=each_row)}
-    if words != MeasureWords():
+    if words != MeasureSpec():
         remedy = 'Say it in the measures: measures={"spent": ut.sum("paid", per_cell=100)}.'
         raise OutOfRange(
             "what is counted is said once", came="values=, step=, each= or per_cell= beside measures=", remedy=remedy
@@ -158,7 +138,7 @@ def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict
     read = {}
     for name, measure in measures.items():
         stated = count() if measure is count else measure
-        if not isinstance(stated, MeasureWords) or not isinstance(name, str) or not name:
+        if not isinstance(stated, MeasureSpec) or not isinstance(name, str) or not name:
             raise wrong_kind("measures", _KINDS, measure)
         read[name] = Measure.of(stated, each_row=each_row, name=name)
     return read
@@ -222,7 +202,7 @@ class Measure:
     is_moved: bool = True
 
     @classmethod
-    def of(cls, words: MeasureWords, *, each_row: bool, name: str | None = None) -> "Measure":
+    def of(cls, words: MeasureSpec, *, each_row: bool, name: str | None = None) -> "Measure":
         """The measure that words say.
 
         Args:
@@ -259,7 +239,7 @@ class Measure:
         return cls(values, amount, step is not None, event, ends, in_all=in_all)
 
     @classmethod
-    def _shared(cls, words: MeasureWords, *, each_row: bool, name: str | None) -> "Measure":
+    def _shared(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "Measure":
         """The measure of sums and counts together."""
         most = natural(words.most_events, "most_events", least=1)
         if words.values is None or words.each is None or words.per_cell is not None or (each_row and most > 1):
@@ -276,10 +256,10 @@ class Measure:
         return cls(words.values, amount, words.step is not None, (low, high), ends, most, in_all=in_all)
 
     @classmethod
-    def _distinct(cls, words: MeasureWords, *, each_row: bool, name: str | None) -> "Measure":
+    def _distinct(cls, words: MeasureSpec, *, each_row: bool, name: str | None) -> "Measure":
         """The measure of distinct values."""
         most = natural(1 if words.at_most is None else words.at_most, "at_most", least=1)
-        if words != MeasureWords(distinct=words.distinct, of=words.of, at_most=words.at_most) or words.of is None:
+        if words != MeasureSpec(distinct=words.distinct, of=words.of, at_most=words.at_most) or words.of is None:
             came = "no declared values" if words.of is None else "values=, step=, each=, per_cell= or most_events="
             remedy = 'Pass ut.distinct("product", of=["tea", "milk"], at_most=3), say.'
             raise OutOfRange("distinct values are those of a declared list, and nothing else", came=came, remedy=remedy)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import sequence_of, text, wrong_kind
 from utmost.errors import NotDeclared, OutOfRange
 from utmost.publish.workloads.row_unit import WholeRows
 from utmost.tables.axes.axes import Axis
@@ -15,6 +15,7 @@ def declared_domain(domain: Any, by: Any) -> Domain:
 
     Raises:
         NotDeclared: where there is none.
+        WrongKind: for neither a domain nor a mapping.
     """
     if domain is None:
         raise NotDeclared(
@@ -23,7 +24,11 @@ def declared_domain(domain: Any, by: Any) -> Domain:
             remedy='Pass domain=ut.Domain(page=["A", "B"]), say: values found in the data would themselves tell of '
             "people. Where nobody can list them, use ut.releases.select_keys.",
         )
-    return domain if isinstance(domain, Domain) else Domain.of_facts(domain)
+    if isinstance(domain, Domain):
+        return domain
+    if not isinstance(domain, Mapping):
+        raise wrong_kind("domain", "a Domain or a mapping", domain)
+    return Domain.of_facts(domain)
 
 
 def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
@@ -36,7 +41,7 @@ def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
     if by is None:
         return list(domain.axes)
     known = dict(zip(domain.columns, domain.axes, strict=True))
-    names = (by,) if isinstance(by, str) else tuple(by)
+    names = (by,) if isinstance(by, str) else tuple(sequence_of(by, text, "by"))
     if not names or len(set(names)) < len(names):
         raise OutOfRange("by must name at least one axis, none twice", came=names)
     for name in names:

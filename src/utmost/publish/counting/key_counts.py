@@ -7,20 +7,19 @@ the hash of their texts, which is a function of that person's own rows alone.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from secrets import token_bytes
-from typing import Any, TypedDict, Unpack
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import integer, text
 from utmost.core.exact.long_work import long_work
-from utmost.core.exact.numbers import exact_integer, natural
+from utmost.core.exact.numbers import natural
 from utmost.core.sampling.item_words import Identifiers, item_tags
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.counting.bounding import Pairs, identified, marking_secret, pair_marks
 from utmost.publish.counting.cell_totals import TOTAL, totals_schema, wide_integers
-from utmost.publish.counting.counted_events import KEY_BYTES
+from utmost.publish.counting.counted_events import hash_key
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets, persons_of
 from utmost.tables.axes.axes import text_of
 from utmost.tables.cells.columns import is_missing
@@ -71,19 +70,46 @@ def counts_in_shares(column: Any, shares: int | None) -> Any:
     return [cell.shares for cell in cells]
 
 
-class KeyWords(TypedDict, total=False):
-    """How a person's keys are counted and chosen: see `count_keys`."""
+@overload
+def count_keys(
+    events: Any,
+    *,
+    person: str,
+    column: str,
+    at_most: int,
+    shares: None = ...,
+    key: bytes | None = ...,
+    missing_marks: Sequence[str | int] = ...,
+    progress: Progress | None = ...,
+) -> dict[str, int]: ...
 
-    shares: int | None
-    key: bytes | None
-    missing_marks: Sequence[str | int]
+
+@overload
+def count_keys(
+    events: Any,
+    *,
+    person: str,
+    column: str,
+    at_most: int,
+    shares: int,
+    key: bytes | None = ...,
+    missing_marks: Sequence[str | int] = ...,
+    progress: Progress | None = ...,
+) -> dict[str, KeyShares]: ...
 
 
-@checked
 @long_work("Counting keys")
 def count_keys(
-    events: Any, *, person: str, column: str, at_most: int, progress: Progress | None = None, **words: Unpack[KeyWords]
-) -> dict[str, Any]:
+    events: Any,
+    *,
+    person: str,
+    column: str,
+    at_most: int,
+    shares: int | None = None,
+    key: bytes | None = None,
+    missing_marks: Sequence[str | int] = (),
+    progress: Progress | None = None,
+) -> dict[str, int] | dict[str, KeyShares]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
 
     Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where
@@ -112,15 +138,14 @@ def count_keys(
     >>> count_keys(events, person="user", column="page", at_most=2, shares=60)
     {'home': KeyShares(shares=90, of=60), 'shop': KeyShares(shares=30, of=60)}
     """
-    shares, key = words.get("shares"), words.get("key")
-    most = exact_integer(at_most, "at_most")
+    person, column, most = text(person, "person"), text(column, "column"), integer(at_most, "at_most")
     if most < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many keys a person may have.")
     if person == column:
         raise OutOfRange("persons and keys must be columns of their own", came="one column twice", where=repr(column))
     divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
-    spelling = Spelling.of(missing_marks=words.get("missing_marks", ())).beside(declared_spelling(events))
-    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else bytes(key), divided, spelling)
+    spelling = Spelling.of(missing_marks=missing_marks).beside(declared_spelling(events))
+    keys = _Keys(person, column, most, hash_key(key), divided, spelling)
     if is_engine_frame(events):
         return _counted_by_engine(events, keys)
     counts: dict[str, int] = defaultdict(int)
@@ -130,7 +155,7 @@ def count_keys(
     return keys.ordered(counts)
 
 
-def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, Any]:
+def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int] | dict[str, KeyShares]:
     """The same, of a frame whose rows stay with the engine: only the keys and their counts come here."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
     check_there(wanted, frame.schema().names)
@@ -165,7 +190,7 @@ class _Keys:
         np.add.at(counts, cells, 1 if self.shares is None else self.shares // sizes)
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
-    def ordered(self, counts: Mapping[str, int]) -> dict[str, Any]:
+    def ordered(self, counts: Mapping[str, int]) -> dict[str, int] | dict[str, KeyShares]:
         """The counts in the order of the keys."""
         in_order = sorted(counts.items())
         if self.shares is None:

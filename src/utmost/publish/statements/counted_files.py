@@ -8,7 +8,7 @@ import numpy as np
 
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, Unsupported
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.counted import DOCUMENT_KIND, CountedTable
 from utmost.publish.statements.codec import Form, read_json
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import FewCells
@@ -23,24 +23,6 @@ def read_domain(path: Path) -> Domain:
         OutOfRange, WrongKind: for what declares no domain.
     """
     return Domain.of_facts(read_json(path, "a domain must"))
-
-
-def _facts(counted: CountedTable) -> dict[str, Any]:
-    return {
-        "unit": counted.unit.facts(),
-        "part": None if counted.part is None else list(counted.part),
-        **({} if counted.together is None else {"together": counted.together}),
-        **({} if counted.measure is None else {"measure": counted.measure}),
-        "domain": counted.domain.facts(),
-        **_number_facts(counted.cells),
-    }
-
-
-def _number_facts(cells: Any) -> dict[str, Any]:
-    """The number of each cell in order; of a domain that is not laid out the places of the cells and their numbers."""
-    if not isinstance(cells, FewCells):
-        return {"cells": cells.ravel().tolist()}
-    return {"places": cells.places.tolist(), "numbers": cells.numbers.tolist()}
 
 
 def _few_cells(facts: Mapping[str, Any], domain: Domain) -> FewCells:
@@ -68,7 +50,7 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     return CountedTable(domain, whole.reshape(domain.shape), proved, **named)
 
 
-COUNTED_FORM = Form("counted", "a counted table", _facts, _value)
+COUNTED_FORM = Form(DOCUMENT_KIND, "a counted table", CountedTable.facts, _value)
 """Counted tables as documents: the unit that was proved, the domain, and the true number of each cell, in order; of a
 domain of more than 2^28 cells, the cells that hold one."""
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, text
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange
 from utmost.tables.axes.axes import label_text
@@ -25,14 +25,14 @@ class WholeRows:
     place: int
 
     @classmethod
-    @checked
     def of(cls, domain: Domain, name: str) -> "WholeRows":
         """The axis of this name.
 
         >>> WholeRows.of(Domain(row=list("ABC"), quarter=["q1", "q2", "q3"]), "quarter").words
         "'q1' and 'q2' and 'q3'"
         """
-        place, level = domain.level_named(name)
+        instance(domain, Domain, "domain")
+        place, level = domain.level_named(text(name, "name"))
         axis = domain.axes[place]
         if level or not 2 <= axis.size <= MOST_TOGETHER or len(axis.levels) != 1 or axis.extras:
             remedy = "Declare more columns as an axis of pairs and one of two."

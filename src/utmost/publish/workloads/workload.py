@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import instance, iterable, mapping, sequence_of, text, truth, wrong_kind
 from utmost.core.exact.arrays import Array, Floats, frozen, rebuilding
-from utmost.core.exact.kinds import checked, named
 from utmost.core.exact.numbers import Number, natural, written_number
 from utmost.core.exact.shown import LONGEST, Shown
 from utmost.core.privacy.unit import Unit
@@ -114,7 +113,6 @@ class Workload(Shown):
     domain: Domain
     parts: tuple[Part, ...]
 
-    @named
     def __init__(self, domain: Domain, wanted: Mapping[Any, Number], *, per_answer: bool = False) -> None:
         if not isinstance(domain, Domain):
             raise wrong_kind("domain", "a Domain", domain)
@@ -129,7 +127,6 @@ class Workload(Shown):
         return _workload, (self.domain, self.parts)
 
     @classmethod
-    @checked
     def ranges(
         cls, domain: Domain, *axes: str, weight: Number = 1, by: Any = "", per_answer: bool = False
     ) -> "Workload":
@@ -142,10 +139,11 @@ class Workload(Shown):
         >>> Workload.ranges(domain, "x", by="sex"), Workload.ranges(domain, "x", "y")
         (Workload(ranges of x by sex: 20 answers, weight 1), Workload(ranges of x y: 60 answers, weight 1))
         """
-        return _along(domain, dict.fromkeys(axes, Ranges()), "ranges", weight, by, per_answer)
+        return _along(
+            domain, dict.fromkeys(sequence_of(axes, text, "axes"), Ranges()), "ranges", weight, by, per_answer
+        )
 
     @classmethod
-    @checked
     def prefixes(
         cls, domain: Domain, *axes: str, weight: Number = 1, by: Any = "", per_answer: bool = False
     ) -> "Workload":
@@ -155,10 +153,11 @@ class Workload(Shown):
         >>> Workload.prefixes(Domain(age=bins(4)), "age", weight=2)
         Workload(prefixes of age: 4 answers, weight 2)
         """
-        return _along(domain, dict.fromkeys(axes, Prefixes()), "prefixes", weight, by, per_answer)
+        return _along(
+            domain, dict.fromkeys(sequence_of(axes, text, "axes"), Prefixes()), "prefixes", weight, by, per_answer
+        )
 
     @classmethod
-    @checked
     def windows(
         cls, domain: Domain, lengths: Mapping[str, int], weight: Number = 1, *, by: Any = "", per_answer: bool = False
     ) -> "Workload":
@@ -171,6 +170,8 @@ class Workload(Shown):
         >>> Workload.windows(Domain(day=bins(28)), {"day": 7})
         Workload(windows of day 7: 22 answers, weight 1)
         """
+        instance(domain, Domain, "domain")
+        mapping(lengths, "lengths")
         read = {name: Windows(natural(length, f"length along {name!r}", least=1)) for name, length in lengths.items()}
         for name, windows in read.items():
             values = domain.axes[domain.level_named(name)[0]].size
@@ -179,7 +180,6 @@ class Workload(Shown):
         return _along(domain, read, "windows", weight, by, per_answer)
 
     @classmethod
-    @checked
     def weighed(
         cls,
         domain: Domain,
@@ -200,11 +200,12 @@ class Workload(Shown):
         >>> Workload.weighed(Domain(grade=range(3)), {"grade": [[-1, 0, 1], [0, 1, 2]]})
         Workload(rows of grade: 2 answers, weight 1)
         """
+        instance(domain, Domain, "domain")
+        mapping(rows, "rows")
         read = {name: Weighed.of(domain.axes[domain.level_named(name)[0]], matrix) for name, matrix in rows.items()}
-        return _along(domain, read, str(name), weight, by, per_answer)
+        return _along(domain, read, text(name, "name"), weight, by, per_answer)
 
     @classmethod
-    @checked
     def hierarchy(
         cls, domain: Domain, axis: str, weight: Number = 1, *, by: Any = "", per_answer: bool = False
     ) -> "Workload":
@@ -215,7 +216,9 @@ class Workload(Shown):
         >>> Workload.hierarchy(Domain(place=place), "district")
         Workload(district: 3 answers, weight 1; region: 2 answers, weight 1; total: 1 answer, weight 1)
         """
-        place, _ = domain.level_named(axis)
+        instance(domain, Domain, "domain")
+        place, _ = domain.level_named(text(axis, "axis"))
+        per_answer = truth(per_answer, "per_answer")
         family, only = _crossing(domain, [place], by)
         levels = range(len(domain.axes[place].levels) + 1)
         families = [with_level(family, place, level) for level in levels]
@@ -253,9 +256,10 @@ class Workload(Shown):
         return _workload(domain, parts)
 
     @classmethod
-    @checked
     def of_parts(cls, domain: Domain, parts: Iterable[Part]) -> "Workload":
         """The workload of parts that were made already; the weights of equal ones are added."""
+        instance(domain, Domain, "domain")
+        iterable(parts, "parts")
         return _workload(domain, parts)
 
     def __add__(self, other: "Workload") -> "Workload":
@@ -403,6 +407,8 @@ def _along(
     domain: Domain, sums: Mapping[str, AxisSums], kind: str, weight: Number, by: Any, per_answer: bool
 ) -> "Workload":
     """One part: sums of this kind along some axes, in each group of a family of the others."""
+    instance(domain, Domain, "domain")
+    per_answer = truth(per_answer, "per_answer")
     places: dict[int, AxisSums] = {}
     for axis, along in sums.items():
         place, level = domain.level_named(axis)

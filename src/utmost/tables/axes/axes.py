@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import iterable, mapping, sequence_of, text, wrong_kind
 from utmost.core.exact.arrays import frozen, rebuilding
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.shown import Shown
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
@@ -267,7 +267,6 @@ def _is_interval(value: Any) -> bool:
     return type(value).__name__ == "Interval" and hasattr(value, "closed")
 
 
-@checked
 def plain(
     labels: Iterable[Any],
     *,
@@ -290,6 +289,8 @@ def plain(
     >>> plain(["A", "B"], other="other", missing="not stated").labels
     (('A', 'B', 'other', 'not stated'),)
     """
+    other, missing = outside_label(other, "other"), outside_label(missing, "missing")
+    iterable(labels, "labels", or_text=True)
     listed: list[Label] = [str(label) if _is_interval(label) else label for label in labels]
     for label in listed:
         if label_text(label) is None:
@@ -310,7 +311,6 @@ def _list_spelling(missing_marks: Sequence[Label], labels: Iterable[Label]) -> S
     return spelling
 
 
-@checked
 def hierarchy(
     branches: Mapping[Label, Any],
     *,
@@ -337,7 +337,9 @@ def hierarchy(
     >>> place.levels, place.labels
     (('district', 'region'), (('N1', 'N2', 'S1'), ('North', 'South')))
     """
-    depth = len(names)
+    mapping(branches, "branches")
+    other, missing = outside_label(other, "other"), outside_label(missing, "missing")
+    depth = len(sequence_of(names, text, "names"))
     if depth < 2 or len(set(names)) < depth or not all(isinstance(name, str) and name for name in names):
         remedy = 'Pass names=["region", "district"], say, the coarsest first.'
         raise OutOfRange("a tree needs a name for each of its levels, two at least", came=names, remedy=remedy)
@@ -349,6 +351,17 @@ def hierarchy(
     shown, runs = beside(labels[::-1], starts[::-1], other, missing)
     spelling = _list_spelling(missing_marks, shown[0])
     return Axis(tuple(reversed(names)), shown, runs, None, other, None, missing, spelling=spelling)
+
+
+def outside_label(label: Label | None, name: str) -> Label | None:
+    """A label for what is not declared, or None.
+
+    Raises:
+        WrongKind: for another kind.
+    """
+    if label is not None and not isinstance(label, str | int | np.integer | np.bool_):
+        raise wrong_kind(name, "text, an integer or a truth value", label)
+    return label
 
 
 def beside(

@@ -8,17 +8,15 @@ column's value are sums of rows, too, and follow from a release.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from utmost.core.exact.arguments import wrong_kind
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import sequence_of, text, wrong_kind
 from utmost.errors import OutOfRange, WrongKind
-from utmost.tables.axes.axes import Axis, Label, hierarchy, label_text, plain
+from utmost.tables.axes.axes import Axis, Label, hierarchy, label_text, outside_label, plain
 from utmost.tables.cells.spelling import Spelling
 
 BETWEEN = " / "
 """Between the values of a key where it is one text."""
 
 
-@checked
 def listed(
     rows: Any,
     *,
@@ -50,6 +48,9 @@ def listed(
     >>> pages.label_columns(0)["wiki"]
     ['enwiki', 'enwiki', 'frwiki']
     """
+    if names is not None:
+        sequence_of(names, text, "names")
+    other = outside_label(other, "other")
     columns, keys = _read(rows, names)
     tree: dict[Any, Any] = {}
     for key in keys:

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import inf
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
-from utmost.core.exact.kinds import checked
-from utmost.core.exact.numbers import Number, exact, exact_integer, written_number
+from utmost.core.exact.arguments import integer, mapping, optional, truth
+from utmost.core.exact.numbers import Number, exact, written_number
 from utmost.errors import OutOfRange
-from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text
+from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text, outside_label
 from utmost.tables.axes.clock import Clock
 from utmost.tables.cells.spelling import Spelling
 
@@ -22,16 +22,6 @@ Ends = Mapping[str, Label | None]
 """The labels "below", "above", "other" and "missing", None where there is no such group."""
 
 
-class OutsideWords(TypedDict, total=False):
-    """The words that label what lies outside an ordered axis, see `bins`."""
-
-    below: Label | None
-    above: Label | None
-    other: Label | None
-    missing: Label | None
-
-
-@checked
 def bins(
     low: Number | Edges,
     high: Number | None = None,
@@ -43,7 +33,10 @@ def bins(
     decimal: str | None = None,
     thousands: str | None = None,
     missing_marks: Sequence[Label] = (),
-    **labels: Unpack[OutsideWords],
+    below: Label | None = None,
+    above: Label | None = None,
+    other: Label | None = None,
+    missing: Label | None = None,
 ) -> Axis:
     """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, ...; or
     bins between listed edges, as of age groups.
@@ -85,7 +78,15 @@ def bins(
     >>> bins(0, 10, groups={"band": {"0-4": range(5), "5-9": range(5, 10)}}).labels[1]
     ('0-4', '5-9')
     """
-    ends: dict[str, Any] = {name: labels.get(name) for name in OutsideWords.__annotations__}
+    ends: Ends = {
+        "below": outside_label(below, "below"),
+        "above": outside_label(above, "above"),
+        "other": outside_label(other, "other"),
+        "missing": outside_label(missing, "missing"),
+    }
+    fanout, whole = integer(fanout, "fanout"), optional(whole, truth, "whole")
+    if groups is not None:
+        mapping(groups, "groups")
     spelling = Spelling.of(decimal, thousands, missing_marks)
     if isinstance(low, Sequence) and not isinstance(low, str):
         if high is not None or (width, fanout) != (1, 2):
@@ -102,7 +103,7 @@ def bins(
             came=f"{count} from {bottom} to {top}",
             remedy="Choose edges whose distance is a multiple of the width.",
         )
-    if exact_integer(fanout, "fanout") < 2:
+    if fanout < 2:
         raise OutOfRange("fanout must be at least 2", came=fanout)
     edges = tuple(bottom + step * place for place in range(int(count) + 1))
     if groups is not None:

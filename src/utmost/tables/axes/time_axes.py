@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
-from typing import Any, Unpack
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import optional, sequence_of, text
 from utmost.errors import OutOfRange
-from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label
+from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, outside_label
 from utmost.tables.axes.clock import Clock, Period, read_time, shown_time, zone_named
-from utmost.tables.axes.ordered_axes import LabelOf, OutsideWords, ordered_axis
+from utmost.tables.axes.ordered_axes import Ends, LabelOf, ordered_axis
 from utmost.tables.axes.time_patterns import time_pattern
 from utmost.tables.cells.spelling import Spelling
 
@@ -20,7 +19,6 @@ _COARSER = ("day", "month", "quarter", "year")
 _LEAST_SECONDS = 3600
 
 
-@checked
 def periods(
     start: Time,
     stop: Time,
@@ -30,7 +28,10 @@ def periods(
     groups: Sequence[str] | None = None,
     pattern: str | None = None,
     missing_marks: Sequence[Label] = (),
-    **labels: Unpack[OutsideWords],
+    below: Label | None = None,
+    above: Label | None = None,
+    other: Label | None = None,
+    missing: Label | None = None,
 ) -> Axis:
     """An axis of time: periods of one kind from ``start`` to ``stop``, and longer ones in which they nest.
 
@@ -68,6 +69,9 @@ def periods(
     >>> days.levels, [days.groups(level) for level in range(4)]
     (('date', 'date/month', 'date/quarter', 'date/year'), [730, 24, 8, 2])
     """
+    every, zone, pattern = text(every, "every"), optional(zone, text, "zone"), optional(pattern, text, "pattern")
+    if groups is not None:
+        sequence_of(groups, text, "groups")
     clock = Clock(Period.named(every), zone, pattern)
     if pattern is not None:
         time_pattern(pattern)
@@ -77,7 +81,12 @@ def periods(
     if not first < last or (last - first) // _LEAST_SECONDS > MOST_VALUES:
         came = f"from {shown_time(first)} to {shown_time(last)}"
         raise OutOfRange("periods must go from a time to a later one, at most 10^8 hours", came=came, where="stop")
-    ends: dict[str, Any] = {name: labels.get(name) for name in OutsideWords.__annotations__}
+    ends: Ends = {
+        "below": outside_label(below, "below"),
+        "above": outside_label(above, "above"),
+        "other": outside_label(other, "other"),
+        "missing": outside_label(missing, "missing"),
+    }
     least = 2 if all(label is None for label in ends.values()) else 1  # a level of one group alone is "all"
     levels = [("", _edges(clock.period, first, last), clock.period)]
     for name in _COARSER if groups is None else groups:

@@ -1,12 +1,12 @@
 """How the cells of a table are spelled: the one reader of numbers and of missing cells in text, for every entrance."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, TypedDict
+from typing import Any
 
 from utmost.errors import OutOfRange, WrongKind
 
@@ -59,9 +59,15 @@ class Spelling:
             remedy = 'Pass missing_marks=["NA", "."], say.'
             raise WrongKind("missing_marks must be a list", came=type(missing_marks).__name__, remedy=remedy)
         marks = tuple(missing_marks)
-        if not all(isinstance(mark, str | int) and not isinstance(mark, bool) and str(mark).strip() for mark in marks):
-            remedy = "An empty cell is missing without being declared."
-            raise OutOfRange("a missing mark must be text or an integer", came="another", remedy=remedy)
+        for mark in marks:
+            if not isinstance(mark, str | int) or isinstance(mark, bool):
+                raise WrongKind("a missing mark must be text or an integer", came=type(mark).__name__)
+            if not str(mark).strip():
+                remedy = "An empty cell is missing without being declared."
+                raise OutOfRange("a missing mark must not be empty", came=repr(mark), remedy=remedy)
+        for name, mark in (("decimal", decimal), ("thousands", thousands)):
+            if mark is not None and not isinstance(mark, str):
+                raise WrongKind(f"{name} must be text", came=type(mark).__name__)
         decimal, thousands = (None if mark is None else _NAMED.get(mark, mark) for mark in (decimal, thousands))
         return cls(decimal, thousands, tuple(dict.fromkeys(str(mark).strip() for mark in marks)))
 
@@ -135,14 +141,6 @@ class Spelling:
         """What is declared, as JSON values."""
         named = {"decimal": self.decimal, "thousands": self.thousands, "missing_marks": list(self.missing_marks)}
         return {name: mark for name, mark in named.items() if mark}
-
-
-class SpellingWords(TypedDict, total=False):
-    """The words that declare marks, see `Spelling.of`."""
-
-    decimal: str | None
-    thousands: str | None
-    missing_marks: Sequence[str | int]
 
 
 PLAIN = Spelling()

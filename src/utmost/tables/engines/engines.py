@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from utmost.errors import BadTable, Unsupported
-from utmost.provided import provided
 from utmost.tables.optional_imports import extra
 
 Batches = Iterator[Any]
@@ -27,11 +26,11 @@ RowsMap = Callable[[Batches], Batches]
 Constants = Mapping[str, int | float]
 """Columns that hold one number, by name."""
 
-_DOORS = {
-    "polars.lazyframe": ("LazyFrame", "polars_rows"),
-    "duckdb": ("DuckDBPyRelation", "duckdb_rows"),
-    "_duckdb": ("DuckDBPyRelation", "duckdb_rows"),
-    "pyspark.sql": ("DataFrame", "spark_rows"),
+_ENGINES = {
+    "polars.lazyframe": ("LazyFrame", "polars"),
+    "duckdb": ("DuckDBPyRelation", "duckdb"),
+    "_duckdb": ("DuckDBPyRelation", "duckdb"),
+    "pyspark.sql": ("DataFrame", "spark"),
 }
 UNDECLARED = b"utmost.undeclared"
 """In the metadata of a field: its width is the engine's choice, and was not declared."""
@@ -42,10 +41,21 @@ _FILE_ROWS = 10_000_000
 class EngineFrame(Protocol):
     """A frame of one engine, and what the engine can do with it."""
 
-    engine: str
-    kind: str
-    native: Any
-    folds_case: bool
+    @property
+    def engine(self) -> str:
+        """Name of the engine."""
+
+    @property
+    def kind(self) -> str:
+        """Kind of the tables that are made of it, as an adapter names it."""
+
+    @property
+    def native(self) -> Any:
+        """The engine's own frame."""
+
+    @property
+    def folds_case(self) -> bool:
+        """Whether names that differ only in case are one column."""
 
     def schema(self) -> Any:
         """The Arrow schema of the rows; nothing is evaluated."""
@@ -107,21 +117,30 @@ def is_engine_frame(table: Any) -> bool:
     >>> is_engine_frame({"n": [1]})
     False
     """
-    return _door(_bare(table)) is not None
+    return _engine_of(_bare(table)) is not None
 
 
 def engine_frame(table: Any) -> EngineFrame:
     """A frame as its engine sees it."""
     native = _bare(table)
-    door = _door(native)
-    if door is None:
+    engine = _engine_of(native)
+    if engine is None:
         raise Unsupported(
             "a lazy frame must be one of Polars, DuckDB or Spark",
             came=f"{type(native).__module__.partition('.')[0]}'s {type(native).__name__}",
             remedy="Write it to Parquet, or collect it first.",
         )
-    frame: EngineFrame = provided(door)(native)
-    return frame
+    if engine == "polars":
+        from utmost.tables.engines.polars_engine import LazyPolars
+
+        return LazyPolars(native)
+    if engine == "duckdb":
+        from utmost.tables.engines.duckdb_engine import DuckRelation
+
+        return DuckRelation(native)
+    from utmost.tables.engines.spark_engine import SparkRows
+
+    return SparkRows(native)
 
 
 def check_no_pattern(names: Sequence[str]) -> None:
@@ -157,12 +176,12 @@ def _bare(table: Any) -> Any:
     return table
 
 
-def _door(native: Any) -> str | None:
-    """The name under which the class for a frame is provided, by the names of its classes: no engine is imported."""
+def _engine_of(native: Any) -> str | None:
+    """The engine of a frame, by the names of its classes: no engine is imported."""
     for kind in type(native).__mro__:
-        for place, (name, door) in _DOORS.items():
+        for place, (name, engine) in _ENGINES.items():
             if kind.__name__ == name and (kind.__module__ == place or kind.__module__.startswith(f"{place}.")):
-                return door
+                return engine
     return None
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from utmost.errors import BadTable, Unsupported
-from utmost.provided import provided
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.files import csv_table, table_formats
 from utmost.tables.files.csv_table import CsvPieces, CsvTable, Piece
@@ -127,7 +126,9 @@ def brought(path: Path, *, by_item: bool = False) -> Any:
     large: Any = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
     if large is None or isinstance(large, CsvPieces):
         return read(path)
-    return provided("lake_relation")(large.files, large.folders).native
+    from utmost.tables.engines.duckdb_engine import lake_relation
+
+    return lake_relation(large.files, large.folders).native
 
 
 def write(

@@ -8,9 +8,9 @@ asked for.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, TypedDict, cast
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import optional, text, truth
 from utmost.core.exact.shown import Shown
 from utmost.errors import Unsupported
 from utmost.provided import provided
@@ -49,7 +49,14 @@ def file_words(words: Mapping[str, Any]) -> FileWords:
     return cast(FileWords, {name: word for name, word in words.items() if name in FileWords.__annotations__})
 
 
-def saved(publication: Publication, path: Path | str, **file: Unpack[FileWords]) -> dict[str, Any]:
+def saved(
+    publication: Publication,
+    path: Path | str,
+    *,
+    format: str | None = None,
+    sign: Path | str | None = None,
+    overwrite: bool = False,
+) -> dict[str, Any]:
     """Write a publication; every ``save`` is this.
 
     Args:
@@ -67,18 +74,33 @@ def saved(publication: Publication, path: Path | str, **file: Unpack[FileWords])
         OutOfRange: for a format that nobody knows, and a signature on standard output.
         KeyRefused: for a file that holds no key, or that others may read.
     """
-    written: dict[str, Any] = provided("publication").write_publication(publication, path, **file)
+    written: dict[str, Any] = provided("publication").write_publication(
+        publication,
+        path,
+        format=optional(format, text, "format"),
+        sign=sign,
+        overwrite=truth(overwrite, "overwrite"),
+    )
     return written
 
 
-def check_destination_free(path: Path | str, *, is_document: bool = False, **file: Unpack[FileWords]) -> None:
+def check_destination_free(
+    path: Path | str,
+    *,
+    is_document: bool = False,
+    format: str | None = None,
+    sign: Path | str | None = None,
+    overwrite: bool = False,
+) -> None:
     """Check, before anything is drawn, that `saved` could write here.
 
     Args:
         path, format, sign, overwrite: as for `saved`.
         is_document: whether a file that ends in .json is the whole of what is written.
     """
-    provided("publication").check_destination(path, is_document=is_document, **file)
+    provided("publication").check_destination(
+        path, is_document=is_document, format=format, sign=sign, overwrite=overwrite
+    )
 
 
 class SavedTable(Shown):
@@ -92,8 +114,14 @@ class SavedTable(Shown):
         """The statement, with the digest of the table as it is published."""
         raise Unsupported("a release must say what it promises", came=type(self).__name__)
 
-    @checked
-    def save(self, path: Path | str, **file: Unpack[FileWords]) -> dict[str, Any]:
+    def save(
+        self,
+        path: Path | str,
+        *,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
         """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
 
         Args:
@@ -103,4 +131,4 @@ class SavedTable(Shown):
             The statement, with the digest of the file.
         """
         publication = Publication(self.table, self.said)
-        return saved(publication, path, **file)
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)

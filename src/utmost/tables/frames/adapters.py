@@ -131,7 +131,9 @@ def _in_turn() -> Iterator[TableAdapter]:
 
 @cache
 def _load_dataframes() -> None:
-    provided("dataframes").register()
+    from utmost.tables.frames import dataframes
+
+    dataframes.register()
 
 
 def adapter_of(table: Any) -> TableAdapter:
@@ -153,7 +155,8 @@ def brought(table: Any) -> Any:
     {'n': [1]}
     """
     if isinstance(table, Path):
-        files = provided("table_files")
+        from utmost.tables.files import files
+
         return files.brought(table) if table.is_dir() else files.read(table)
     if type(table).__name__ == "RecordBatchReader" and type(table).__module__.startswith("pyarrow"):
         return table.read_all()
@@ -163,16 +166,26 @@ def brought(table: Any) -> Any:
 _ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")
 
 
+def is_engine_table(table: Any) -> bool:
+    """Whether a table is a frame that an engine evaluates; no engine is looked for where its class says no.
+
+    >>> is_engine_table({"n": [1]})
+    False
+    """
+    if type(table).__module__.partition(".")[0] not in _ENGINES:
+        return False
+    from utmost.tables.engines.engines import is_engine_frame
+
+    return is_engine_frame(table)
+
+
 def engine_door(table: Any, module: str = "engine_release") -> Any:
     """The module that releases frames which an engine evaluates, where the table is one; None for any other table.
 
     >>> engine_door({"n": [1]}) is None
     True
     """
-    if type(table).__module__.partition(".")[0] not in _ENGINES:
-        return None
-    is_engine = provided("engines").is_engine_frame(table)
-    return provided(module) if is_engine else None
+    return provided(module) if is_engine_table(table) else None
 
 
 def published_names(table: Any) -> list[str]:
@@ -181,8 +194,10 @@ def published_names(table: Any) -> list[str]:
     >>> published_names({"n": [1], "n_margin": [3]})
     ['n', 'n_margin']
     """
-    if engine_door(table) is not None:
-        return list(provided("engines").engine_frame(table).schema().names)
+    if is_engine_table(table):
+        from utmost.tables.engines.engines import engine_frame
+
+        return list(engine_frame(table).schema().names)
     return adapter_of(table).names(table)
 
 

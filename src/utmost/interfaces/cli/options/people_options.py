@@ -254,16 +254,16 @@ def _ends(text: str | None) -> Any:
 def _measures(path: Path) -> dict[str, Any]:
     """The measures in a JSON file: by name the words of each."""
     from utmost.core.exact.arguments import wrong_kind
-    from utmost.publish.counting.counted_measures import MeasureWords
+    from utmost.publish.counting.counted_measures import MeasureSpec
     from utmost.publish.statements.codec import read_json
 
     facts = read_json(path, "measures must")
-    known = {field.name for field in fields(MeasureWords)}
+    known = {field.name for field in fields(MeasureSpec)}
     if not isinstance(facts, dict) or not all(
         isinstance(words, dict) and set(words) <= known for words in facts.values()
     ):
         raise wrong_kind("measures", 'by name the words of each: {"spent": {"values": "paid", "per_cell": 100}}', facts)
-    return {name: MeasureWords(**words) for name, words in facts.items()}
+    return {name: MeasureSpec(**words) for name, words in facts.items()}
 
 
 def show_account(counted: "CountedTable") -> None:

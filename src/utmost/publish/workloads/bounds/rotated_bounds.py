@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
+from utmost.core.exact.arguments import instance, integer, optional
 from utmost.core.exact.intervals import round_down
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.noise.joint_cells import JointCells, RotatedPair
 from utmost.core.privacy.unit import Unit
@@ -15,7 +15,6 @@ from utmost.publish.workloads.measuring.unit_charge import room_of_rows
 from utmost.publish.workloads.workload import Workload
 
 
-@checked
 def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Level) -> float | None:
     r"""A number that no strategy of integer rows is below, where one individual changes whole rows along an axis.
 
@@ -37,6 +36,10 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     >>> round(RotatedPair(1).variance / integer_rows_bound(pair, wanted, Unit(1, 2), level(1)), 4)
     1.0638
     """
+    instance(pair, PairAxis, "pair")
+    instance(workload, Workload, "workload")
+    instance(unit, Unit, "unit")
+    instance(level, Level, "level")
     one_sign = unit.nonnegative and unit.neighbours == "add-remove"
     if one_sign or not all(pair.is_alike(part) for part in workload.parts):
         return None
@@ -55,7 +58,6 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     return round_down(4 * total)
 
 
-@checked
 def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
     """The variance of one joint draw for both cells of a row, in variances of their sum and difference.
 
@@ -70,6 +72,9 @@ def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
     >>> [round(joint_times(Unit(1, 2), level(epsilon)), 3) for epsilon in ("1/4", 1, 2, 3)]
     [1.0, 0.996, 0.947, 0.804]
     """
+    instance(unit, Unit, "unit")
+    instance(level, Level, "level")
+    rows = optional(rows, integer, "rows")
     if unit.cells % 2:
         raise OutOfRange("an individual must change both cells of whole rows", came=f"cells={unit.cells}")
     scale = room_of_rows(unit, int(unit.charged) if rows is None else rows).scale

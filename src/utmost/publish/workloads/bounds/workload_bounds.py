@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, iterable, optional, text
 from utmost.core.exact.arrays import Array, Floats
 from utmost.core.exact.intervals import round_down
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, first_integer
@@ -76,7 +76,6 @@ _TOGETHER = "any mechanism and any estimate, all answers together"
 _PUBLIC_TOTAL = "everybody is counted in as many cells, and bounds for that are not known here"
 
 
-@checked
 @long_work("Searching for bounds")
 def bounds_of(
     workload: Workload,
@@ -115,6 +114,11 @@ def bounds_of(
     any integer strategy: 27.490
     these families: 27.490
     """
+    instance(workload, Workload, "workload")
+    instance(unit, Unit, "unit")
+    together = optional(together, text, "together")
+    if families is not None:
+        iterable(families, "families", or_text=True)
     at = level(epsilon)
     along = None if together is None else _row(workload, unit, together)
     chosen = _families(workload, families)

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array
 from utmost.core.exact.intervals import round_down, round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.shown import Shown
@@ -115,7 +115,6 @@ class WorkloadBounds(Shown):
         return {kind: bound.within(value) for kind, bound in self.each().items()}
 
 
-@checked
 @long_work("Checking bounds")
 def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """Compute every bound again from the workload and its certificate, exactly.
@@ -123,6 +122,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     Raises:
         PromiseBroken: for a bound that its certificate does not prove, and for a certificate that is none.
     """
+    instance(bounds, WorkloadBounds, "bounds")
     known: dict[int, Fraction] = {}
     for kind, bound in bounds.each().items():
         problem = Bounded(bounds.workload, bounds.unit, bounds.level, bounds.families, bounds.together)

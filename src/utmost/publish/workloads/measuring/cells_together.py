@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from utmost.core.exact.arguments import one_of
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, one_of, text, truth
 from utmost.core.exact.levels import Level
 from utmost.core.exact.shown import Shown
 from utmost.core.noise.costs import absolute, squared
@@ -94,7 +93,6 @@ class CellsTogether(Shown):
         return sum(n * values[law] for n, law in zip(self.groups, self.laws, strict=True)) / self.cells
 
 
-@checked
 def ways_together(
     level: Level, unit: Unit, *, relaxable: bool = False, cost: CellCost = "absolute"
 ) -> tuple[CellsTogether, ...]:
@@ -123,9 +121,11 @@ def ways_together(
     >>> [(way.kind, f"{way.variance:.2f}") for way in ways_together(level(1), counts, cost="squared")]
     [('range', '4.83'), ('signed', '6.44'), ('joint', '6.59'), ('rotated', '11.52'), ('independent', '17.83')]
     """
+    instance(level, Level, "level")
+    instance(unit, Unit, "unit")
+    relaxable, cost = truth(relaxable, "relaxable"), one_of(text(cost, "cost"), CellCost, "cost")
     if unit.sensitivity.denominator != 1:
         raise OutOfRange("the sensitivity of cells noised together must be an integer", came=unit.sensitivity)
-    one_of(cost, CellCost, "cost")
     spent = presence(level, unit)
     ways = [_independent(spent, unit, cost, relaxable=relaxable)]
     if unit.cells >= 2:
@@ -143,7 +143,6 @@ def presence(level: Level, unit: Unit) -> Level:
     return level.scaled(Fraction(unit.cells, unit.charged))
 
 
-@checked
 def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
     """The variance of one cell of a pair that one individual changes together, by the kind of noise.
 
@@ -158,6 +157,8 @@ def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
     >>> {kind: round(variance, 2) for kind, variance in pair_noise(level(1), Unit(1, 2)).items()}
     {'independent': 7.84, 'rotated': 3.92, 'joint': 3.9}
     """
+    instance(level, Level, "level")
+    instance(unit, Unit, "unit")
     if unit.cells != 2:
         raise OutOfRange("a pair is two cells", came=unit.cells)
     variances: dict[str, float] = {way.kind: way.variance for way in ways_together(level, unit)}

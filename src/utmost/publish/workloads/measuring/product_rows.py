@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import instance, integer, wrong_kind
 from utmost.core.exact.arrays import frozen, roomy
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 from utmost.publish.workloads.measuring.signed_axis import SignedAxis, signed_axis_of
@@ -146,7 +145,6 @@ class AxisRows:
         return {"parts": self.parts, "rows": self.rows.tolist()}
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductRows:
     """The products of rows that are listed along each axis.
@@ -168,6 +166,9 @@ class ProductRows:
     axes: tuple[AxisRows | SignedAxis, ...]
 
     def __post_init__(self) -> None:
+        instance(self.domain, Domain, "domain")
+        for listed in instance(self.axes, tuple, "axes"):
+            instance(listed, (AxisRows, SignedAxis), "every element of axes")
         if sum(isinstance(listed, SignedAxis) for listed in self.axes) > 1:
             raise OutOfRange("one axis may have signed rows", came="more")
         if len(self.axes) != len(self.domain.axes):
@@ -257,9 +258,9 @@ class ProductRows:
         return [listed.facts(axis) for axis, listed in zip(self.domain.axes, self.axes, strict=True)]
 
     @classmethod
-    @checked
     def of_facts(cls, domain: Domain, facts: Any) -> "ProductRows":
         """The rows that JSON values describe."""
+        instance(domain, Domain, "domain")
         if not isinstance(facts, Sequence) or len(facts) != len(domain.axes):
             raise wrong_kind("rows", "a list with the rows of each axis", facts)
         return cls(domain, tuple(_axis_rows(axis, listed) for axis, listed in zip(domain.axes, facts, strict=True)))
@@ -289,9 +290,10 @@ def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRo
             raise OutOfRange("signed rows need individuals who lower no cell", came="no such promise", remedy=remedy)
 
 
-@checked
 def values_alone(axis: Axis, level: int = 0) -> AxisRows:
     """The groups of a level of an axis, each by itself at the whole level."""
+    instance(axis, Axis, "axis")
+    level = integer(level, "level")
     return AxisRows(level, np.zeros((0, axis.groups(level)), dtype=np.int64), 1)
 
 

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, text
 from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.axis_sums import Groups
@@ -49,14 +49,14 @@ class PairAxis:
     rows: Domain
 
     @classmethod
-    @checked
     def of(cls, domain: Domain, name: str) -> "PairAxis":
         """The axis of this name.
 
         >>> PairAxis.of(Domain(row=list("ABC"), column=["applied", "admitted"]), "column").words
         "'applied' and 'admitted'"
         """
-        place, level = domain.level_named(name)
+        instance(domain, Domain, "domain")
+        place, level = domain.level_named(text(name, "name"))
         axis = domain.axes[place]
         if level or axis.size != 2 or len(axis.levels) != 1 or axis.extras:
             remedy = (

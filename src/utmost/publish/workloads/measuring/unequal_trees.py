@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, sequence
 from utmost.core.exact.arrays import Array, Floats, frozen, rebuilding
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
@@ -57,7 +57,6 @@ class UnequalTree(Shown):
     parents: tuple[NDArray[np.intp], ...] = field(repr=False)
 
     @classmethod
-    @checked
     def of(cls, domain: Domain) -> "UnequalTree":
         """The tree of a domain of one axis.
 
@@ -66,6 +65,7 @@ class UnequalTree(Shown):
         >>> UnequalTree.of(Domain(place=states)).groups
         (5, 2, 1)
         """
+        instance(domain, Domain, "domain")
         if len(domain.axes) > 1:
             raise Unsupported(
                 "groups of several sizes are crossed with no other axis",
@@ -97,7 +97,6 @@ def _tree(groups: tuple[int, ...], firsts: Sequence[Array], parents: Sequence[Ar
     )
 
 
-@checked
 def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array, ...]:
     """The variance of the best linear unbiased estimate of every group's sum, by level.
 
@@ -120,7 +119,8 @@ def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array,
     >>> [[str(one) for one in level] for level in tree_variances(tree, [Fraction(1), Fraction(1), Fraction(0)])]
     [['1/2', '2/3', '2/3'], ['1/2', '2/3'], ['7/6']]
     """
-    known = _read(tree, precisions)
+    instance(tree, UnequalTree, "tree")
+    known = _read(tree, sequence(precisions, "precisions", or_text=True))
     finest = _finest(known)
     inside, spreads = _up(tree, known, finest)
     variances: list[Array] = [np.zeros(0)] * len(known)
@@ -143,7 +143,6 @@ def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array,
     return tuple(frozen(variance.copy()) for variance in variances)
 
 
-@checked
 def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequence[Any]) -> tuple[Array | None, ...]:
     """The best linear unbiased estimate of every group's sum from noisy sums of some levels; all sums agree.
 
@@ -169,11 +168,12 @@ def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequen
     >>> [[str(one) for one in level] for level in found]
     [['2', '5', '6'], ['2', '11'], ['13']]
     """
-    known = _read(tree, precisions)
+    instance(tree, UnequalTree, "tree")
+    known = _read(tree, sequence(precisions, "precisions", or_text=True))
     finest = _finest(known)
     values = [
         _sums(tree, level, level_sums, known[level])
-        for level, level_sums in enumerate(_levels(tree, measured, "measured"))
+        for level, level_sums in enumerate(_levels(tree, sequence(measured, "measured", or_text=True), "measured"))
     ]
     inside, spreads = _up(tree, known, finest)
     # Upwards the mean of what each subtree knows.
@@ -211,9 +211,11 @@ class TreeError(Shown):
     free: float = 0.0
 
     @classmethod
-    @checked
     def of(cls, workload: Workload, unit: Unit, epsilon: Number | Level, room: Room = PLAIN) -> "TreeError":
         """The error of a workload of groups over a domain of one axis, by shares that add up to 1."""
+        instance(workload, Workload, "workload")
+        instance(unit, Unit, "unit")
+        instance(room, Room, "room")
         tree = UnequalTree.of(workload.domain)
         weights = [np.zeros(count) for count in tree.groups]
         for part in workload.parts:
@@ -240,7 +242,6 @@ class TreeError(Shown):
         return sum(float(weights[weights > 0] @ level_variances[weights > 0]) for weights, level_variances in pairs)
 
 
-@checked
 def least_tree_shares(
     workload: Workload, unit: Unit, epsilon: Number | Level, room: Room | None = None
 ) -> dict[Family, Fraction]:

@@ -13,12 +13,12 @@ Bounds are computed in floats and lowered by one part in 10^9, which is a thousa
 import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import Any, Protocol
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.arrays import Floats
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, natural
@@ -152,15 +152,6 @@ class Box:
         return [box for box in halves if box is not None]
 
 
-class BoxWords(TypedDict, total=False):
-    """Where a search over boxes ends, see `certified_shares`: with 1/50 and 20 000 if left out."""
-
-    tolerance: Number
-    most_boxes: int
-    progress: Callable[[int, float], None] | None
-
-
-@checked
 @long_work("Certifying shares")
 def certified_shares(
     workload: Workload,
@@ -169,7 +160,9 @@ def certified_shares(
     families: Iterable[Any] | None = None,
     *,
     start: Mapping[Any, Number] | None = None,
-    **words: Unpack[BoxWords],
+    tolerance: Number = "1/50",
+    most_boxes: int = 20_000,
+    progress: Callable[[int, float], None] | None = None,
 ) -> CertifiedShares:
     """The best shares of a level over a few families, with a bound on what any shares could reach.
 
@@ -178,9 +171,9 @@ def certified_shares(
         unit: what one individual changes.
         epsilon: the level of the whole release.
         families: which may be measured; all of use where None. Up to four take seconds; the boxes grow exponentially.
-        tolerance: by which factor the error found may exceed the bound, less 1; > 0, and 1/50 if left out.
+        tolerance: by which factor the error found may exceed the bound, less 1; > 0.
         start: shares to begin with; searched where None.
-        most_boxes: after so many, 20 000 if left out, the bound reached is returned, and
+        most_boxes: after so many the bound reached is returned, and
             `CertifiedShares.is_certified` says no.
         progress: is told how many boxes were halved and within which factor the error is, every hundred boxes.
 
@@ -196,7 +189,11 @@ def certified_shares(
     >>> round(found.shares[(0, 1)], 2), found.is_certified
     (0.42, True)
     """
-    gap = read_tolerance(words.get("tolerance", "1/50"))
+    instance(workload, Workload, "workload")
+    instance(unit, Unit, "unit")
+    if start is not None:
+        mapping(start, "start")
+    gap = read_tolerance(tolerance)
     if unit.exactly:
         remedy = "Leave exactly= out; what is certified then holds for less than is promised."
         raise Unsupported("shares are certified where totals are not public", came="exactly=True", remedy=remedy)
@@ -214,8 +211,8 @@ def certified_shares(
     else:
         starts = [_given(workload, list(chosen), start)]
     search = Search(error, spent * largest, starts)
-    most = natural(words.get("most_boxes", 20_000), "most_boxes")
-    bound, boxes = search.certify(gap, most, words.get("progress"))
+    most = natural(most_boxes, "most_boxes")
+    bound, boxes = search.certify(gap, most, progress)
     unit_variance = 1 / float(precision(error.level))
     shares = dict(zip(chosen, (largest * search.shares).tolist(), strict=True))
     exactly = "" if is_exact(workload.domain, unit, chosen) else ", charged as Strategy.charge says, which is no less"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isinf
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -44,17 +44,16 @@ def is_unequal_tree(domain: Domain) -> bool:
     return len(domain.axes) == 1 and domain.axes[0].blocks is None
 
 
-class ShareWords(TypedDict, total=False):
-    """What is asked of a search for shares: see `planned_shares`."""
-
-    candidates: Iterable[Any] | None
-    aim: str
-    tents: bool | None
-    signs: bool
-
-
 def planned_shares(
-    workload: Workload, unit: Unit, level: Level, *, pair: PairAxis | None = None, **search: Unpack[ShareWords]
+    workload: Workload,
+    unit: Unit,
+    level: Level,
+    *,
+    pair: PairAxis | None = None,
+    candidates: Iterable[Any] | None = None,
+    aim: str = "mean",
+    tents: bool | None = False,
+    signs: bool = False,
 ) -> dict[Family, Fraction]:
     """The shares that the search for the domain's kind finds; with tents, without, or with less error where None.
 
@@ -68,30 +67,30 @@ def planned_shares(
     if level.epsilon_float < _LEAST:
         raise NotALevel("a plan needs a level of at least 1e-100", came=level, remedy="Its errors are no floats.")
     if (amounts := AmountPair.of(workload.domain, unit)) is not None:
-        return _shares_of_amounts(amounts, workload, unit, level, **search)
+        # Both parts of an amount have the same errors: the shares are planned for one of them.
+        planned = planned_shares(
+            amounts.one_part(workload),
+            amounts.one_part_unit(unit),
+            level,
+            candidates=None if candidates is None else amounts.named(candidates),
+            aim=aim,
+            tents=tents,
+            signs=signs,
+        )
+        shares = amounts.of_both(planned)
+        charge = max(Fraction(1), charge_of(workload.domain, unit, shares))
+        return {family: share / charge for family, share in shares.items()}
     if unit.is_distinct:
         workload.check_adds(unit)
         return cells_alone(workload, unit)
     if pair is not None:
-        plan = _Search(unit, level, aim=search.get("aim", "mean"))
+        plan = _Search(unit, level, candidates=None, aim=aim, tents=False, signs=False)
         return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
-    plan = _Search(unit, level, **search)
+    plan = _Search(unit, level, candidates, aim, tents, signs)
     plans = [plan.within(workload, room) for room in rooms(unit, workload.domain.size, plan._whole)]
     return (
         plans[0] if len(plans) == 1 else min(plans, key=lambda shares: _error(workload, unit, shares, level, plan.aim))
     )
-
-
-def _shares_of_amounts(
-    amounts: AmountPair, workload: Workload, unit: Unit, level: Level, **search: Unpack[ShareWords]
-) -> dict[Family, Fraction]:
-    """The shares that are planned for one part of an amount: the other has the same errors."""
-    if search.get("candidates") is not None:
-        search["candidates"] = amounts.named(search["candidates"] or ())
-    planned = planned_shares(amounts.one_part(workload), amounts.one_part_unit(unit), level, **search)
-    shares = amounts.of_both(planned)
-    charge = max(Fraction(1), charge_of(workload.domain, unit, shares))
-    return {family: share / charge for family, share in shares.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +99,10 @@ class _Search:
 
     unit: Unit
     level: Level
-    candidates: Iterable[Any] | None = None
-    aim: str = "mean"
-    tents: bool | None = False
-    signs: bool = False
+    candidates: Iterable[Any] | None
+    aim: str
+    tents: bool | None
+    signs: bool
 
     def within(self, workload: Workload, room: Room) -> dict[Family, Fraction]:
         """The shares that are found among those that one rule allows."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, iterable, optional, text, truth
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number
@@ -24,18 +24,6 @@ from utmost.publish.workloads.workload import Workload
 _EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
 
 
-class SearchWords(TypedDict, total=False):
-    """The words that say among which strategies is searched, see `strategy`."""
-
-    candidates: Iterable[Any] | None
-    aim: str
-    together: str | None
-    noise: str | None
-    tents: bool | None
-    rows: bool
-
-
-@checked
 @long_work("Searching for a strategy")
 def strategy(
     wanted: Workload,
@@ -44,7 +32,12 @@ def strategy(
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
     up_to: Number | Level | None = None,
-    **search: Unpack[SearchWords],
+    candidates: Iterable[Any] | None = None,
+    aim: str = "mean",
+    together: str | None = None,
+    noise: str | None = None,
+    tents: bool | None = None,
+    rows: bool = False,
 ) -> Strategy:
     """The best strategy that a search finds for a workload: which families to measure, and their shares of the level.
 
@@ -96,8 +89,12 @@ def strategy(
     a       20       20      3.283
     b       50       50      2.403
     """
-    candidates, aim, tents = search.get("candidates"), search.get("aim", "mean"), search.get("tents")
-    together, noise, rows = search.get("together"), search.get("noise"), search.get("rows", False)
+    instance(wanted, Workload, "wanted")
+    instance(unit, Unit, "unit")
+    aim, together, noise = text(aim, "aim"), optional(together, text, "together"), optional(noise, text, "noise")
+    tents, rows = optional(tents, truth, "tents"), truth(rows, "rows")
+    if candidates is not None:
+        iterable(candidates, "candidates", or_text=True)
     now = level(epsilon, alpha)
     highest = now if up_to is None else level(up_to)
     if highest < now:

@@ -6,16 +6,16 @@ every d in D. The sum is convex in d, so that the corners of D are enough. So th
 rows, over another polytope.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, sequence
 from utmost.core.exact.arrays import Floats
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, natural
@@ -24,7 +24,6 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.variance_components import precision, relative_precision
 from utmost.publish.workloads.planning.branch_and_bound import (
-    BoxWords,
     CertifiedShares,
     Search,
     largest_share,
@@ -58,7 +57,6 @@ class _ErrorOfRows:
         return np.asarray(-((across @ self.gram) * across).sum(axis=1))
 
 
-@checked
 @long_work("Certifying rows")
 def certified_rows(
     rows: Sequence[Any],
@@ -67,7 +65,9 @@ def certified_rows(
     *,
     weights: Sequence[Number] | None = None,
     start: Sequence[Number] | None = None,
-    **words: Unpack[BoxWords],
+    tolerance: Number = "1/50",
+    most_boxes: int = 20_000,
+    progress: Callable[[int, float], None] | None = None,
 ) -> CertifiedShares:
     """The best levels of integer rows over a few cells that one individual changes together, with a bound on any.
 
@@ -98,7 +98,8 @@ def certified_rows(
     >>> round(found.value, 2), found.is_certified
     (6.44, True)
     """
-    listed = read_rows(rows, _MOST_ROWS)
+    instance(unit, Unit, "unit")
+    listed = read_rows(sequence(rows, "rows", or_text=True), _MOST_ROWS)
     matrix = np.array(listed, dtype=float)
     cells = matrix.shape[1]
     if cells > _MOST_CELLS or np.linalg.matrix_rank(matrix) < cells or not np.abs(matrix).sum(axis=1).all():
@@ -112,9 +113,9 @@ def certified_rows(
     error = _ErrorOfRows(matrix, gram, float(at.epsilon_float) * largest)
     first = _positive(start, len(listed), "start") if start is not None else np.ones(len(listed))
     search = Search(error, spent * largest, [first])
-    gap = read_tolerance(words.get("tolerance", "1/50"))
-    most = natural(words.get("most_boxes", 20_000), "most_boxes")
-    bound, boxes = search.certify(gap, most, words.get("progress"))
+    gap = read_tolerance(tolerance)
+    most = natural(most_boxes, "most_boxes")
+    bound, boxes = search.certify(gap, most, progress)
     variance = 1 / float(precision(error.level))
     shares = dict(zip(listed, (largest * search.shares).tolist(), strict=True))
     holds_for = "levels of these rows, geometric noise on the integers, linear unbiased estimates"
@@ -158,7 +159,7 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
 
 
 def _positive(numbers: Sequence[Number], count: int, name: str) -> Floats:
-    read = np.array([float(exact(number, name)) for number in numbers])
+    read = np.array([float(exact(number, name)) for number in sequence(numbers, name)])
     if len(read) != count or not (read > 0).all():
         raise OutOfRange("there must be a positive number for each", came=f"{len(read)} of them", where=name)
     return read

@@ -20,8 +20,8 @@ from math import comb, prod
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Floats
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, natural
 from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.axis_sums import Groups
@@ -41,7 +41,6 @@ _TRACE = 1e-3  # what a descent starts with where nothing is known to be of use:
 _EQUAL = 1e-4  # what a descent must gain over the closed form
 
 
-@checked
 def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Family, Number]:
     """Every table of so many axes, at their finest level, each with one weight: what `Workload` wants.
 
@@ -56,6 +55,7 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Family,
     >>> Workload(domain, marginals(domain, 2))
     Workload(a b: 12 answers, weight 1; a c: 15 answers, weight 1; b c: 20 answers, weight 1)
     """
+    instance(domain, Domain, "domain")
     tops = [len(axis.levels) for axis in domain.axes]
     counts = [natural(count, "columns", least=0) for count in dict.fromkeys(columns)]
     if any(count > len(tops) for count in counts):

@@ -12,7 +12,6 @@ Source: p-identity strategies [mckenna2018], with integer rows, and noise at eve
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,16 +41,17 @@ class RealRows:
     left: Floats
 
 
-class DescentWords(TypedDict, total=False):
-    """Where a descent begins and ends: see `real_rows`."""
-
-    steps: int
-    seed: int
-    start: RealRows | None
-    inside: float
-
-
-def real_rows(gram: Floats, count: int, level: float, *, exact: bool, **descent: Unpack[DescentWords]) -> RealRows:
+def real_rows(
+    gram: Floats,
+    count: int,
+    level: float,
+    *,
+    exact: bool,
+    steps: int = 400,
+    seed: int = 0,
+    start: RealRows | None = None,
+    inside: float = 1e-4,
+) -> RealRows:
     """The best so many real rows that are found.
 
     Args:
@@ -76,13 +76,8 @@ def real_rows(gram: Floats, count: int, level: float, *, exact: bool, **descent:
         weighed = left * on_rows - left / below * ((on_rows * u).sum(axis=0) + on_values)
         return error, (2 * free.reshape(count, values) * weighed).ravel()
 
-    start, inside = descent.get("start"), descent.get("inside", 1e-4)
-    begin = (
-        np.random.default_rng(descent.get("seed", 0)).random(count * values)
-        if start is None
-        else (start.rows / start.left).ravel()
-    )
-    free = descended(slope, np.sqrt(begin + inside**2), descent.get("steps", 400))
+    begin = np.random.default_rng(seed).random(count * values) if start is None else (start.rows / start.left).ravel()
+    free = descended(slope, np.sqrt(begin + inside**2), steps)
     u = (free * free).reshape(count, values)
     below = 1 + u.sum(axis=0)
     return RealRows(slope(free)[0], level * u / below, level / below)

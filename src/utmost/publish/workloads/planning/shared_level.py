@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import instance, mapping, real, wrong_kind
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact
@@ -34,7 +33,6 @@ _FLOATS = 1 + Fraction(1, 10**9)
 """Errors of strategies are floats, each right to so much."""
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SharedLevel(Shown):
     """Strategies for several measures, and of each its share of one level; made by `share_level`, or by hand.
@@ -62,6 +60,11 @@ class SharedLevel(Shown):
     within: float | None = field(default=None)
 
     def __post_init__(self) -> None:
+        instance(self.level, Level, "level")
+        mapping(self.strategies, "strategies")
+        mapping(self.shares, "shares")
+        if self.within is not None:
+            object.__setattr__(self, "within", real(self.within, "within"))
         shares = {name: exact(share, "share") for name, share in self.shares.items()}
         if set(shares) != set(self.strategies) or not shares:
             raise OutOfRange("there must be a share for each strategy", came=", ".join(map(str, shares)) or "none")
@@ -80,7 +83,6 @@ class SharedLevel(Shown):
     def __reduce__(self) -> tuple[Any, ...]:
         return SharedLevel, (dict(self.strategies), dict(self.shares), self.level, self.within)
 
-    @checked
     def levels(self, level: Level) -> dict[str, Level]:
         """For each measure, its level, where all together spend ``level``.
 
@@ -92,6 +94,7 @@ class SharedLevel(Shown):
         >>> {name: str(own.epsilon) for name, own in shared.levels(level(8)).items()}
         {'visits': '2', 'spent': '6'}
         """
+        instance(level, Level, "level")
         return {name: level.scaled(share) for name, share in self.shares.items()}
 
     def __str__(self) -> str:
@@ -103,7 +106,6 @@ class SharedLevel(Shown):
         return "\n".join(lines)
 
 
-@checked
 @long_work("Sharing a level")
 def share_level(
     strategies: Mapping[str, Strategy],
@@ -148,6 +150,9 @@ def share_level(
     >>> {name: str(share) for name, share in shared.shares.items()}
     {'visits': '133/200', 'spent': '67/200'}
     """
+    mapping(strategies, "strategies")
+    if weights is not None:
+        mapping(weights, "weights")
     now = level(epsilon, alpha)
     highest = now if up_to is None else level(up_to)
     if highest < now:

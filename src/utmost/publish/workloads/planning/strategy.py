@@ -8,9 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import instance, mapping, optional, text, wrong_kind
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number, exact
@@ -84,7 +83,6 @@ class Strategy(Shown):
     together: str | None
     rows: ProductRows | None
 
-    @checked
     def __init__(
         self,
         domain: Domain,
@@ -96,10 +94,17 @@ class Strategy(Shown):
         together: str | None = None,
         rows: ProductRows | None = None,
     ) -> None:
-        if not isinstance(domain, Domain):
-            raise wrong_kind("domain", "a Domain", domain)
-        if not isinstance(unit, Unit):
-            raise wrong_kind("unit", "a Unit", unit)
+        instance(domain, Domain, "domain")
+        instance(unit, Unit, "unit")
+        mapping(shares, "shares")
+        if workload is not None:
+            instance(workload, Workload, "workload")
+        for name, at in (("level", level), ("tuned_at", tuned_at)):
+            if at is not None:
+                instance(at, Level, name)
+        together = optional(together, text, "together")
+        if rows is not None:
+            instance(rows, ProductRows, "rows")
         amounts = AmountPair.of(domain, unit)
         if amounts is not None and together is not None:
             remedy = "Pass the domain of the counted table, and no together=."
@@ -219,7 +224,6 @@ class Strategy(Shown):
         rows = rows_of_facts(domain, facts)
         return cls(domain, unit, shares, together=facts.get("together"), rows=rows)
 
-    @checked
     def levels(self, level: Level) -> dict[Family, Level]:
         """For each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for tents of
         spacing s at s times that.
@@ -229,9 +233,9 @@ class Strategy(Shown):
         >>> {strategy.domain.family_name(family): one.epsilon for family, one in strategy.levels(level(1)).items()}
         {'sex': Fraction(3, 8), '': Fraction(1, 8)}
         """
+        instance(level, Level, "level")
         return {family: self.unit.per_cell(level).scaled(share) for family, share in self.shares.items()}
 
-    @checked
     def variances_at(self, level: Level) -> dict[str, float]:
         """For each wanted part, the mean variance of its answers, by least squares from a release at this level.
 
@@ -248,18 +252,19 @@ class Strategy(Shown):
         >>> {name: round(variance, 4) for name, variance in cells.variances_at(level(1)).items()}
         {'sex': 1.8413, '': 3.6827}
         """
+        instance(level, Level, "level")
         square = float(self.unit.step**2)
         if (amounts := self.amount_pair) is not None:
             square *= float(sum(weight**2 for weight in amounts.total))
         return {name: square * variance for name, variance in self._variances(level).items()}
 
-    @checked
     def count_variances_at(self, level: Level) -> dict[str, float]:
         """For each wanted part, the mean variance of the numbers of events that stand beside its sums.
 
         Raises:
             OutOfRange: for a strategy without a workload, and where no counts are noised with sums.
         """
+        instance(level, Level, "level")
         if (amounts := self.amount_pair) is None:
             remedy = "Count with values=, each= and most_events=."
             raise OutOfRange("counts must be noised together with sums", came="sums alone", remedy=remedy)

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, mapping
 from utmost.core.exact.arrays import largest_size
-from utmost.core.exact.kinds import checked_parts
 from utmost.core.exact.levels import Level
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.publish.workloads.measuring.forms import ProductForm, values_of
@@ -72,7 +72,6 @@ def _kept(ratio: Fraction) -> Fraction:
     return round(ratio / step) * step
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True, eq=False)
 class Reconstruction:
     """Least squares for one domain and one set of measured families.
@@ -97,7 +96,8 @@ class Reconstruction:
     _classed: dict[Any, list[tuple[Any, int]]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", read_weights(self.weights))
+        instance(self.domain, Domain, "domain")
+        object.__setattr__(self, "weights", read_weights(mapping(self.weights, "weights")))
         object.__setattr__(self, "_sizes", {})
         object.__setattr__(self, "_classed", {})
         object.__setattr__(self, "_chains", tuple(self._chain(a) for a in range(len(self.domain.axes))))
