@@ -27,6 +27,7 @@ from utmost.channels import geometric_channel
 from utmost.core.sampling import random_bits
 from utmost.promises import together_noise
 from utmost.publish.promises import partition_selection as keys
+from utmost.publish.releases.gradual_together import GradualTogether
 
 KEPT = Path(__file__).with_name("values.json")
 KEY = bytes(range(32))
@@ -269,7 +270,7 @@ WORLDS = {
         lambda release, level: release.at(level),
     ),
     "gradual together": lambda folder: by_orders(
-        lambda: ut.publish.releases.gradual_together.GradualTogether(PAIR, sensitivity=1),
+        lambda: GradualTogether(PAIR, sensitivity=1),
         lambda release, level: release.at(level),
     ),
     "gradual points": lambda folder: by_orders(
