@@ -142,7 +142,8 @@ def pytest_sessionstart(session):
 
 _SEARCHES = """
 import utmost as ut
-from utmost.design.geometry import kernel_walk, vertices
+from utmost.design.geometry import kernel_walk
+from utmost.geometry import vertices
 three, places = ut.PrivacyType(ut.spaces.counts(3), alpha="1/2"), ut.spaces.grid(7, 8)
 listed = vertices(three)
 kernel_walk.count_by_walk(listed), list(kernel_walk.walk_kernels(listed))

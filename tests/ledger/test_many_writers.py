@@ -39,7 +39,7 @@ def test_threads_get_one_answer(ledger, reopened):
 
 CLIENT = """
 import sys
-from utmost.publish.ledger import Ledger
+from utmost import Ledger
 place, witness, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as ledger:
     for name in sorted("abcdef", key=lambda name: hash((name, number))):
@@ -65,7 +65,7 @@ def test_processes_get_one_answer(place, tmp_path):
 
 FORKED = """
 import os, sys
-from utmost.publish.ledger import Ledger
+from utmost import Ledger
 place, witness = sys.argv[1], sys.argv[2]
 say = lambda noise: os.write(1, f"{noise}\\n".encode())
 ledger = Ledger.open(place, key=bytes(range(32)), witness=witness, create=True)

@@ -256,9 +256,9 @@ def test_threads_get_one_answer(ledger, reopened):
 
 CLIENT = """
 import sys
-from utmost.design.channels import Channel
-from utmost.publish.ledger import Ledger
-from utmost.design.spaces import discrete
+from utmost import Ledger
+from utmost.channels import Channel
+from utmost.spaces import discrete
 place, witness, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
 coin = Channel([["2/3", "1/3"], ["1/3", "2/3"]])
 with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as ledger:

@@ -141,9 +141,8 @@ def test_persons_must_be_text_or_integers(lazily, user):
 
 KILLED = """
 import os, signal, polars
-from utmost.publish.counting import count_table
+from utmost import Domain, count_table
 from utmost.publish.counting.persons_in_buckets import PersonsInBuckets
-from utmost.publish.workloads import Domain
 
 def killed(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -188,8 +188,8 @@ import os, signal, sys
 from hashlib import sha256
 from pathlib import Path
 import duckdb
-from utmost.publish.ledger import Ledger, book
-from utmost.publish.ledger import ResponseFolder, response_folder
+from utmost.ledger import Ledger, ResponseFolder
+from utmost.publish.ledger import book, response_folder
 here, point, call = sys.argv[1:]
 
 def killing(place, name, before):
