@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import instance, iterable, mapping, truth, wrong_kind
 from utmost.core.exact.arrays import frozen
 from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level
@@ -355,7 +355,8 @@ class WorkloadRelease(AlongAxis, Shown):
 
     def table_name(self, family: Family) -> str:
         """The name of a family's table: its levels, without the axis of the two parts of an amount."""
-        return self.domain.family_name(family) if self._amounts is None else self._amounts.name(family)
+        chosen = self.domain.family(family)
+        return self.domain.family_name(chosen) if self._amounts is None else self._amounts.name(chosen)
 
     @checked
     def bars(
@@ -382,11 +383,16 @@ class WorkloadRelease(AlongAxis, Shown):
     ) -> dict[str, int | float]:
         """`bars` of the sums of families, or of an answer that weighs the two parts of an amount."""
         amounts = self._amounts
-        laws = {family: self._family_laws(family, weights) for family in families}
+        if weights is not None:
+            instance(weights, tuple, "weights")
+        chosen = [self.domain.family(family) for family in iterable(families, "families")]
+        laws = {family: self._family_laws(family, weights) for family in chosen}
         amount = None if amounts is not None and weights == amounts.count else self.unit.amount
         return {
             self.table_name(family): Printing.of(laws[family][1].values(), amount).margin(margin)
-            for family, margin in self._errors.widest(laws, sure, together=together).items()
+            for family, margin in self._errors.widest(
+                laws, read_confidence(sure), together=truth(together, "together")
+            ).items()
         }
 
     @checked
@@ -525,7 +531,9 @@ class WorkloadRelease(AlongAxis, Shown):
         return self._amounts.both(chosen), narrow
 
     def _selected(self, where: Where | None, along: Mapping[str, Any] | None, weights: Weights | None) -> ProductForm:
-        chosen: Where = {} if where is None else where
+        chosen: Where = {} if where is None else mapping(where, "where")
+        if along is not None:
+            mapping(along, "along")
         amounts = self._amounts
         if amounts is None or weights is None:
             return selected(self.domain, chosen, along)
