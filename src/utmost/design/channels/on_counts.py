@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from utmost.core.exact.arguments import sequence, truth
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, to_floats
 from utmost.core.exact.intervals import Interval, log_interval, round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.exact.shown import Shown
@@ -20,7 +20,6 @@ from utmost.errors import OutOfRange
 from utmost.provided import provided
 
 
-@checked
 def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """The range-restricted geometric mechanism on {0, ..., n}: exact where alpha is rational, else float64.
 
@@ -67,26 +66,26 @@ class GeometricMatrix(Shown):
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", natural(self.size, "size", least=1))
 
-    @checked
     def scales(self, floats: bool = False) -> Array:
         """c, of shape (n+1,); as float64 if so asked, or where alpha is irrational."""
+        floats = truth(floats, "floats")
         ends, inside = self._scale(floats)
         c = np.full(self.size, inside, dtype=np.float64 if isinstance(inside, float) else object)
         c[[0, -1]] = ends
         return frozen(c)
 
-    @checked
     def powers(self, floats: bool = False) -> Array:
         """alpha^0, ..., alpha^n; as float64 if so asked, or where alpha is irrational."""
+        floats = truth(floats, "floats")
         if floats or not self.level.is_rational:
             return frozen(np.exp(-self.level.epsilon_float * np.arange(self.size)))
         values = np.full(self.size, Fraction(1), dtype=object)
         values[1:] = self.level.alpha_fraction()
         return frozen(np.multiply.accumulate(values))
 
-    @checked
     def matrix(self, floats: bool = False) -> Array:
         """G as an (n+1, n+1) array. Cost: O(n^2)."""
+        floats = truth(floats, "floats")
         powers, (ends, inside) = self.powers(floats), self._scale(floats)
         i = np.arange(self.size)
         gaps = np.abs(i[:, None] - i)
@@ -186,7 +185,6 @@ def _beside(scales: Array, x: Array) -> Array:
     return scales if x.ndim == 1 else scales[:, None]
 
 
-@checked
 def unbounded_geometric_channel(
     size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
@@ -250,7 +248,6 @@ def renormalised_epsilon(size: int, epsilon: Number | Level | None = None, *, al
     return round_up(at.epsilon_interval(bits).upper + log_interval((unit + surplus).upper, bits).upper)
 
 
-@checked
 def laplace_channel(
     size: int,
     epsilon: Number | Level | None = None,
@@ -283,6 +280,8 @@ def laplace_channel(
     >>> laplace_channel(2, alpha="1/4").matrix.tolist()
     [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
     """
+    if thresholds is not None:
+        sequence(thresholds, "thresholds")
     rows, at = natural(size, "size", least=1), level(epsilon, alpha)
     read_thresholds = [Fraction(2 * j + 1, 2) for j in range(rows - 1)] if thresholds is None else thresholds
     cuts = [exact(t, "thresholds") for t in read_thresholds]
@@ -311,7 +310,6 @@ def _masses(low: Array, high: Array, epsilon: float) -> Array:
     return np.asarray(np.where((low < 0) & (high > 0), across, one_side))
 
 
-@checked
 def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     r"""C[x, r] = y alpha^e(x, r) on {0, ..., n}, where every row holds the powers 0, 1, 1, 2, 2, ... of alpha.
 

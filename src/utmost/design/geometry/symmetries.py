@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, check_array, frozen
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.design.spaces.space import Space
@@ -66,7 +65,6 @@ class Automorphisms(Shown):
             yield tuple(image)
 
 
-@checked
 def automorphisms(space: Space) -> Automorphisms:
     """The permutations of the secrets of a space that keep every distance; float64 distances are kept to the last bit.
 
@@ -136,7 +134,6 @@ class Orbits(Shown):
         return len(self.sizes)
 
 
-@checked
 def vertex_orbits(vertices: Vertices) -> Orbits:
     """The vertices of a type up to the automorphisms of its space.
 

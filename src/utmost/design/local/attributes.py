@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import integer
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.exact.shown import Shown
@@ -60,7 +60,6 @@ class AttributeReports(Shown):
         pairs = zip(self.reports, self.chances, strict=True)
         return float(sum((exact(how.variance) + 1) / chance - 1 for how, chance in pairs))
 
-    @checked
     def report(self, values: Any, *, randomness: Randomness | None = None) -> list[tuple[NDArray[np.int64], Reports]]:
         """For each attribute the clients who report it, and their reports.
 
@@ -90,7 +89,6 @@ class AttributeReports(Shown):
             for attribute, (rows, how) in enumerate(zip(clients, self.reports, strict=True))
         ]
 
-    @checked
     def counts(self, attribute: int, reports: Any, clients: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Unbiased numbers of all clients in each category of an attribute, and their standard errors.
 
@@ -99,6 +97,7 @@ class AttributeReports(Shown):
             reports: those of the clients who reported it.
             clients: how many there are in all, with those who reported another.
         """
+        clients = integer(clients, "clients")
         place = natural(attribute, "attribute", 0, len(self.reports) - 1)
         how, chance = self.reports[place], float(self.chances[place])
         estimates = CategoryCounts.of(reports, how).estimates(how) / chance
@@ -108,7 +107,6 @@ class AttributeReports(Shown):
         return np.asarray(estimates), np.asarray(np.sqrt(spread))
 
 
-@checked
 def best_attributes(
     categories: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> AttributeReports:

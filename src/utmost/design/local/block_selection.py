@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, natural
@@ -163,7 +162,6 @@ class BlockSelection(CategoryReport):
         return rows.reshape(-1, self.categories - self.size).astype(np.int64)
 
 
-@checked
 @long_work("Searching for a report")
 def short_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None

@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from utmost.core.exact.arguments import one_of
+from utmost.core.exact.arguments import instance, one_of, optional, sequence_of, text, truth
 from utmost.core.exact.arrays import Array, Rebuilt
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.shown import Shown
@@ -53,7 +52,6 @@ _FLOATS_OWN = 1e-12  # of the worst loss: a gap that comes of rounding to floats
 _NEAR_ENOUGH = 1e-7  # of the loss, as for columns: a gap for which no exact vertex is sought, which may take minutes
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Optimum(Shown, Rebuilt):
     """An optimal channel for a consumer, its loss, and why nothing private is better by more than the gap.
@@ -68,6 +66,10 @@ class Optimum(Shown, Rebuilt):
 
     certificate: Certificate | ConstrainedCertificate
     method: str
+
+    def __post_init__(self) -> None:
+        instance(self.certificate, (Certificate, ConstrainedCertificate), "certificate")
+        text(self.method, "method")
 
     @property
     def loss(self) -> Any:
@@ -111,7 +113,6 @@ class Optimum(Shown, Rebuilt):
         answers = names if names is not None and matrix.shape[1] == len(names) else None
         return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64), names, answers)
 
-    @checked
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
         """Write mechanism and certificate, which `utmost.read_design` reads back and checks again.
 
@@ -215,7 +216,6 @@ def _drawn_from(certificate: Certificate | ConstrainedCertificate) -> Channel | 
     return stochastic(certificate.matrix)
 
 
-@checked
 @long_work("Designing")
 def optimal_mechanism(
     ptype: PrivacyType,
@@ -267,9 +267,13 @@ def optimal_mechanism(
     >>> found.loss, found.remap.actions.tolist(), found.certificate.verify()
     (Fraction(1, 2), [0, 1, 2, 3], True)
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(consumer, Consumer, "consumer")
+    one_of(method, Method, "method")
+    exactly = optional(exactly, truth, "exactly")
+    sequence_of(constraints, text, "constraints")
     if consumer.secrets != ptype.space.size:
         raise OutOfRange(f"the prior must have {ptype.space.size} entries, one for each secret", came=consumer.secrets)
-    one_of(method, Method, "method")
     relative_gap = float(exact(gap, "gap"))
     if not relative_gap > 0:
         raise OutOfRange("the gap must be positive", came=gap, remedy='Pass gap="1/100".')
