@@ -22,6 +22,7 @@ import numpy as np
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact, to_floats
 from utmost.core.exact.long_work import long_work
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.highs import solve
@@ -259,6 +260,7 @@ def capacity(of: PrivacyType, measure: None = ..., kind: Kind = ..., prior: None
 @overload
 def capacity(of: object, measure: Measure | None = ..., kind: Kind = ..., prior: object = ...) -> Capacity: ...
 @long_work("Finding the capacity")
+@fitting_memory("capacity")
 def capacity(
     of: PrivacyType | Channel | object,
     measure: Measure | None = None,

@@ -3,8 +3,7 @@
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +22,13 @@ from utmost.core.exact.arrays import (
 )
 from utmost.core.exact.intervals import nearest
 from utmost.core.exact.linear_algebra import matrix_product
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, between_0_and_1, natural, refused_as
 from utmost.core.exact.shown import Shown
+from utmost.core.sampling.draw import Method
+from utmost.core.sampling.random_bits import Randomness
+from utmost.design.channels.channel_draws import Drawing, drawn_by_rows
 from utmost.errors import NotAChannel, OutOfRange, quoted
-from utmost.provided import provided
 
 
 def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[int]]]:
@@ -240,7 +242,7 @@ class Channel(Shown):
         shape: int | tuple[int, ...] = (),
         *,
         randomness: Any = None,
-        method: Literal["constant", "table"] | None = None,
+        method: Method | None = None,
     ) -> Any:
         """An outcome for each secret, drawn with exactly the probabilities of its row.
 
@@ -268,20 +270,17 @@ class Channel(Shown):
         >>> told.draw("yes") in ("yes", "no"), told.draw([0, 1, 1]).shape, told.draw(0, shape=5).max() <= 1
         (True, (3,), np.True_)
         """
-        return provided("drawing")(self, self.secrets, self.outcomes).draw(secrets, shape, randomness, method)
+        return self._drawing().draw(secrets, shape, randomness, method)
 
-    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write matrix and names, exact numbers as text: `utmost.read_design` reads them back, and so do the commands.
+    def _drawing(self) -> Drawing:
+        return Drawing(self, self.secrets, self.outcomes)
 
-        Args:
-            path: .json, .csv or .tsv.
-            overwrite: whether a file of this name gives way.
+    @property
+    def _secret_count(self) -> int:
+        return self.shape[0]
 
-        Raises:
-            OutOfRange: for another ending.
-            Unsupported: where the file exists.
-        """
-        provided("saved_design")(self, path, overwrite=overwrite)
+    def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: Method | None) -> NDArray[np.intp]:
+        return drawn_by_rows(self, rows, bits, method)
 
     def to_floats(self) -> "Channel":
         """The channel of the nearest float64 entries; it may keep its promises only up to rounding."""
@@ -384,6 +383,7 @@ class Remap(Shown, Rebuilt):
         object.__setattr__(self, "ties", tied)
 
     @classmethod
+    @fitting_memory("identity")
     def identity(cls, size: int) -> "Remap":
         """Every outcome taken at face value."""
         width = natural(size, "size", least=1)

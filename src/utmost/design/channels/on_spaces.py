@@ -11,6 +11,7 @@ from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, Floats, frozen, objects
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.linear_algebra import solve_sparse
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.exact.surds import Surd
 from utmost.design.channels.channel import Channel, stochastic
@@ -20,6 +21,7 @@ from utmost.design.spaces.space import Space
 from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
 
 
+@fitting_memory("randomized_response")
 def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """R[x, y] = 1/w for y = x and alpha/w otherwise, with w = 1 + (k-1) alpha: the truth is the likeliest answer.
 
@@ -38,6 +40,7 @@ def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha:
     return _two_valued(size, type(a)(1), a)
 
 
+@fitting_memory("dual_randomized_response")
 def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """R[x, y] = alpha/w for y = x and 1/w otherwise, with w = alpha + k - 1: the truth is the least likely answer.
 

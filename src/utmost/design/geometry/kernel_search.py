@@ -20,6 +20,7 @@ from utmost.core.exact.arrays import frozen, objects, to_floats
 from utmost.core.exact.compilation import is_compiled_already
 from utmost.core.exact.linear_algebra import matrix_product, solve_lifted
 from utmost.core.exact.long_work import long_work
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
@@ -102,6 +103,7 @@ class Kernels(Shown):
 
 
 @long_work("Listing kernels")
+@fitting_memory("kernels")
 def kernels(ptype: PrivacyType) -> Kernels:
     """All kernels of a privacy type, listed; of at most 5000 vertices.
 
@@ -155,6 +157,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
     >>> kernel_sizes(PrivacyType(hamming(2), alpha="1/2"))
     {2: 1, 3: 2, 4: 1}
     """
+    instance(ptype, PrivacyType, "ptype")
     listed = _searchable(ptype)
     supports = _without_compilation(listed)
     if supports is not None:
@@ -173,6 +176,7 @@ def count_kernels(ptype: PrivacyType) -> int:
     >>> count_kernels(PrivacyType(counts(4), alpha="1/2"))
     187
     """
+    instance(ptype, PrivacyType, "ptype")
     return sum(kernel_sizes(ptype).values())
 
 

@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, check_array, frozen
 from utmost.core.exact.shown import Shown
 from utmost.design.geometry.vertex_search import Vertices
@@ -143,6 +144,7 @@ def vertex_orbits(vertices: Vertices) -> Orbits:
     >>> vertex_orbits(vertices(PrivacyType(hamming(3), alpha="1/2"))).sizes.tolist()
     [8, 8, 12, 8, 2]
     """
+    instance(vertices, Vertices, "vertices")
     return orbits_under(column_permutations(vertices), len(vertices))
 
 

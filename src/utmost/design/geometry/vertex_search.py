@@ -13,6 +13,7 @@ from utmost.core.exact.arguments import instance, integer, sequence_of
 from utmost.core.exact.arrays import Array, frozen
 from utmost.core.exact.arrays import indices as places
 from utmost.core.exact.long_work import long_work
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
@@ -277,6 +278,7 @@ class Vertices(Shown):
 
 
 @long_work("Listing vertices")
+@fitting_memory("vertices")
 def vertices(ptype: PrivacyType) -> Vertices:
     """All vertices of a privacy type, listed.
 

@@ -10,6 +10,7 @@ variance/s_j. The best s_j are as the square roots of V_j + 1. At small levels V
 costs m^2 and sampling m for each; at large ones the chance that an attribute is not drawn costs more than its report.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import integer
+from utmost.core.exact.arguments import integer, iterable
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level, level
@@ -108,7 +109,7 @@ class AttributeReports(Shown):
 
 
 def best_attributes(
-    categories: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+    categories: Iterable[int], epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> AttributeReports:
     """The better of two ways to report several attributes at one level: shares of it for all, or one at the whole.
 
@@ -125,7 +126,7 @@ def best_attributes(
     [True, False]
     """
     at = level(epsilon, alpha)
-    sizes = [natural(k, "categories", least=2) for k in categories]
+    sizes = [natural(k, "categories", least=2) for k in iterable(categories, "categories")]
     if not sizes:
         raise OutOfRange("there must be an attribute", came="none", where="categories")
     shares = at.scaled(Fraction(1, len(sizes)))

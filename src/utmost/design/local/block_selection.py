@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval
 from utmost.core.exact.levels import Level, level
@@ -58,6 +59,7 @@ class BlockSelection(CategoryReport):
     _shown = ("categories", "size", "bits", "level")
 
     def __post_init__(self) -> None:
+        instance(self.family, BlockFamily, "family")
         object.__setattr__(self, "level", level(self.level))
         object.__setattr__(self, "categories", self.family.categories)
         object.__setattr__(self, "size", self.family.size)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import instance, integer, text, wrong_kind
+from utmost.core.exact.arguments import collection, instance, integer, text
 from utmost.core.exact.arrays import plain_array
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.core.sampling.integers import uniform_integers
@@ -63,6 +64,7 @@ class Bloom:
     def __repr__(self) -> str:
         return f"Bloom(bits={self.bits}, hashes={self.hashes}, cohorts={self.cohorts})"
 
+    @fitting_memory("cohort_of")
     def cohort_of(self, clients: int, *, randomness: Randomness | None = None) -> NDArray[np.int64]:
         """A cohort for each of so many clients, uniform and independent of everything."""
         clients = integer(clients, "clients")
@@ -101,8 +103,7 @@ class Bloom:
 
         Cost: a microsecond or two for each different pair of word and cohort.
         """
-        if isinstance(words, str) or not (hasattr(words, "__len__") and hasattr(words, "__iter__")):
-            raise wrong_kind("words", "a sequence of text", words)
+        collection(words, "words")
         number: dict[str, int] = {}
         if not all(issubclass(kind, str) for kind in set(map(type, words))):
             client, word = next((client, word) for client, word in enumerate(words, 1) if not isinstance(word, str))

@@ -21,6 +21,7 @@ from utmost.core.exact.arrays import Array, as_rationals, objects
 from utmost.core.exact.intervals import round_up
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
@@ -111,6 +112,7 @@ def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Any:
 
 
 @long_work("Designing for the worst prior")
+@fitting_memory("minimax_mechanism")
 def minimax_mechanism(
     ptype: PrivacyType, loss: object, possible: Sequence[int] | None = None, *, exactly: bool | None = None
 ) -> MinimaxOptimum:

@@ -15,6 +15,7 @@ import numpy as np
 from utmost.core.exact.arguments import instance, integer, real
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, same_numbers, to_floats
 from utmost.core.exact.levels import Level
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact_integer, natural, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.noise import costs
@@ -37,6 +38,7 @@ def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
     >>> posterior(geometric_channel(2, alpha="1/3"), priors.uniform(2), 1).tolist()
     [Fraction(1, 4), Fraction(3, 4)]
     """
+    instance(channel, Channel, "channel")
     y = exact_integer(outcome, "outcome")
     if not 0 <= y < channel.shape[1]:
         raise OutOfRange(f"the outcome must lie in 0..{channel.shape[1] - 1}", came=outcome)
@@ -246,6 +248,7 @@ _NAMED = {losses.absolute: costs.absolute, losses.squared: costs.squared}
 _MOST_ENTRIES = 10**8
 
 
+@fitting_memory("folded_channel")
 def folded_channel(law: Law, size: int) -> Channel:
     """The channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
 

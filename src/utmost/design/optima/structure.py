@@ -71,6 +71,8 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
     >>> constraint_matrix(geometric_channel(3, alpha="1/2"), "1/2").tolist()
     [['down', 'up', 'up'], ['down', 'down', 'up']]
     """
+    instance(channel, Channel, "channel")
+    tolerance = real(tolerance, "tolerance")
     at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
     a = at.alpha_fraction() if channel.is_exact and at.is_rational else float(at.alpha)
     here, then = channel.matrix[:-1], channel.matrix[1:]
@@ -137,6 +139,8 @@ def remap_of_vertex(channel: Channel, alpha: Number | Level, tolerance: float = 
 
     Source: [ghosh2009], Lemma 5.11.
     """
+    instance(channel, Channel, "channel")
+    tolerance = real(tolerance, "tolerance")
     pattern = constraint_matrix(channel, alpha, tolerance)
     for check in check_lemmas(pattern)[3:] if len(pattern) else ():
         if not check.holds:

@@ -11,6 +11,7 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, integer, optional, text, truth
 from utmost.core.exact.arrays import Array, as_array, check_numbers, frozen, indices, is_exact, to_floats
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural, refused_as
 from utmost.core.exact.own_names import own_names
 from utmost.core.exact.shown import Shown
@@ -73,6 +74,7 @@ class Loss(Shown):
         values = loss_matrix(np.asarray(self.rule(0, np.arange(least, int(gaps.max()) + 1)))[None, :])[0]
         return frozen((to_floats(values) if floats and is_exact(values) else values)[gaps - least])
 
+    @fitting_memory("matrix")
     def matrix(self, secrets: int, actions: int | None = None) -> Array:
         """The whole (secrets, actions) matrix; as many actions as secrets when left out.
 

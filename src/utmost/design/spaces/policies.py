@@ -17,6 +17,7 @@ import numpy as np
 
 from utmost.core.exact.arguments import instance, iterable, label, sequence_of, truth
 from utmost.core.exact.arrays import Array, Rebuilt, frozen, objects
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import exact, natural
 from utmost.core.exact.shown import Shown
 from utmost.design.spaces.space import Space, TableMetric
@@ -101,6 +102,7 @@ class Policy(Shown, Rebuilt):
         return cls(table, list(secrets))
 
     @classmethod
+    @fitting_memory("public")
     def public(cls, size: int) -> "Policy":
         """Secrets that need no protection of each other: all infinitely far apart."""
         table = np.full((natural(size, "size", least=1),) * 2, math.inf, dtype=object)
@@ -108,6 +110,7 @@ class Policy(Shown, Rebuilt):
         return cls._of_closed(table)
 
     @classmethod
+    @fitting_memory("hidden")
     def hidden(cls, size: int) -> "Policy":
         """Secrets of which nothing may be told: all at distance 0."""
         return cls._of_closed(np.full((natural(size, "size", least=1),) * 2, Fraction(0), dtype=object))

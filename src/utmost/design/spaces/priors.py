@@ -7,6 +7,7 @@ import numpy as np
 
 from utmost.core.exact.arguments import integer, real, text, truth
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, to_floats
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural, refused_as
 from utmost.core.exact.own_names import own_names
 from utmost.core.exact.shown import brief
@@ -56,6 +57,7 @@ def from_counts(weights: object) -> Array:
     return frozen(array / total)
 
 
+@fitting_memory("from_samples")
 def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
     """The frequencies of secrets seen before: (count of x + pseudocount) / (their sum), for x = 0, ..., n-1.
 
@@ -79,6 +81,7 @@ def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
     return from_counts(as_array(seen) + as_array(pseudocount, "pseudocount", ndim=0).item())
 
 
+@fitting_memory("uniform")
 def uniform(n: int) -> Array:
     """1/n on each of n secrets, exact.
 
