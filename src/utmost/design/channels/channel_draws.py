@@ -57,7 +57,7 @@ class Remapped(Protocol):
         """One for each outcome."""
 
 
-class Rows(Protocol):
+class Rows(Hashable, Protocol):
     """A channel as its rows."""
 
     @property

@@ -21,7 +21,6 @@ from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.json_files import read_json
 
 
-@named
 def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bool = False) -> None:
     """Write a design or a channel, whole or not at all; `read_design` reads it back, and checks a design again.
 
