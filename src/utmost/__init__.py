@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from utmost.design.spaces.consumer import Consumer as Consumer
     from utmost.design.types.privacy_type import PrivacyType as PrivacyType
     from utmost.interfaces.documents.saved_designs import read_design as read_design
+    from utmost.interfaces.documents.saved_designs import save_design as save_design
     from utmost.interfaces.figures.plots import plot as plot
     from utmost.interfaces.service.client import connect as connect
     from utmost.publish.counting.contributions import count_contributions as count_contributions
@@ -85,6 +86,7 @@ _HOMES = {
     "release_table": "utmost.publish.releases.table:release_table",
     "release_workload": "utmost.publish.releases.noised_workloads:release_workload",
     "sample": "utmost.core.sampling.draw:sample",
+    "save_design": "utmost.interfaces.documents.saved_designs:save_design",
     "spaces": "utmost.spaces",
     "strategy": "utmost.publish.workloads.planning.choose_strategy:strategy",
     "sum": "utmost.publish.counting.counted_measures:sum",
@@ -126,23 +128,16 @@ _EXTRAS = {"connect": "server", "interop": "all", "service": "server"}
 
 register(
     {
-        "answering": "utmost.design.local.checked_mechanisms:read_mechanism",
         "check_answers": "utmost.interfaces.documents.answer_words:check_answers",
         "checked_columns": "utmost.publish.releases.table:checked_columns",
         "checked_pieces": "utmost.publish.releases.streamed:checked_pieces",
         "checked_sums": "utmost.publish.releases.noised_workloads:checked_sums",
-        "drawing": "utmost.design.channels.channel_draws:Drawing",
         "engine_ledger": "utmost.publish.ledger.engine_ledger",
         "engine_release": "utmost.publish.releases.engine_release",
-        "json_file": "utmost.publish.statements.codec:read_json",
         "measured_sums": "utmost.publish.releases.workload_release:WorkloadRelease",
         "publication": "utmost.publish.statements.saved_tables",
         "save_promise": "utmost.publish.statements.promise_files:save_promise",
-        "saved_design": "utmost.interfaces.documents.saved_designs:save_design",
         "release_answers": "utmost.publish.statements.release_answers",
-        "small_table": "utmost.tables.files.small_tables:small_table",
-        "table_adapters": "utmost.tables.frames.adapters",
-        "table_files": "utmost.tables.files.files",
     }
 )
 

@@ -11,6 +11,7 @@ from utmost.design.local.category_reports import (
     report_categories,
     tighten_categories,
 )
+from utmost.design.local.checked_mechanisms import read_mechanism
 from utmost.design.local.decoding import decode
 from utmost.design.local.permanent import PermanentResponses
 from utmost.design.local.permanent_categories import PermanentReports
@@ -39,6 +40,7 @@ __all__ = [
     "is_lossless",
     "iterative_bayesian_update",
     "largest_bit_ratio",
+    "read_mechanism",
     "relax",
     "relax_categories",
     "report_categories",

@@ -43,7 +43,8 @@ def plan():
 def sampler(folder):
     towns = ut.spaces.places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32)}, unit="km")
     consumer = ut.Consumer(priors.uniform(2), ut.losses.distance(towns))
-    ut.optimal_mechanism(ut.PrivacyType(towns, "ln 2 per 100 km"), consumer).rounded.save(folder / "design.json")
+    design = ut.optimal_mechanism(ut.PrivacyType(towns, "ln 2 per 100 km"), consumer)
+    ut.save_design(design.rounded, folder / "design.json")
     return sampler_of(saved_mechanism(folder / "design.json"))
 
 

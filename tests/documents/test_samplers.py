@@ -39,7 +39,7 @@ SMALL = {
 def sampler_in(folder, matrix):
     """The sampler of a channel, by way of its file."""
     channel = ut.channels.Channel(matrix)
-    channel.save(folder / "channel.json", overwrite=True)
+    ut.save_design(channel, folder / "channel.json", overwrite=True)
     return sampler_of(saved_mechanism(folder / "channel.json", discrete(len(channel.matrix))))
 
 
@@ -50,8 +50,8 @@ def paris(tmp_path_factory):
     places = ut.spaces.places(ROOT / "examples/paris.csv")
     consumer = ut.Consumer(priors.from_counts(places.column("population")), losses.distance(places))
     design = ut.optimal_mechanism(ut.PrivacyType(places, "ln 2 per 2 km"), consumer)
-    design.save(folder / "exact.json")
-    design.rounded.save(folder / "rounded.json")
+    ut.save_design(design, folder / "exact.json")
+    ut.save_design(design.rounded, folder / "rounded.json")
     return places, [sampler_of(saved_mechanism(folder / f"{name}.json")) for name in ("exact", "rounded")], folder
 
 
@@ -142,7 +142,7 @@ def test_what_has_no_table_is_refused(tmp_path, monkeypatch):
     """An irrational level, numbers too long, and an answer that would rule a secret out."""
     consumer = ut.Consumer(priors.uniform(4), losses.absolute)
     design = ut.optimal_mechanism(ut.PrivacyType(ut.spaces.counts(3), epsilon=1), consumer)
-    design.save(tmp_path / "design.json")
+    ut.save_design(design, tmp_path / "design.json")
     saved = saved_mechanism(tmp_path / "design.json")
     with pytest.raises(Unsupported, match="probabilities that are fractions"):
         sampler_of(saved)
@@ -152,7 +152,7 @@ def test_what_has_no_table_is_refused(tmp_path, monkeypatch):
     with pytest.raises(Unsupported, match="numbers of 10 bits"):
         sampler_in(tmp_path, SMALL["numbers of eleven bits"])
     even = ut.optimal_mechanism(ut.PrivacyType(ut.spaces.counts(3), alpha="1/2"), consumer)
-    even.save(tmp_path / "even.json")
+    ut.save_design(even, tmp_path / "even.json")
     with pytest.raises(Unsupported, match="about 8 bits"):
         sampler_of(saved_mechanism(tmp_path / "even.json"))
 
@@ -169,7 +169,7 @@ def test_a_rounded_design_keeps_the_level_by_itself(level, loss, tmp_path):
     assert (matrix[1:] >= alpha * matrix[:-1]).all()
     assert (matrix[:-1] >= alpha * matrix[1:]).all()
     assert abs(float(rounded.loss) - float(design.loss)) < 1e-12
-    rounded.save(tmp_path / "design.json")
+    ut.save_design(rounded, tmp_path / "design.json")
     back = ut.read_design(tmp_path / "design.json")
     assert back.loss == rounded.loss
     assert sampler_of(saved_mechanism(tmp_path / "design.json")).bits <= 61
@@ -181,20 +181,20 @@ def test_designs_and_channels_are_saved_and_read_back(tmp_path):
     consumer = ut.Consumer(priors.uniform(4), losses.distance(space))
     design = ut.optimal_mechanism(ut.PrivacyType(space, epsilon=1), consumer)
     path = tmp_path / "design.json"
-    design.save(path)
+    ut.save_design(design, path)
     back = ut.read_design(path)
     assert json.loads(path.read_text())["loss"] == "distance"
     assert (back.loss, back.lower, back.certificate.ptype.space.labels) == (design.loss, design.lower, space.labels)
     assert back.draw((0, 1)) in space.labels
     with pytest.raises(Unsupported, match="nothing is written over"):
-        design.save(path)
-    design.save(path, overwrite=True)
-    design.save(tmp_path / "matrix.csv")
+        ut.save_design(design, path)
+    ut.save_design(design, path, overwrite=True)
+    ut.save_design(design, tmp_path / "matrix.csv")
     assert ut.read_design(tmp_path / "matrix.csv").shape == (4, 4)
     with pytest.raises(OutOfRange, match=r"written as \.json"):
-        design.save(tmp_path / "design.txt.gz")
+        ut.save_design(design, tmp_path / "design.txt.gz")
     with pytest.raises(OutOfRange, match="must end in"):
-        back.channel.save(tmp_path / "channel.xls")
+        ut.save_design(back.channel, tmp_path / "channel.xls")
     forged = json.loads(path.read_text())
     forged["channel"][0] = ["1", "0", "0", "0"]
     path.write_text(json.dumps(forged))
@@ -207,7 +207,8 @@ def test_an_own_loss_is_saved_as_a_matrix(tmp_path):
     other = ut.spaces.grid(1, 4)
     for at, loss in enumerate((lambda i, r: (i - r) ** 2, losses.distance(other), losses.absolute.matrix(4))):
         consumer = ut.Consumer(priors.uniform(4), loss)
-        ut.optimal_mechanism(ut.PrivacyType(ut.spaces.grid(2, 2), epsilon=1), consumer).save(tmp_path / f"{at}.json")
+        design = ut.optimal_mechanism(ut.PrivacyType(ut.spaces.grid(2, 2), epsilon=1), consumer)
+        ut.save_design(design, tmp_path / f"{at}.json")
         back = ut.read_design(tmp_path / f"{at}.json").certificate.consumer
         assert back.rule is None
         assert np.array_equal(back.to_floats().loss, consumer.to_floats().loss)

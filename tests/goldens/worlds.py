@@ -201,10 +201,11 @@ def ledger_strategy(folder):
 
 def ledger_answers(folder):
     """One answer for each person."""
-    coin = ut.channels.Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
+    channel = ut.channels.Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
+    coin = ut.local.read_mechanism(channel, ut.spaces.discrete(2))
     with ut.Ledger.open(folder / "persons.db", create=True, key=KEY, witness=False) as ledger:
         persons = {f"p{k}": "yes" if k % 2 else "no" for k in range(20)}
-        answers = ledger.respond("smokes", coin, persons, space=ut.spaces.discrete(2))
+        answers = ledger.respond("smokes", coin, persons)
         return [int(answer == "yes") for answer in answers.values()]
 
 

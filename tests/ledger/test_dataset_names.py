@@ -11,13 +11,15 @@ from asking import asked
 from utmost.channels import Channel
 from utmost.errors import OutOfRange
 from utmost.ledger import Ledger
+from utmost.local import read_mechanism
 from utmost.publish.ledger.budgets import read_alike
 from utmost.sampling import Identifiers
 from utmost.spaces import discrete
 
 KEY = bytes(range(32))
 PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
-COIN = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["Y", "N"])
+CHANNEL = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["Y", "N"])
+COIN = read_mechanism(CHANNEL, discrete(2))
 NAME = unicodedata.normalize("NFC", "Café 1")
 TWINS = [
     unicodedata.normalize("NFD", NAME),
@@ -55,7 +57,7 @@ def test_no_door_takes_a_name_that_reads_as_a_dataset(ledger):
         lambda **said: ledger.items.publish(
             "r", sums, **asked(id_column="id", epsilon=1, dataset=twin, **said, **PROMISE)
         ),
-        lambda **said: ledger.respond("m", COIN, {"Ada": "yes"}, space=discrete(2), dataset=twin, **said),
+        lambda **said: ledger.respond("m", COIN, {"Ada": "yes"}, dataset=twin, **said),
         lambda **said: ledger.rehearse("r", epsilon=1, dataset=twin, **said),
         lambda independent=False: ledger.budget(twin, 1),
     ]

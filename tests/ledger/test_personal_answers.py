@@ -15,7 +15,6 @@ from scipy import stats
 import utmost as ut
 from running import python
 from utmost.channels import Channel
-from utmost.design.local.checked_mechanisms import read_mechanism
 from utmost.design.spaces import losses, priors
 from utmost.errors import (
     AlreadyPublished,
@@ -32,11 +31,13 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.interfaces.documents import designs
 from utmost.ledger import Ledger
+from utmost.local import read_mechanism
 from utmost.spaces import Space, counts, discrete, grid
 
 KEY = bytes(range(32))
 YES = discrete(2)
-COIN = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["Y", "N"])
+CHANNEL = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["Y", "N"])
+COIN = read_mechanism(CHANNEL, YES)
 PLACES = grid(3, 3)
 
 
@@ -45,7 +46,8 @@ def designed(space=PLACES, epsilon=1):
     return ut.optimal_mechanism(ut.PrivacyType(space, epsilon=epsilon), consumer)
 
 
-DESIGN = designed()
+OPTIMUM = designed()
+DESIGN = read_mechanism(OPTIMUM)
 
 
 def people(count, secret):
@@ -73,8 +75,8 @@ def test_answers_have_the_law_of_the_row(ledger):
     on_counts = ut.optimal_mechanism(
         ut.PrivacyType(counts(4), alpha="1/2"), ut.Consumer(priors.uniform(5), losses.absolute)
     )
-    for name, design, secret, row in (("d", DESIGN, (1, 1), 4), ("c", on_counts, 3, 3)):
-        drawn = ledger.respond(name, design, people(4000, secret)).values()
+    for name, design, secret, row in (("d", OPTIMUM, (1, 1), 4), ("c", on_counts, 3, 3)):
+        drawn = ledger.respond(name, read_mechanism(design), people(4000, secret)).values()
         labels = list(design.certificate.ptype.space.labels)
         seen = np.bincount([labels.index(one) for one in drawn], minlength=len(labels))
         expected = 4000 * np.array(design.channel.matrix[row], float)
@@ -87,13 +89,13 @@ def test_answers_have_the_law_of_the_row(ledger):
 def test_another_design_under_the_name_is_refused_however_it_was_written(ledger, tmp_path):
     """The digest is of what answers depend on: a design read back from its file is the same, another level is not."""
     first = ledger.respond("homes", DESIGN, {"ada": 4})
-    (tmp_path / "design.json").write_text(json.dumps(designs.document(DESIGN, "distance")))
-    again = type(DESIGN)(designs.read(tmp_path / "design.json"), "program")
-    assert read_mechanism(again, None).digest == read_mechanism(DESIGN, None).digest
+    (tmp_path / "design.json").write_text(json.dumps(designs.document(OPTIMUM, "distance")))
+    again = read_mechanism(type(OPTIMUM)(designs.read(tmp_path / "design.json"), "program"))
+    assert again.digest == DESIGN.digest
     assert ledger.respond("homes", again, {"ada": 0}) == first
     for other in (designed(epsilon=2), designed(grid(1, 9)), designed(Space(PLACES.metric, list("abcdefghi")))):
         with pytest.raises(AlreadyPublished, match="keep its mechanism"):
-            ledger.respond("homes", other, {"ada": 0})
+            ledger.respond("homes", read_mechanism(other), {"ada": 0})
     with pytest.raises(AlreadyPublished, match="stand for one thing"):
         ledger.publish("homes", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
     ledger.publish("table", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1)
@@ -103,16 +105,16 @@ def test_another_design_under_the_name_is_refused_however_it_was_written(ledger,
 
 def test_a_version_is_charged_once_and_versions_add_up(ledger):
     """Everybody has one answer, so the level is spent once; in the next version everybody is asked anew."""
-    ledger.respond("a", COIN, people(3, "yes"), space=YES, dataset="people")
-    ledger.respond("a", COIN, people(9, "no"), space=YES)
+    ledger.respond("a", COIN, people(3, "yes"), dataset="people")
+    ledger.respond("a", COIN, people(9, "no"))
     assert ledger.spent("a") == ledger.spent(dataset="people") == level(alpha="1/2")
-    ledger.respond("a", COIN, people(3, "yes"), space=YES, version=2)
+    ledger.respond("a", COIN, people(3, "yes"), version=2)
     assert ledger.spent("a") == ledger.spent(dataset="people") == level(alpha="1/4")
     ledger.budget("people", limit="3/2")
     for more in ({"version": 3}, {"dataset": "people"}):
         with pytest.raises(BudgetExceeded):
-            ledger.respond("a" if "version" in more else "b", COIN, {"x": "no"}, space=YES, **more)
-    assert ledger.respond("a", COIN, {"new": "no"}, space=YES)["new"] in ("Y", "N")
+            ledger.respond("a" if "version" in more else "b", COIN, {"x": "no"}, **more)
+    assert ledger.respond("a", COIN, {"new": "no"})["new"] in ("Y", "N")
     with pytest.raises(OutOfRange, match="one relation"):
         ledger.respond("c", DESIGN, {"x": 0}, dataset="people")
     with pytest.raises(OutOfRange, match="one relation"):
@@ -120,33 +122,36 @@ def test_a_version_is_charged_once_and_versions_add_up(ledger):
             "n", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/9", dataset="people"
         )
     with pytest.raises(OutOfRange, match="follow one another"):
-        ledger.respond("a", COIN, {"x": "no"}, space=YES, version=5)
+        ledger.respond("a", COIN, {"x": "no"}, version=5)
     with pytest.raises(OutOfRange, match="stay in its dataset"):
-        ledger.respond("a", COIN, {"x": "no"}, space=YES, dataset="others")
+        ledger.respond("a", COIN, {"x": "no"}, dataset="others")
     assert ledger.verify().answers == 13
     assert ledger.status().datasets[0].dataset == "people"
 
 
 def test_nothing_is_drawn_from_what_proves_nothing(ledger):
     """The certificate is checked before a mechanism is bound to a name, and nothing is spent."""
-    matrix = DESIGN.certificate.matrix.copy()
+    matrix = OPTIMUM.certificate.matrix.copy()
     matrix[0] = [Fraction(1)] + [Fraction(0)] * 8
-    broken = object.__new__(type(DESIGN.certificate))
-    for name in DESIGN.certificate.__dataclass_fields__:
-        object.__setattr__(broken, name, matrix if name == "matrix" else getattr(DESIGN.certificate, name))
-    bad = replace(DESIGN, certificate=broken)
+    broken = object.__new__(type(OPTIMUM.certificate))
+    for name in OPTIMUM.certificate.__dataclass_fields__:
+        object.__setattr__(broken, name, matrix if name == "matrix" else getattr(OPTIMUM.certificate, name))
+    bad = replace(OPTIMUM, certificate=broken)
     for mechanism, space, error in (
         (bad, None, PromiseBroken),
-        (DESIGN, PLACES, OutOfRange),
-        (COIN, None, OutOfRange),
-        (COIN, discrete(3), OutOfRange),
+        (OPTIMUM, PLACES, OutOfRange),
+        (CHANNEL, None, OutOfRange),
+        (CHANNEL, discrete(3), OutOfRange),
         (Channel([[1, 0], ["1/2", "1/2"]]), YES, PromiseBroken),
         (Channel([["1/2", "1/2"], ["1/2", "1/2"]]), YES, OutOfRange),
         (Channel([[0.5, 0.5], [0.25, 0.75]]), YES, Unsupported),
         ("design.json", None, WrongKind),
     ):
         with pytest.raises(error):
-            ledger.respond("x", mechanism, {"ada": 0}, space=space)
+            read_mechanism(mechanism, space)
+    for unread in (CHANNEL, OPTIMUM, "design.json", None):
+        with pytest.raises(WrongKind, match="read_mechanism"):
+            ledger.respond("x", unread, {"ada": 0})
     assert (ledger.mechanisms, ledger.status().events) == ((), 1)
 
 
@@ -246,7 +251,7 @@ def test_threads_get_one_answer(ledger, reopened):
     def client(number):
         start.wait()
         asked = [f"p{(7 * number + k) % 40}" for k in range(20)]
-        return [(one, ledgers[number % 2].respond("c", COIN, {one: number % 2}, space=YES)[one]) for one in asked]
+        return [(one, ledgers[number % 2].respond("c", COIN, {one: number % 2})[one]) for one in asked]
 
     with ThreadPoolExecutor(16) as pool:
         said = {answer for answers in pool.map(client, range(16)) for answer in answers}
@@ -258,13 +263,14 @@ CLIENT = """
 import sys
 from utmost import Ledger
 from utmost.channels import Channel
+from utmost.local import read_mechanism
 from utmost.spaces import discrete
 place, witness, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
-coin = Channel([["2/3", "1/3"], ["1/3", "2/3"]])
+coin = read_mechanism(Channel([["2/3", "1/3"], ["1/3", "2/3"]]), discrete(2))
 with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as ledger:
     for k in range(12):
         person = f"p{(5 * number + k) % 12}"
-        print(person, ledger.respond("c", coin, {person: number % 2}, space=discrete(2))[person])
+        print(person, ledger.respond("c", coin, {person: number % 2})[person])
 """
 
 
@@ -280,7 +286,7 @@ def test_an_answer_cut_off_before_it_was_given_is_the_answer(ledger, monkeypatch
     """The store fails after the witness held the draw: the same request gives what was drawn."""
     from utmost.publish.ledger.store import Rows
 
-    ledger.respond("c", COIN, {"ada": 0}, space=YES)
+    ledger.respond("c", COIN, {"ada": 0})
     seen = []
 
     def failing(self, events, seal, parts):
@@ -290,9 +296,9 @@ def test_an_answer_cut_off_before_it_was_given_is_the_answer(ledger, monkeypatch
     with monkeypatch.context() as patched:
         patched.setattr(Rows, "write", failing)
         with pytest.raises(LedgerError):
-            ledger.respond("c", COIN, {"ben": 0}, space=YES)
-    ledger.respond("c", COIN, {"cleo": 0}, space=YES)
-    answer = ledger.respond("c", COIN, {"ben": 1}, space=YES)
+            ledger.respond("c", COIN, {"ben": 0})
+    ledger.respond("c", COIN, {"cleo": 0})
+    answer = ledger.respond("c", COIN, {"ben": 1})
     assert ledger.verify().answers == 3
     events = [event for event in ledger.history("c") if event.kind == "drawn"]
     assert [event.facts["persons"] for event in events] == [1, 1, 1]

@@ -12,6 +12,7 @@ from utmost.channels import Channel
 from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.exact import level
 from utmost.ledger import Ledger
+from utmost.local import read_mechanism
 from utmost.publish.ledger import opening
 from utmost.publish.ledger.witness import Witness
 from utmost.sampling import Identifiers
@@ -20,7 +21,7 @@ from utmost.spaces import discrete
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
 PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
-COIN = Channel([["2/3", "1/3"], ["1/3", "2/3"]])
+COIN = read_mechanism(Channel([["2/3", "1/3"], ["1/3", "2/3"]]), discrete(2))
 
 
 @pytest.fixture
@@ -160,7 +161,7 @@ def test_a_mechanism_that_was_closed_stays_closed_after_another_rollback(here):
     """Else whoever was answered in the first lost history would be answered a second time."""
 
     def answered(ledger, *persons):
-        return ledger.respond("coin", COIN, dict.fromkeys(persons, 0), space=discrete(2))
+        return ledger.respond("coin", COIN, dict.fromkeys(persons, 0))
 
     with opened(here) as ledger:
         first = answered(ledger, "kept")
@@ -405,17 +406,16 @@ def test_another_event_in_the_place_of_a_pending_one_is_a_quarantine(here, monke
 
 def test_a_mechanism_that_lost_no_answer_goes_on(here):
     """A rollback lost a relaxation, and no person's answer: nobody could be answered twice, so the next person is."""
-    secret = {"space": discrete(2), "independent": True}
     with opened(here) as ledger:
-        first = ledger.respond("coin", COIN, {"ada": 0}, **secret)
+        first = ledger.respond("coin", COIN, {"ada": 0}, independent=True)
         ledger.publish("r", TABLE, ut.Promise(**PROMISE), epsilon="1/2")
         shutil.copy(here / "l.db", here / "old.db")
         ledger.relax("r", TABLE, epsilon=2)
     shutil.copy(here / "old.db", here / "l.db")
     with opened(here) as ledger:
         ledger.resume("a test")
-        assert ledger.respond("coin", COIN, {"ada": None}, **secret) == first
-        assert set(ledger.respond("coin", COIN, {"ben": 1}, **secret)) == {"ben"}
+        assert ledger.respond("coin", COIN, {"ada": None}, independent=True) == first
+        assert set(ledger.respond("coin", COIN, {"ben": 1}, independent=True)) == {"ben"}
 
 
 @pytest.mark.parametrize("change", ["mac = 7", "number = number + 0.5"])

@@ -13,6 +13,7 @@ from reliability.test_kills import die_at
 from utmost.channels import Channel
 from utmost.errors import LedgerUnavailable
 from utmost.ledger import Ledger
+from utmost.local import read_mechanism
 from utmost.spaces import discrete
 
 pytestmark = [
@@ -20,12 +21,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
 ]
 ANSWERS = 16
-NOISY = Channel([["1/8", *["1/24"] * 15, "1/4"], ["1/4", *["1/24"] * 15, "1/8"]])
+NOISY = read_mechanism(Channel([["1/8", *["1/24"] * 15, "1/4"], ["1/4", *["1/24"] * 15, "1/8"]]), discrete(2))
 """Seventeen answers: two who were answered apart agree once in twelve times."""
 
 
 def answer(ledger, version, person, secret):
-    return ledger.respond("noisy", NOISY, {person: secret}, space=discrete(2), version=version)[person]
+    return ledger.respond("noisy", NOISY, {person: secret}, version=version)[person]
 
 
 def insist(place, options, seed, requests, say, persons):

@@ -7,6 +7,7 @@ from utmost.channels import Channel
 from utmost.errors import NeedsApproval, NeedsTable, NotPublished, OutOfRange, UnknownRecord
 from utmost.exact import level
 from utmost.interfaces.service.terms import Terms
+from utmost.local import read_mechanism
 from utmost.spaces import discrete
 
 WIDE = "1/1000000"
@@ -19,8 +20,7 @@ ROWS = 40
 DATASET = "all"
 PROMISE = {"columns": ["n", "m"], "public": ["row"], "sensitivity": 1, "cells": 1}
 TERMS = Terms.read(PROMISE | {"dataset": DATASET})
-POLL = Channel([["1/8", *["1/24"] * 15, "1/4"], ["1/4", *["1/24"] * 15, "1/8"]])
-POLLED = {"space": discrete(2), "independent": True}
+POLL = read_mechanism(Channel([["1/8", *["1/24"] * 15, "1/4"], ["1/4", *["1/24"] * 15, "1/8"]]), discrete(2))
 NOT_YET = (NotPublished, UnknownRecord, NeedsApproval, NeedsTable)
 """What a client may be answered whose call came before another one that it needs."""
 
@@ -69,7 +69,7 @@ class Call:
     def asked(self, ledger):
         """What a ledger answers: the labels, and the values of each column."""
         if self.verb == "respond":
-            return ledger.respond("poll", POLL, {self.name: int(self.epsilon)}, **POLLED)[self.name]
+            return ledger.respond("poll", POLL, {self.name: int(self.epsilon)}, independent=True)[self.name]
         where = {"version": self.version, "epsilon": self.epsilon}
         if self.verb == "publish":
             if self.version == 1:

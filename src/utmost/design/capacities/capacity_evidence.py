@@ -23,7 +23,6 @@ import numpy as np
 from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.arrays import Array, is_exact
 from utmost.core.exact.intervals import Interval, round_down, round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.design.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
@@ -348,7 +347,6 @@ class TypeCapacity(Capacity):
             raise wrong_kind("certificate", "a CapacityCertificate", self.certificate)
 
     @classmethod
-    @checked
     def of(cls, certificate: CapacityCertificate, method: str) -> "TypeCapacity":
         """The capacity that a certificate proves."""
         return cls(certificate.upper, certificate.mechanism, certificate, method)

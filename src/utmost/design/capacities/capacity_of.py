@@ -19,9 +19,10 @@ from typing import Any, overload
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact, to_floats
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.long_work import long_work
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.highs import solve
@@ -85,7 +86,6 @@ class VertexCertificate(Shown):
         return bool(is_above) and self.ptype.contains(self.mechanism, tolerance=1e-9)
 
 
-@checked
 @long_work("Finding the capacity")
 def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object = None) -> Capacity:
     """The largest additive leakage of any mechanism of a type, by a measure, at a prior.
@@ -259,8 +259,8 @@ ROUTES: tuple[tuple[str, Route], ...] = (
 def capacity(of: PrivacyType, measure: None = ..., kind: Kind = ..., prior: None = ...) -> TypeCapacity: ...
 @overload
 def capacity(of: object, measure: Measure | None = ..., kind: Kind = ..., prior: object = ...) -> Capacity: ...
-@checked
 @long_work("Finding the capacity")
+@fitting_memory("capacity")
 def capacity(
     of: PrivacyType | Channel | object,
     measure: Measure | None = None,
@@ -303,6 +303,8 @@ def capacity(
     >>> str(capacity(line, kind="additive").value), str(capacity(bits, bayes_vulnerability, "additive").value)
     ('5/6', '37/216')
     """
+    if measure is not None:
+        instance(measure, Measure, "measure")
     check_kind(kind)
     if prior is not None and (measure is None or not isinstance(of, PrivacyType)):
         raise OutOfRange(

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, Rebuilt, frozen, is_exact, same_numbers, to_floats
 from utmost.core.exact.intervals import Interval, nearest
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
@@ -35,7 +34,6 @@ from utmost.design.types.privacy_type import Length, PrivacyType, power_interval
 from utmost.errors import OutOfRange
 
 
-@checked
 def factors(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
     """The types of the parts of a product, the part that moves fastest last; None where none are known.
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.intervals import round_down, round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.design.capacities.capacity_of import capacity
@@ -50,7 +50,6 @@ class PolicyCapacity(Shown):
         )
 
 
-@checked
 def policy_capacity(ptype: PolicyType, kind: Kind = "multiplicative") -> PolicyCapacity:
     """The largest factor on, or addition to, anyone's gain by any mechanism along a symmetric policy.
 
@@ -63,6 +62,7 @@ def policy_capacity(ptype: PolicyType, kind: Kind = "multiplicative") -> PolicyC
     >>> policy_capacity(two).value, policy_capacity(two, "additive").value
     (Fraction(16, 3), Fraction(1, 1))
     """
+    instance(ptype, PolicyType, "ptype")
     check_kind(kind)
     kinds = ptype.parts
     if kind == "additive" and len(kinds) > 1:

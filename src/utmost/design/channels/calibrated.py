@@ -8,13 +8,12 @@ the weights run at half the level where the sums may differ, and at the whole le
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
-from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, sequence
 from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact
 from utmost.design.channels.channel import Channel, stochastic
@@ -29,14 +28,6 @@ Tails = tuple[Number | None, Number | None]
 What lies in a tail says of the secret just what its first outcome says, whatever the secret, up to the turn of a
 staircase: so folding a tail into one outcome loses little or nothing.
 """
-
-
-class RangeWords(TypedDict, total=False):
-    """The words that say what secrets and outcomes there are, beside the costs: see `exponential_mechanism`."""
-
-    space: Space | None
-    base: object | None
-    tails: Tails | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +72,7 @@ class Range:
         return {power: coefficient for power, coefficient in total.items() if coefficient}
 
 
-def with_tails(costs: Array, weights: Array, tails: Tails | None, unit: Fraction, *, integer_steps: bool) -> Range:
+def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, integer_steps: bool) -> Range:
     """The finite columns, and before and after them one period of each tail.
 
     Args:
@@ -92,7 +83,7 @@ def with_tails(costs: Array, weights: Array, tails: Tails | None, unit: Fraction
         integer_steps: whether steps will be whole, as a staircase's are: a tail that rises by p/q of a unit then
             repeats itself after q outcomes, p steps lower; else after one.
     """
-    left, right = (_rise(tail, unit) for tail in (tails or (None, None)))
+    left, right = (_rise(tail, unit) for tail in tails)
     before = [(costs[:, 0] + left * j, left) for j in range(_period(left, integer_steps), 0, -1)]
     after = [(costs[:, -1] + right * j, right) for j in range(1, _period(right, integer_steps) + 1)]
     m = costs.shape[1]
@@ -128,9 +119,14 @@ def _period(rise: Fraction, integer_steps: bool) -> int:
     return 0 if rise == 0 else rise.denominator if integer_steps else 1
 
 
-@checked
 def exponential_mechanism(
-    costs: object, epsilon: Number | Level | None = None, *, alpha: Number | None = None, **words: Unpack[RangeWords]
+    costs: object,
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    space: Space | None = None,
+    base: object | None = None,
+    tails: Tails | None = None,
 ) -> Channel:
     """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), or to the root of that power where row sums may differ.
 
@@ -161,21 +157,22 @@ def exponential_mechanism(
     >>> exponential_mechanism([[0, 1, 1], [1, 0, 1], [1, 1, 0]], alpha="1/2").matrix[0].tolist()
     [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
     """
-    cost, where = _read_costs(costs, words.get("space"))
-    weights = _read_base(words.get("base"), cost.shape[1])
+    cost, where = _read_costs(costs, space)
+    weights = _read_base(base, cost.shape[1])
     unit = _sensitivity(cost, where)
-    wide = with_tails(as_rationals(cost) / unit, weights, words.get("tails"), unit, integer_steps=False)
+    wide = with_tails(as_rationals(cost) / unit, weights, _read_tails(tails), unit, integer_steps=False)
     return _normalised(wide, level(epsilon, alpha), is_exact(cost))
 
 
-@checked
 def abstract_staircase(
     costs: object,
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
     gamma: Number = "1/2",
-    **words: Unpack[RangeWords],
+    space: Space | None = None,
+    base: object | None = None,
+    tails: Tails | None = None,
 ) -> Channel:
     """C[x, y] proportional to base[y] alpha^k, where k steps lie between 0 and costs[x, y].
 
@@ -205,18 +202,20 @@ def abstract_staircase(
     >>> abstract_staircase([[0, 1, 2], [2, 0, 1], [1, 2, 0]], alpha="1/2", gamma=1).matrix[0].tolist()
     [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
     """
-    cost, where = _read_costs(costs, words.get("space"))
-    weights = _read_base(words.get("base"), cost.shape[1])
+    cost, where = _read_costs(costs, space)
+    weights = _read_base(base, cost.shape[1])
     turn = between_0_and_1(gamma, "gamma", "abstract_staircase", strictly=False)
     if where.distances.dtype != np.int64:
         raise Unsupported("an abstract staircase needs integer distances", came=repr(where))
     steps = np.frompyfunc(lambda t: Fraction(floor(t) + (t - floor(t) >= turn)), 1, 1)
     unit = _sensitivity(cost, where)
-    wide = with_tails(as_rationals(cost) / unit, weights, words.get("tails"), unit, integer_steps=True)
+    wide = with_tails(as_rationals(cost) / unit, weights, _read_tails(tails), unit, integer_steps=True)
     return _normalised(replace(wide, steps=steps(wide.steps)), level(epsilon, alpha), is_exact(cost))
 
 
 def _read_costs(costs: object, space: Space | None) -> tuple[Array, Space]:
+    if space is not None:
+        instance(space, Space, "space")
     cost = loss_matrix(costs)
     where = discrete(len(cost)) if space is None else space
     if where.size != len(cost):
@@ -229,6 +228,17 @@ def _read_base(base: object | None, outcomes: int) -> Array:
     if len(weights) != outcomes or (weights <= 0).any():
         raise OutOfRange(f"the base must have {outcomes} positive weights, one for each outcome", came=base)
     return weights
+
+
+def _read_tails(tails: Tails | None) -> Tails:
+    if tails is None:
+        return None, None
+    read = sequence(tails, "tails")
+    if len(read) != 2:
+        raise OutOfRange(
+            "tails must be two, before the first outcome and after the last", came=len(read), where="tails"
+        )
+    return read[0], read[1]
 
 
 def _sensitivity(cost: Array, space: Space) -> Fraction:

@@ -3,12 +3,12 @@
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, iterable, label, real, sequence_of
 from utmost.core.exact.arrays import (
     Array,
     Rebuilt,
@@ -21,12 +21,14 @@ from utmost.core.exact.arrays import (
     to_floats,
 )
 from utmost.core.exact.intervals import nearest
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.linear_algebra import matrix_product
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, between_0_and_1, natural, refused_as
 from utmost.core.exact.shown import Shown
+from utmost.core.sampling.draw import Method
+from utmost.core.sampling.random_bits import Randomness
+from utmost.design.channels.channel_draws import Drawing, drawn_by_rows
 from utmost.errors import NotAChannel, OutOfRange, quoted
-from utmost.provided import provided
 
 
 def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[int]]]:
@@ -106,7 +108,6 @@ class Channel(Shown):
     secrets: Labels
     outcomes: Labels
 
-    @checked
     def __init__(
         self,
         matrix: object,
@@ -115,6 +116,11 @@ class Channel(Shown):
         *,
         tolerance: float = 1e-9,
     ) -> None:
+        if secrets is not None:
+            sequence_of(secrets, label, "secrets")
+        if outcomes is not None:
+            sequence_of(outcomes, label, "outcomes")
+        tolerance = real(tolerance, "tolerance")
         with refused_as(NotAChannel):
             array = as_array(matrix, "channel", ndim=2)
         _check_stochastic(array, tolerance)
@@ -154,18 +160,17 @@ class Channel(Shown):
         names = None if self.secrets is None else tuple(self.secrets[x] for x in restriction.tolist())
         return stochastic(self.matrix[restriction], names, self.outcomes)
 
-    @checked
     def mix(self, other: "Channel", p: Number) -> "Channel":
         """p C + (1 - p) D: one of two channels with the same outcomes is used, and nobody learns which.
 
         It is the refinement of `choose` that forgets which channel was used.
         """
+        instance(other, Channel, "other")
         if self.shape != other.shape:
             raise NotAChannel(f"channels that are mixed must both have the shape {self.shape}", came=other.shape)
         mine, theirs = _weighted(self.matrix, other.matrix, p)
         return stochastic(mine + theirs, self.secrets, self.outcomes)
 
-    @checked
     def choose(self, other: "Channel", p: Number) -> "Channel":
         """[p C | (1 - p) D]: one of two channels is used, and it is seen which (external probabilistic choice).
 
@@ -173,12 +178,13 @@ class Channel(Shown):
 
         Source: [fernandes2022], section IV-C (the choice M p(+) M').
         """
+        instance(other, Channel, "other")
         _check_same_secrets(self, other)
         return stochastic(np.concatenate(_weighted(self.matrix, other.matrix, p), axis=1), self.secrets)
 
-    @checked
     def parallel(self, other: "Channel") -> "Channel":
         """Both channels run independently on one secret: outcome (y, z), numbered y m' + z, has C[x, y] D[x, z]."""
+        instance(other, Channel, "other")
         _check_same_secrets(self, other)
         mine, theirs = same_numbers(self.matrix, other.matrix)
         both = mine[:, :, None] * theirs[:, None, :]
@@ -187,18 +193,20 @@ class Channel(Shown):
             names = tuple((y, z) for y in self.outcomes for z in other.outcomes)
         return stochastic(both.reshape(len(mine), -1), self.secrets, names)
 
-    @checked
     def relabel(
         self, secrets: Sequence[Hashable] | None = None, outcomes: Sequence[Hashable] | None = None
     ) -> "Channel":
         """The same matrix with other names; names that are not given are kept."""
+        if secrets is not None:
+            sequence_of(secrets, label, "secrets")
+        if outcomes is not None:
+            sequence_of(outcomes, label, "outcomes")
         n, m = self.shape
         rows, columns = _names(secrets, n, "secret"), _names(outcomes, m, "outcome")
         return stochastic(
             self.matrix, self.secrets if rows is None else rows, self.outcomes if columns is None else columns
         )
 
-    @checked
     def merge_columns(self, tolerance: float = 1e-12) -> "Channel":
         """The reduced channel: outcomes that say the same become one, and impossible outcomes are dropped.
 
@@ -213,13 +221,15 @@ class Channel(Shown):
 
         Source: [fernandes2022], section II-A: equal channels up to this have equal hypers.
         """
+        tolerance = real(tolerance, "tolerance")
         matrix, groups = merged_columns(self.matrix, tolerance)
         names = None if self.outcomes is None else tuple(tuple(self.outcomes[y] for y in group) for group in groups)
         return stochastic(matrix, self.secrets, names)
 
-    @checked
     def same_as(self, other: "Channel", tolerance: float = 0.0) -> bool:
         """Whether the matrices have one shape and no entry differs by more than ``tolerance``; names may differ."""
+        instance(other, Channel, "other")
+        tolerance = real(tolerance, "tolerance")
         if self.shape != other.shape:
             return False
         if tolerance == 0:
@@ -232,7 +242,7 @@ class Channel(Shown):
         shape: int | tuple[int, ...] = (),
         *,
         randomness: Any = None,
-        method: Literal["constant", "table"] | None = None,
+        method: Method | None = None,
     ) -> Any:
         """An outcome for each secret, drawn with exactly the probabilities of its row.
 
@@ -260,21 +270,17 @@ class Channel(Shown):
         >>> told.draw("yes") in ("yes", "no"), told.draw([0, 1, 1]).shape, told.draw(0, shape=5).max() <= 1
         (True, (3,), np.True_)
         """
-        return provided("drawing")(self, self.secrets, self.outcomes).draw(secrets, shape, randomness, method)
+        return self._drawing().draw(secrets, shape, randomness, method)
 
-    @checked
-    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write matrix and names, exact numbers as text: `utmost.read_design` reads them back, and so do the commands.
+    def _drawing(self) -> Drawing:
+        return Drawing(self, self.secrets, self.outcomes)
 
-        Args:
-            path: .json, .csv or .tsv.
-            overwrite: whether a file of this name gives way.
+    @property
+    def _secret_count(self) -> int:
+        return self.shape[0]
 
-        Raises:
-            OutOfRange: for another ending.
-            Unsupported: where the file exists.
-        """
-        provided("saved_design")(self, path, overwrite=overwrite)
+    def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: Method | None) -> NDArray[np.intp]:
+        return drawn_by_rows(self, rows, bits, method)
 
     def to_floats(self) -> "Channel":
         """The channel of the nearest float64 entries; it may keep its promises only up to rounding."""
@@ -362,15 +368,14 @@ class Remap(Shown, Rebuilt):
     size: int
     ties: tuple[int, ...]
 
-    @checked
     def __init__(self, actions: object, size: int, ties: Iterable[int] = ()) -> None:
         width = natural(size, "size", least=1)
+        tied = tuple(sorted({natural(y, "a tied outcome") for y in iterable(ties, "ties")}))
         chosen = np.array(actions)
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size == 0:
             raise OutOfRange("a remap needs a list of integers, one action for each outcome", came=actions)
         for y in np.flatnonzero((chosen < 0) | (chosen >= width))[:1]:
             raise OutOfRange(f"the action for outcome {y} must lie in 0..{width - 1}", came=int(chosen[y]))
-        tied = tuple(sorted({natural(y, "a tied outcome") for y in ties}))
         if tied and tied[-1] >= chosen.size:
             raise OutOfRange(f"ties must be outcomes in 0..{chosen.size - 1}", came=tied[-1])
         object.__setattr__(self, "actions", frozen(chosen.astype(np.intp)))
@@ -378,10 +383,11 @@ class Remap(Shown, Rebuilt):
         object.__setattr__(self, "ties", tied)
 
     @classmethod
-    @checked
+    @fitting_memory("identity")
     def identity(cls, size: int) -> "Remap":
         """Every outcome taken at face value."""
-        return cls(np.arange(natural(size, "size", least=1)), size)
+        width = natural(size, "size", least=1)
+        return cls(np.arange(width), width)
 
     @property
     def matrix(self) -> Array:
@@ -401,14 +407,14 @@ class Remap(Shown, Rebuilt):
         merged[:, used] = np.add.reduceat(matrix[:, order], starts, axis=1)
         return merged
 
-    @checked
     def then(self, after: "Remap") -> "Remap":
         """First this remap, then another one on its actions."""
+        instance(after, Remap, "after")
         if self.size != len(after.actions):
             raise OutOfRange(f"what follows must take {self.size} outcomes", came=len(after.actions))
         return Remap(after.actions[self.actions], after.size)
 
-    @checked
     def same_as(self, other: "Remap") -> bool:
         """Whether both choose the same actions among equally many; ties may differ."""
+        instance(other, Remap, "other")
         return self.size == other.size and np.array_equal(self.actions, other.actions)

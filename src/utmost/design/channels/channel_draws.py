@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate
 from math import lcm, prod
 from numbers import Number as AnyNumber
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +20,14 @@ from numpy.typing import NDArray
 from utmost.core.exact.arguments import is_integer
 from utmost.core.exact.arrays import Array, frozen, objects, plain_array
 from utmost.core.exact.intervals import Interval
+from utmost.core.exact.levels import Level
 from utmost.core.noise.geometric import Geometric
 from utmost.core.sampling.categorical import Thresholds
 from utmost.core.sampling.draw import CHUNK, Method, Shape, draws, plan_for
 from utmost.core.sampling.integers import joined
 from utmost.core.sampling.random_bits import Randomness, unpredictable
-from utmost.design.channels.channel import Channel, Remap
-from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.errors import OutOfRange, Unsupported, WrongKind
 
-Mechanism = Channel | GeometricMatrix
 Names = Sequence[Hashable] | None
 
 _LARGEST_WORD = (1 << 64) - 1
@@ -40,6 +38,35 @@ _AT_ONCE = 1 << 17
 _WIDE = 256
 _MOST = 10**9
 _KEPT = 8
+
+
+class Mechanism(Protocol):
+    """What draws outcomes for secrets by their numbers: a channel of Fractions, or the geometric mechanism."""
+
+    @property
+    def _secret_count(self) -> int: ...
+
+    def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: Method | None) -> NDArray[np.intp]: ...
+
+
+class Remapped(Protocol):
+    """What makes an action of each outcome."""
+
+    @property
+    def actions(self) -> NDArray[np.intp]:
+        """One for each outcome."""
+
+
+class Rows(Hashable, Protocol):
+    """A channel as its rows."""
+
+    @property
+    def matrix(self) -> Array:
+        """A row for each secret."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it holds Fractions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +83,7 @@ class Drawing:
     mechanism: Mechanism
     names: Names = None
     answers: Names = None
-    remap: Remap | None = None
+    remap: Remapped | None = None
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: Method | None) -> Any:
         """Independent outcomes to be published: see `outcomes`.
@@ -105,18 +132,17 @@ class Drawing:
 
     def numbers(self, rows: NDArray[np.intp], randomness: Randomness, method: Method | None) -> NDArray[np.intp]:
         """An outcome for each row, by its number, whatever secrets and outcomes are called."""
-        drawn = _drawn(self.mechanism, rows, randomness, method)
+        if method is not None:
+            plan_for(method, 1)
+        drawn = self.mechanism._numbers(rows, randomness, method)
         return drawn if self.remap is None else np.asarray(self.remap.actions[drawn], np.intp)
 
     def _asked(self, secrets: Any) -> "_Asked":
-        size = self.mechanism.shape[0] if isinstance(self.mechanism, Channel) else self.mechanism.size
-        return _Asked.read(secrets, self.names, size)
+        return _Asked.read(secrets, self.names, self.mechanism._secret_count)
 
 
 def drawing_of(mechanism: Any) -> Drawing:
-    """What is drawn from where a channel, or a design, is: an `Optimum` says so itself."""
-    if isinstance(mechanism, Channel):
-        return Drawing(mechanism, mechanism.secrets, mechanism.outcomes)
+    """What is drawn from where a channel, or a design, is."""
     drawing: Drawing = mechanism._drawing()
     return drawing
 
@@ -191,28 +217,34 @@ def _sizes(shape: Shape) -> tuple[int, ...]:
     return tuple(map(int, size))
 
 
-def _drawn(mechanism: Mechanism, rows: NDArray[np.intp], bits: Randomness, method: Method | None) -> NDArray[np.intp]:
-    """An outcome for each row."""
-    if method is not None:
-        plan_for(method, 1)
-    if isinstance(mechanism, GeometricMatrix):
-        noise = joined(draws(Geometric(mechanism.level), rows.size, randomness=bits, method=method), rows.size)
-        # Beyond 2^62 every noise is clamped; it is clamped first, so that the sum stays within int64.
-        reach = mechanism.size
-        clamped = np.minimum(np.maximum(noise, -reach), reach).astype(np.int64)
-        return np.asarray(np.clip(rows + clamped, 0, reach - 1), np.intp)
-    if not mechanism.is_exact:
+def drawn_by_noise(
+    at: Level, size: int, rows: NDArray[np.intp], bits: Randomness, method: Method | None
+) -> NDArray[np.intp]:
+    """Each of the counts 0, ..., size - 1 with geometric noise of a level, clamped to them."""
+    noise = joined(draws(Geometric(at), rows.size, randomness=bits, method=method), rows.size)
+    # Beyond 2^62 every noise is clamped; it is clamped first, so that the sum stays within int64.
+    clamped = np.minimum(np.maximum(noise, -size), size).astype(np.int64)
+    return np.asarray(np.clip(rows + clamped, 0, size - 1), np.intp)
+
+
+def drawn_by_rows(channel: Rows, rows: NDArray[np.intp], bits: Randomness, method: Method | None) -> NDArray[np.intp]:
+    """An outcome for each row of an exact channel.
+
+    Raises:
+        Unsupported: for a channel of floats.
+    """
+    if not channel.is_exact:
         raise Unsupported(
             "a draw needs probabilities that are Fractions: floats do not keep a level exactly",
             came="a channel of floats",
             where="draw",
             remedy="Draw from utmost.optima.repair(ptype, channel).channel: it keeps the level.",
         )
-    return _sampler(mechanism).draw(rows, bits, method)
+    return _sampler(channel).draw(rows, bits, method)
 
 
 @lru_cache(maxsize=_KEPT)
-def _sampler(channel: Channel) -> "ManyOutcomes":
+def _sampler(channel: Rows) -> "ManyOutcomes":
     return ManyOutcomes(channel.matrix)
 
 

@@ -5,22 +5,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import sequence, truth
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, to_floats
 from utmost.core.exact.intervals import Interval, log_interval, round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.exact.shown import Shown
+from utmost.core.sampling.draw import Method
+from utmost.core.sampling.random_bits import Randomness
 from utmost.design.channels.channel import Channel, stochastic
+from utmost.design.channels.channel_draws import Drawing, drawn_by_noise
 from utmost.errors import OutOfRange
-from utmost.provided import provided
 
 
-@checked
+@fitting_memory("geometric_channel")
 def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """The range-restricted geometric mechanism on {0, ..., n}: exact where alpha is rational, else float64.
 
@@ -67,26 +71,27 @@ class GeometricMatrix(Shown):
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", natural(self.size, "size", least=1))
 
-    @checked
     def scales(self, floats: bool = False) -> Array:
         """c, of shape (n+1,); as float64 if so asked, or where alpha is irrational."""
+        floats = truth(floats, "floats")
         ends, inside = self._scale(floats)
         c = np.full(self.size, inside, dtype=np.float64 if isinstance(inside, float) else object)
         c[[0, -1]] = ends
         return frozen(c)
 
-    @checked
     def powers(self, floats: bool = False) -> Array:
         """alpha^0, ..., alpha^n; as float64 if so asked, or where alpha is irrational."""
+        floats = truth(floats, "floats")
         if floats or not self.level.is_rational:
             return frozen(np.exp(-self.level.epsilon_float * np.arange(self.size)))
         values = np.full(self.size, Fraction(1), dtype=object)
         values[1:] = self.level.alpha_fraction()
         return frozen(np.multiply.accumulate(values))
 
-    @checked
+    @fitting_memory("matrix")
     def matrix(self, floats: bool = False) -> Array:
         """G as an (n+1, n+1) array. Cost: O(n^2)."""
+        floats = truth(floats, "floats")
         powers, (ends, inside) = self.powers(floats), self._scale(floats)
         i = np.arange(self.size)
         gaps = np.abs(i[:, None] - i)
@@ -120,10 +125,20 @@ class GeometricMatrix(Shown):
         shape: int | tuple[int, ...] = (),
         *,
         randomness: Any = None,
-        method: Literal["constant", "table"] | None = None,
+        method: Method | None = None,
     ) -> Any:
         """A count for each true count, drawn exactly at the level itself, rational or not: see `Channel.draw`."""
-        return provided("drawing")(self).draw(secrets, shape, randomness, method)
+        return self._drawing().draw(secrets, shape, randomness, method)
+
+    def _drawing(self) -> Drawing:
+        return Drawing(self)
+
+    @property
+    def _secret_count(self) -> int:
+        return self.size
+
+    def _numbers(self, rows: NDArray[np.intp], bits: Randomness, method: Method | None) -> NDArray[np.intp]:
+        return drawn_by_noise(self.level, self.size, rows, bits, method)
 
     def determinant(self) -> Fraction | float:
         """det G = (1-alpha)^(2n-1) / (1+alpha) for n >= 1; G = [1] for n = 0."""
@@ -186,7 +201,7 @@ def _beside(scales: Array, x: Array) -> Array:
     return scales if x.ndim == 1 else scales[:, None]
 
 
-@checked
+@fitting_memory("unbounded_geometric_channel")
 def unbounded_geometric_channel(
     size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
@@ -250,7 +265,7 @@ def renormalised_epsilon(size: int, epsilon: Number | Level | None = None, *, al
     return round_up(at.epsilon_interval(bits).upper + log_interval((unit + surplus).upper, bits).upper)
 
 
-@checked
+@fitting_memory("laplace_channel")
 def laplace_channel(
     size: int,
     epsilon: Number | Level | None = None,
@@ -283,6 +298,8 @@ def laplace_channel(
     >>> laplace_channel(2, alpha="1/4").matrix.tolist()
     [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
     """
+    if thresholds is not None:
+        sequence(thresholds, "thresholds")
     rows, at = natural(size, "size", least=1), level(epsilon, alpha)
     read_thresholds = [Fraction(2 * j + 1, 2) for j in range(rows - 1)] if thresholds is None else thresholds
     cuts = [exact(t, "thresholds") for t in read_thresholds]
@@ -311,7 +328,7 @@ def _masses(low: Array, high: Array, epsilon: float) -> Array:
     return np.asarray(np.where((low < 0) & (high > 0), across, one_side))
 
 
-@checked
+@fitting_memory("fair_channel")
 def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     r"""C[x, r] = y alpha^e(x, r) on {0, ..., n}, where every row holds the powers 0, 1, 1, 2, 2, ... of alpha.
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, Floats, frozen, objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.linear_algebra import solve_sparse
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.exact.surds import Surd
 from utmost.design.channels.channel import Channel, stochastic
@@ -20,7 +21,7 @@ from utmost.design.spaces.space import Space
 from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
 
 
-@checked
+@fitting_memory("randomized_response")
 def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """R[x, y] = 1/w for y = x and alpha/w otherwise, with w = 1 + (k-1) alpha: the truth is the likeliest answer.
 
@@ -39,7 +40,7 @@ def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha:
     return _two_valued(size, type(a)(1), a)
 
 
-@checked
+@fitting_memory("dual_randomized_response")
 def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """R[x, y] = alpha/w for y = x and 1/w otherwise, with w = alpha + k - 1: the truth is the least likely answer.
 
@@ -106,7 +107,6 @@ def two_secret_optimum(
     return stochastic(np.array([[likely, unlikely], [unlikely, likely]], dtype=type(likely)))
 
 
-@checked
 def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
     """C = E diag(w) with E[x, y] = alpha^d(x, y) and E w = 1: outcomes are secrets, and C[x, y] = alpha^d C[y, y].
 
@@ -132,6 +132,7 @@ def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, al
     >>> [str(p) for p in tight_constraints(cycle(4), alpha="1/2").matrix[0]]
     ['4/9', '2/9', '1/9', '2/9']
     """
+    instance(space, Space, "space")
     at = level(epsilon, alpha)
     if isinstance(space.metric, LineMetric):
         return geometric_channel(space.size, at).relabel(outcomes=tuple(space.labels))
@@ -185,7 +186,6 @@ _FARTHEST = 50_000
 _MOST_EPSILON = 1_000_000  # beyond it the other secret's chance has some 400 000 digits
 
 
-@checked
 def planar_geometric_channel(
     rows: int, cols: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, fractions, frozen
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.linear_algebra import matrix_product
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
@@ -85,7 +85,6 @@ class Decomposition(Shown):
         )
 
 
-@checked
 def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
     """A channel of the type as a refinement of a mixture of kernels of the type, exactly.
 
@@ -111,6 +110,8 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
     >>> len(found.kernels), found.verify(loose)
     (1, True)
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(channel, Channel, "channel")
     cone = RationalCone.of(ptype, channel)
     shares: dict[Exponents, dict[int, Fraction]] = {}
     for y, column in enumerate(channel.matrix.T):
@@ -265,7 +266,6 @@ def _kernel_within(
     return dict(zip(weights, scale, strict=True))
 
 
-@checked
 def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
     """Whether every outcome that occurs leaves a vertex of the type behind: its tight pairs join all secrets.
 
@@ -288,7 +288,6 @@ def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
     return all(_joins_all(cone.tight(list(column))) for column in channel.matrix.T if any(column))
 
 
-@checked
 def is_kernel(ptype: PrivacyType, channel: Channel) -> bool:
     """Whether the posteriors of a channel are vertices and linearly independent; proportional columns count as one.
 

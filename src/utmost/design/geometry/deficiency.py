@@ -29,7 +29,6 @@ import numpy as np
 
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Array, as_array, frozen, objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.linear_program import LinearProgram, LinearSolution
@@ -88,7 +87,6 @@ class RefinementDistance(Shown):
         )
 
 
-@checked
 def refinement_distance(
     *, better: Channel | object, worse: Channel | object, prior: object, gains: Gains = "unit"
 ) -> RefinementDistance:
@@ -133,7 +131,6 @@ def refinement_distance(
     return RefinementDistance(value, first, second, frozen(belief), gains, frozen(gain), frozen(remap))
 
 
-@checked
 def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gains = "unit") -> RefinementDistance:
     """The largest additive leakage of a channel at a prior, over a class of gains, exactly.
 

@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, integer, sequence_of
 from utmost.core.exact.arrays import Array, fractions
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
 from utmost.design.channels.channel import Channel
@@ -44,7 +44,6 @@ class Unserved(Shown):
         return members and prefers(self.consumer, self.better, self.channel)
 
 
-@checked
 def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved | None:
     """A prior on two secrets for which a mechanism is not optimal, because it distinguishes these two less than
     allowed.
@@ -73,6 +72,8 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
     >>> found.verify(fifty), [str(p) for p in found.consumer.prior if p]
     (True, ['1/2', '1/2'])
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(channel, Channel, "channel")
     if not channel.is_exact:
         raise Unsupported("pairs are compared in rational arithmetic only", came="float64 entries")
     table = exact_loss(loss, ptype.space.size)
@@ -91,7 +92,6 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
     return None
 
 
-@checked
 def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
     """A consumer, of any loss, for whom a mechanism is not the best of its type; None if it is the best for everyone.
 
@@ -111,6 +111,8 @@ def unserved_consumer(ptype: PrivacyType, channel: Channel) -> Unserved | None:
     >>> unserved_consumer(line, geometric_channel(3, alpha="1/2")).verify(line)
     True
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(channel, Channel, "channel")
     for kernel in kernels(ptype):
         consumer = refines(better=channel, worse=kernel).consumer
         if consumer is not None:
@@ -180,7 +182,6 @@ class UtilitySet(Shown):
         """
         return universality(self.ptype, loss, self.channel)
 
-    @checked
     def lifted(self, loss: object, secrets: Sequence[int]) -> "LiftedLoss | None":
         """A loss on some of the secrets as one on all, if the mechanism is the best for it among mechanisms on these.
 
@@ -194,6 +195,7 @@ class UtilitySet(Shown):
 
         Source: [fernandes2022], theorem 6(5), the direction that holds.
         """
+        sequence_of(secrets, integer, "secrets")
         part = self.ptype.restrict(secrets)
         verdict = universality(part, loss, self.channel.restrict(secrets))
         if not verdict:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
 from utmost.core.programs.exact_optima import solve_exactly
@@ -70,7 +70,6 @@ class KantorovichDistance(Shown):
         return bool(is_potential and moved and cost <= self.upper and (self.first - self.second).dot(f) >= self.lower)
 
 
-@checked
 def kantorovich_distance(space: Space, first: object, second: object) -> KantorovichDistance:
     """The Kantorovich (earth mover's, first Wasserstein) distance of two distributions over a space.
 
@@ -90,6 +89,7 @@ def kantorovich_distance(space: Space, first: object, second: object) -> Kantoro
     >>> round(found.value, 9), found.verify()
     (1.414213562, True)
     """
+    instance(space, Space, "space")
     p, q = (as_rationals(as_array(part, "distribution", ndim=1)) for part in (first, second))
     n = space.size
     if len(p) != n or len(q) != n or min(*p, *q) < 0 or p.sum() != q.sum():

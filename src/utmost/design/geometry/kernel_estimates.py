@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, integer, optional, real
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.shown import Shown
@@ -41,7 +41,6 @@ class KernelEstimate(Shown):
     samples: int
 
 
-@checked
 @long_work("Sampling kernels")
 def estimate_kernels(
     ptype: PrivacyType, samples: int, generator: np.random.Generator, size: int | None = None, confidence: float = 0.95
@@ -65,6 +64,10 @@ def estimate_kernels(
     >>> found.low < 157 < found.high
     True
     """
+    instance(ptype, PrivacyType, "ptype")
+    samples = integer(samples, "samples")
+    size = optional(size, integer, "size")
+    confidence = real(confidence, "confidence")
     if exact_integer(samples, "samples") > _MOST_SAMPLES:
         raise OutOfRange(f"samples must be at most {_MOST_SAMPLES}", came="more", where="estimate_kernels")
     if samples < 2:

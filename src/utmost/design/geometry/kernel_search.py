@@ -15,11 +15,12 @@ from math import comb, gcd, inf
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, integer
 from utmost.core.exact.arrays import frozen, objects, to_floats
 from utmost.core.exact.compilation import is_compiled_already
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.linear_algebra import matrix_product, solve_lifted
 from utmost.core.exact.long_work import long_work
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
@@ -76,16 +77,16 @@ class Kernels(Shown):
     def __iter__(self) -> Iterator[Channel]:
         return (self.channel(k) for k in range(len(self)))
 
-    @checked
     def support(self, k: int) -> tuple[int, ...]:
         """The vertices of kernel k."""
+        k = integer(k, "k")
         if not -len(self) <= k < len(self):
             raise OutOfRange(f"there are {len(self)} kernels, numbered from 0", came=k)
         return tuple(int(v) for v in self.supports[k] if v >= 0)
 
-    @checked
     def channel(self, k: int) -> Channel:
         """Kernel k as a channel: column y is the y-th vertex of its support, scaled so that rows sum to 1."""
+        k = integer(k, "k")
         return kernel_channel(self.vertices.chosen(self.support(k)))
 
     @property
@@ -101,8 +102,8 @@ class Kernels(Shown):
         return f"Kernels({len(self)} from {len(self.vertices)} vertices)"
 
 
-@checked
 @long_work("Listing kernels")
+@fitting_memory("kernels")
 def kernels(ptype: PrivacyType) -> Kernels:
     """All kernels of a privacy type, listed; of at most 5000 vertices.
 
@@ -119,13 +120,13 @@ def kernels(ptype: PrivacyType) -> Kernels:
     >>> listed.sizes, listed[1].shape
     ({2: 1, 3: 1}, (3, 3))
     """
+    instance(ptype, PrivacyType, "ptype")
     listed = _searchable(ptype)
     supports = _supports(listed)
     order = np.lexsort([*supports.T[::-1], np.count_nonzero(supports >= 0, axis=1)])
     return Kernels(listed, frozen(supports[order]))
 
 
-@checked
 def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | None = None) -> Iterator[KernelBlock]:
     """The kernels of a type stretch by stretch, with progress, to be gone on with after an interruption.
 
@@ -144,7 +145,6 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | Non
     return _blocks(_searchable(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
 
 
-@checked
 @long_work("Searching kernels")
 def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda done: None) -> dict[int, int]:
     """How many kernels a type has with each number of outcomes, without listing them where that saves memory.
@@ -157,6 +157,7 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
     >>> kernel_sizes(PrivacyType(hamming(2), alpha="1/2"))
     {2: 1, 3: 2, 4: 1}
     """
+    instance(ptype, PrivacyType, "ptype")
     listed = _searchable(ptype)
     supports = _without_compilation(listed)
     if supports is not None:
@@ -166,7 +167,6 @@ def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda d
     return {size: int(count) for size, count in enumerate(count_by_walk(listed, watch)) if count}
 
 
-@checked
 def count_kernels(ptype: PrivacyType) -> int:
     """How many kernels a type has; unlike the number of vertices, it depends on the level (but not for `discrete`).
 
@@ -176,6 +176,7 @@ def count_kernels(ptype: PrivacyType) -> int:
     >>> count_kernels(PrivacyType(counts(4), alpha="1/2"))
     187
     """
+    instance(ptype, PrivacyType, "ptype")
     return sum(kernel_sizes(ptype).values())
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arrays import Array, fractions, frozen, objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
 from utmost.design.geometry.log_domain import Distances, LogPowers
@@ -106,7 +105,6 @@ def member(ptype: PrivacyType, channel: AnyChannel) -> AnyChannel:
     return PowerChannel(PowerField.of(LogPowers.of(ptype.level, Distances.of(ptype.space))).fractions(channel.matrix))
 
 
-@checked
 def exact_mechanism(ptype: PrivacyType, support: Sequence[int]) -> Channel | PowerChannel:
     """The one mechanism whose outcomes are multiples of the given vertices of the type, exactly.
 

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from flint import Ordering, arb, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, objects
 from utmost.core.exact.intervals import working_precision
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import exact, exact_integer
 from utmost.design.geometry.log_domain import Field, LogPowers
 from utmost.design.geometry.power_steps import (
@@ -85,9 +85,9 @@ class PowerField:
     _rationals: "dict[tuple[int, int], PowerNumber]" = field(default_factory=dict, repr=False)
 
     @classmethod
-    @checked
     def of(cls, powers: LogPowers) -> "PowerField":
         """The field of the powers of a type: base^(1/degree) and base^sqrt(r), or e^(-epsilon sqrt r)."""
+        instance(powers, LogPowers, "powers")
         level = powers.level
         ring = fmpz_mpoly_ctx.get(tuple(f"x{k}" for k in range(len(powers.roots))), Ordering.lex)
         step, degree = level.power.as_integer_ratio() if level.base is not None and powers.roots[0] == 1 else (1, 0)

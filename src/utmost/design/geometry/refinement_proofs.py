@@ -9,7 +9,6 @@ import numpy as np
 from flint import fmpz, fmpz_mat
 
 from utmost.core.exact.arrays import Array, as_rationals, is_exact
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.linear_algebra import by_integers, denominators, matrix_product, numerators
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
@@ -43,7 +42,6 @@ class Verdict(Shown, ABC):
         """Whether the proof proves the verdict, apart from how it was found."""
 
 
-@checked
 def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance: float = TOLERANCE) -> bool:
     """Whether B @ P is A: exactly where all three are exact, else with no entry off by more than the tolerance.
 
@@ -64,7 +62,6 @@ def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance:
     return bool((abs(remapped.astype(np.float64) - worse.matrix.astype(np.float64)) <= tolerance - rounding).all())
 
 
-@checked
 def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLERANCE) -> bool:
     """Whether a consumer expects to lose strictly less with A than with B, each after its best remap.
 

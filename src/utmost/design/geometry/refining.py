@@ -8,9 +8,8 @@ from typing import Literal, overload
 
 import numpy as np
 
-from utmost.core.exact.arguments import one_of
+from utmost.core.exact.arguments import one_of, real, text
 from utmost.core.exact.arrays import Array, frozen, same_numbers
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel, stochastic
@@ -62,7 +61,6 @@ def refines(
 ) -> PrivacyOrderVerdict: ...
 @overload
 def refines(*, better: Channel | object, worse: Channel | object, order: str, tolerance: float = ...) -> Verdict: ...
-@checked
 @long_work("Deciding refinement")
 def refines(
     *, better: Channel | object, worse: Channel | object, order: str = "refinement", tolerance: float = TOLERANCE
@@ -108,6 +106,8 @@ def refines(
     >>> [bool(refines(better=line, worse=equal, order=order)) for order in ("refinement", "max-case", "privacy")]
     [False, False, True]
     """
+    order = text(order, "order")
+    tolerance = real(tolerance, "tolerance")
     first, second = same_secrets(better, worse)
     if not 1e-13 <= tolerance <= 1:
         raise OutOfRange("the tolerance must lie between 1e-13 and 1", came=tolerance, where="refines")
@@ -156,9 +156,9 @@ class EarthMove(Shown):
     def __post_init__(self) -> None:
         frozen(self.amounts)
 
-    @checked
     def verify(self, tolerance: float = TOLERANCE) -> bool:
         """Whether the amounts are as stated: exactly where all is exact, else up to the tolerance in every sum."""
+        tolerance = real(tolerance, "tolerance")
         posteriors, amounts, joint = same_numbers(self.before.posteriors, self.amounts, self.after.joint)
         misses = (
             amounts.sum(axis=1) - self.before.weights,
@@ -169,7 +169,6 @@ class EarthMove(Shown):
         return bool((amounts >= 0).all() and all((abs(miss) <= allowed).all() for miss in misses))
 
 
-@checked
 def earth_move(
     prior: object, *, better: Channel | object, worse: Channel | object, tolerance: float = TOLERANCE
 ) -> EarthMove | None:
@@ -194,6 +193,7 @@ def earth_move(
     >>> [[str(v) for v in row] for row in move.amounts], move.verify()
     ([['3/8', '1/8'], ['1/8', '3/8']], True)
     """
+    tolerance = real(tolerance, "tolerance")
     belief = check_prior(prior)
     before, after = hyper(better, belief), hyper(worse, belief)
     possible = np.flatnonzero(belief != 0)

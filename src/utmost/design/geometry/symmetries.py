@@ -8,8 +8,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, check_array, frozen
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.design.spaces.space import Space
@@ -66,7 +66,6 @@ class Automorphisms(Shown):
             yield tuple(image)
 
 
-@checked
 def automorphisms(space: Space) -> Automorphisms:
     """The permutations of the secrets of a space that keep every distance; float64 distances are kept to the last bit.
 
@@ -136,7 +135,6 @@ class Orbits(Shown):
         return len(self.sizes)
 
 
-@checked
 def vertex_orbits(vertices: Vertices) -> Orbits:
     """The vertices of a type up to the automorphisms of its space.
 
@@ -146,6 +144,7 @@ def vertex_orbits(vertices: Vertices) -> Orbits:
     >>> vertex_orbits(vertices(PrivacyType(hamming(3), alpha="1/2"))).sizes.tolist()
     [8, 8, 12, 8, 2]
     """
+    instance(vertices, Vertices, "vertices")
     return orbits_under(column_permutations(vertices), len(vertices))
 
 

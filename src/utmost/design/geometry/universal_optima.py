@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_integers, fractions, frozen, is_exact
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.field_tableau import FieldTableau
@@ -162,7 +162,6 @@ class LeastLoss:
         return Channel(matrix) if isinstance(self.start, IntegerTableau) else PowerChannel(matrix)
 
 
-@checked
 def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChannel) -> UniversalityVerdict:
     """Whether a channel of the type is l-optimal among all of them for every prior.
 
@@ -189,6 +188,8 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
     >>> bool(universality(ptype, losses.binary, geometric_channel(3, alpha="1/2")))
     True
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(channel, (Channel, PowerChannel), "channel")
     least = LeastLoss.of(ptype, loss)
     judged = _member(ptype, channel, least)
     with images_decide():
@@ -221,7 +222,6 @@ def _member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> AnyCha
     return member(ptype, channel)
 
 
-@checked
 def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     """Whether any mechanism of the type is l-optimal for every prior; if not, the least regret and who conflicts.
 
@@ -246,6 +246,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     >>> bool(verdict), verdict.regret, verdict.certificate.verify(), verdict.conflict.verify()
     (False, Fraction(1, 24), True, True)
     """
+    instance(ptype, PrivacyType, "ptype")
     least = LeastLoss.of(ptype, loss)
     with images_decide():
         proof, conflict = _least_regret(least)
@@ -326,7 +327,6 @@ def _master(
     return solution.value, bundle, weights, solution.dual[:n]
 
 
-@checked
 def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
     """A mechanism and a loss, not trivial and monotone in every metric, such that it is universally optimal for it.
 
@@ -344,6 +344,7 @@ def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
     >>> [str(p) for p in channel.matrix[:, 0]], loss[:, 0].tolist()
     (['2/3', '1/3', '1/3'], [Fraction(0, 1), Fraction(1, 1), Fraction(1, 1)])
     """
+    instance(ptype, PrivacyType, "ptype")
     n = ptype.space.size
     if n < 2:
         raise OutOfRange("a type must have at least two secrets", came=n, where="distinguishing_mechanism")
@@ -393,7 +394,6 @@ class NibOptimum(Shown):
         return bool((self.packing >= 0).all() and fits and lost == total == self.loss)
 
 
-@checked
 def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
     """The least expected nib loss over all mechanisms of a line, min over remaps of the geometric one, with proof.
 
@@ -416,6 +416,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
     >>> found.loss, found.remap.actions.tolist(), found.verify()
     (Fraction(1, 20), [4, 4, 0, 0, 0], True)
     """
+    instance(ptype, PrivacyType, "ptype")
     belief = check_prior(prior)
     if not isinstance(ptype.space.metric, LineMetric) or not ptype.level.is_rational or not is_exact(belief):
         raise Unsupported("the least nib loss is known on counts, for rational alpha and priors", came=repr(ptype))

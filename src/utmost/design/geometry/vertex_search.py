@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, integer, sequence_of
 from utmost.core.exact.arrays import Array, frozen
 from utmost.core.exact.arrays import indices as places
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.long_work import long_work
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
@@ -276,8 +277,8 @@ class Vertices(Shown):
         return f"Vertices({len(self)} on {self.distances.size} secrets)"
 
 
-@checked
 @long_work("Listing vertices")
+@fitting_memory("vertices")
 def vertices(ptype: PrivacyType) -> Vertices:
     """All vertices of a privacy type, listed.
 
@@ -291,11 +292,11 @@ def vertices(ptype: PrivacyType) -> Vertices:
     >>> len(listed), [str(p) for p in listed[0]]
     (4, ['1/7', '2/7', '4/7'])
     """
+    instance(ptype, PrivacyType, "ptype")
     parts = [block.exponents for block in vertex_blocks(ptype)]
     return _vertices(ptype, Distances.of(ptype.space), np.concatenate(parts))
 
 
-@checked
 def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]:
     """The same vertices in the same order, at most ``rows`` at a time, in memory that does not grow with their number.
 
@@ -308,7 +309,6 @@ def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]
         yield _vertices(ptype, distances, block)
 
 
-@checked
 @long_work("Counting vertices")
 def count_vertices(where: PrivacyType | Space) -> int:
     """How many vertices a privacy type has; the same at every level, so a space will do.
@@ -320,6 +320,7 @@ def count_vertices(where: PrivacyType | Space) -> int:
     >>> count_vertices(counts(100)) == 2**100
     True
     """
+    instance(where, (PrivacyType, Space), "where")
     space = where.space if isinstance(where, PrivacyType) else where
     table = Distances.of(space).integers()
     if space.size == 1:
@@ -386,7 +387,6 @@ def _vertices(ptype: PrivacyType, distances: Distances, exponents: NDArray[np.in
     return Vertices(frozen(exponents), distances, LogPowers.of(ptype.level, distances))
 
 
-@checked
 def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[int]) -> Iterator[Channel]:
     """All vertex mechanisms of a type with the outcomes of a mechanism on some secrets, that restrict to it.
 
@@ -414,6 +414,9 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
     >>> [[str(p) for p in C.matrix[2]] for C in found]
     [['1/3', '1/3', '1/3']]
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(channel, Channel, "channel")
+    sequence_of(secrets, integer, "secrets")
     listed = vertices(ptype)
     if not (listed.is_exact and channel.is_exact):
         raise Unsupported("extensions are found in rational arithmetic only", came="floats or irrational alpha^d")

@@ -14,7 +14,6 @@ import numpy as np
 
 from utmost.core.exact.arguments import one_of
 from utmost.core.exact.arrays import Array, Rebuilt, frozen, is_exact, objects, to_floats
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
@@ -94,7 +93,6 @@ class Attained(Shown):
         return is_float and isfinite(self.value) and abs(leakage - self.value) <= tolerance * (1 + abs(self.value))
 
 
-@checked
 def exclusion_gain(n: int) -> Array:
     """g(x, w) = 1 - n if w = x, else 1: to name a secret that it is not. Its vulnerabilities lie between 0 and 1."""
     n = natural(n, "n", 1)

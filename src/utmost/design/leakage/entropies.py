@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, Floats, fractions, frozen, is_exact, to_floats
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel
 from utmost.design.leakage.channel_capacity import (
@@ -42,7 +41,6 @@ class ShannonBounds(Shown):
     upper: float
 
 
-@checked
 def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
     """max over priors of the mutual information of secret and outcome, in bits.
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, real
 from utmost.core.exact.arrays import Array, Rebuilt, as_array, frozen, is_exact, same_numbers
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel, merged_columns, stochastic
 from utmost.design.leakage.channel_capacity import as_channel
@@ -68,7 +68,6 @@ class Hyper(Shown, Rebuilt):
             raise NotAPrior("only a prior without zeros determines the channel", came=f"0 for secret {x}")
         return stochastic(frozen(joint / prior[:, None]))
 
-    @checked
     def same_as(self, other: "Hyper", tolerance: float = 0.0) -> bool:
         """Whether both hold the same posteriors with the same weights, whatever their order.
 
@@ -76,6 +75,8 @@ class Hyper(Shown, Rebuilt):
             other: another hyper.
             tolerance: by how much entries may differ; 0 asks for equality.
         """
+        instance(other, Hyper, "other")
+        tolerance = real(tolerance, "tolerance")
         if self.shape != other.shape:
             return False
         left = list(range(self.shape[1]))
@@ -93,7 +94,6 @@ class Hyper(Shown, Rebuilt):
         return f"Hyper({m} posteriors on {n} secrets, {'exact' if self.is_exact else 'float64'})"
 
 
-@checked
 def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) -> Hyper:
     """[p, C]: the posteriors p(x | y) = p_x C[x, y] / w_y, each with its weight w_y = sum_x p_x C[x, y].
 
@@ -117,6 +117,7 @@ def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) ->
     >>> [str(w) for w in h.weights], [str(p) for p in h.posteriors[:, 0]]
     (['7/18', '2/9', '7/18'], ['4/7', '2/7', '1/7'])
     """
+    tolerance = real(tolerance, "tolerance")
     merged, _ = merged_columns(joint(channel, prior), tolerance)
     weights = np.asarray(merged.sum(axis=0))
     return Hyper(np.asarray(merged / weights), weights)

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from utmost.core.exact.arrays import Array, as_array, check_array, is_exact, same_numbers, to_floats
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.linear_algebra import matrix_product
 from utmost.core.exact.numbers import refused_as
 from utmost.core.exact.shown import Shown
@@ -154,7 +153,6 @@ def scores(payments: Array, joint: Array) -> Array:
     return matrix_product(pay.T, J)
 
 
-@checked
 def least_actions(scored: Array, tie: float = TIE) -> Remap:
     """For each outcome the action with the least score; of several the smallest, with the outcome among the ties.
 
@@ -314,7 +312,6 @@ def l_uncertainty(loss: object) -> PaidMeasure:
     return PaidMeasure(loss_matrix(loss), False, "l-uncertainty")
 
 
-@checked
 def property_vulnerability(of: Callable[[int], Hashable] | Sequence[Any]) -> PaidMeasure:
     """The chance to guess a property f(x) of the secret in one try: the gain is 1 where f(x) = w.
 

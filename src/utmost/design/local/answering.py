@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.levels import Level
 from utmost.core.exact.written_levels import level_text
 from utmost.core.sampling.random_bits import Randomness
+from utmost.design.channels.channel import Channel
 from utmost.design.channels.channel_draws import Drawing
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.spaces.space import Space
@@ -83,11 +84,13 @@ def _lengths(space: Space) -> Iterable[object]:
 
 def _probabilities(drawing: Drawing) -> Iterable[object]:
     """Every probability, or the law and what is made of its outcomes."""
-    if isinstance(drawing.mechanism, GeometricMatrix):
-        yield from ("geometric", drawing.mechanism.size, level_text(drawing.mechanism.level))
+    mechanism = drawing.mechanism
+    if isinstance(mechanism, GeometricMatrix):
+        yield from ("geometric", mechanism.size, level_text(mechanism.level))
     else:
+        assert isinstance(mechanism, Channel), "what is no geometric mechanism has rows"
         yield "matrix"
-        for row in drawing.mechanism.matrix.tolist():
+        for row in mechanism.matrix.tolist():
             yield from row
     yield from ("remap", *(() if drawing.remap is None else drawing.remap.actions.tolist()))
 

@@ -10,6 +10,7 @@ variance/s_j. The best s_j are as the square roots of V_j + 1. At small levels V
 costs m^2 and sampling m for each; at large ones the chance that an attribute is not drawn costs more than its report.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -19,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import integer, iterable
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact, natural
 from utmost.core.exact.shown import Shown
@@ -60,7 +61,6 @@ class AttributeReports(Shown):
         pairs = zip(self.reports, self.chances, strict=True)
         return float(sum((exact(how.variance) + 1) / chance - 1 for how, chance in pairs))
 
-    @checked
     def report(self, values: Any, *, randomness: Randomness | None = None) -> list[tuple[NDArray[np.int64], Reports]]:
         """For each attribute the clients who report it, and their reports.
 
@@ -90,7 +90,6 @@ class AttributeReports(Shown):
             for attribute, (rows, how) in enumerate(zip(clients, self.reports, strict=True))
         ]
 
-    @checked
     def counts(self, attribute: int, reports: Any, clients: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Unbiased numbers of all clients in each category of an attribute, and their standard errors.
 
@@ -99,6 +98,7 @@ class AttributeReports(Shown):
             reports: those of the clients who reported it.
             clients: how many there are in all, with those who reported another.
         """
+        clients = integer(clients, "clients")
         place = natural(attribute, "attribute", 0, len(self.reports) - 1)
         how, chance = self.reports[place], float(self.chances[place])
         estimates = CategoryCounts.of(reports, how).estimates(how) / chance
@@ -108,9 +108,8 @@ class AttributeReports(Shown):
         return np.asarray(estimates), np.asarray(np.sqrt(spread))
 
 
-@checked
 def best_attributes(
-    categories: Any, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+    categories: Iterable[int], epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> AttributeReports:
     """The better of two ways to report several attributes at one level: shares of it for all, or one at the whole.
 
@@ -127,7 +126,7 @@ def best_attributes(
     [True, False]
     """
     at = level(epsilon, alpha)
-    sizes = [natural(k, "categories", least=2) for k in categories]
+    sizes = [natural(k, "categories", least=2) for k in iterable(categories, "categories")]
     if not sizes:
         raise OutOfRange("there must be an attribute", came="none", where="categories")
     shares = at.scaled(Fraction(1, len(sizes)))

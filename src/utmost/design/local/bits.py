@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import instance, integer, mapping, wrong_kind
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, between_0_and_1, exact, natural
 from utmost.core.sampling.categorical import Categorical
@@ -143,7 +142,6 @@ class BitResponse:
         return cls(1 - share / 2, share / 2)
 
     @classmethod
-    @checked
     def of_word(
         cls, hashes: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
     ) -> "BitResponse":
@@ -163,18 +161,18 @@ class BitResponse:
         alpha_above = bit.alpha_interval(192).upper
         return cls.permanent(Fraction(-(-2 * alpha_above * _SHARE_STEPS // (1 + alpha_above)), _SHARE_STEPS))
 
-    @checked
     def of(self, bit: int) -> Fraction:
         """P(response = 1) for a bit."""
+        bit = integer(bit, "bit")
         return self.one if bit else self.zero
 
-    @checked
     def then(self, after: "BitResponse") -> "BitResponse":
         """The response to this response: first this, then ``after``.
 
         >>> BitResponse.permanent("1/2").then(BitResponse("3/4", "1/2"))
         BitResponse(one=Fraction(11, 16), zero=Fraction(9, 16))
         """
+        instance(after, BitResponse, "after")
         one_after, zero = (p * after.one + (1 - p) * after.zero for p in (self.one, self.zero))
         return BitResponse(one_after, zero)
 
@@ -183,7 +181,6 @@ class BitResponse:
         """What one bit loses: the larger of ln(one/zero) and ln((1-zero)/(1-one))."""
         return Level.of_alpha(min(self.zero / self.one, (1 - self.one) / (1 - self.zero)))
 
-    @checked
     def level_of_value(self, hashes: int) -> Level:
         """What a value loses that sets ``hashes`` bits of a Bloom filter, together with any other such value.
 
@@ -265,7 +262,6 @@ class Coupling:
         return law
 
 
-@checked
 def between(strict: BitResponse, at: BitResponse, loose: BitResponse) -> list[Fraction]:
     """P(response at ``at`` = 1 | loose = z2, strict = z1), by 2 z2 + z1: a response in between, without the bit.
 
@@ -273,6 +269,9 @@ def between(strict: BitResponse, at: BitResponse, loose: BitResponse) -> list[Fr
     >>> [str(p) for p in between(f("1/2"), f("1/4"), f("1/8"))]
     ['1/66', '5/18', '13/18', '65/66']
     """
+    instance(strict, BitResponse, "strict")
+    instance(at, BitResponse, "at")
+    instance(loose, BitResponse, "loose")
     outer, inner = Coupling(strict, at), Coupling(at, loose)
     chances = []
     for z2, z1 in product((0, 1), repeat=2):
@@ -284,7 +283,6 @@ def between(strict: BitResponse, at: BitResponse, loose: BitResponse) -> list[Fr
     return chances
 
 
-@checked
 def largest_bit_ratio(law_of_zero: PairLaw, law_of_one: PairLaw) -> Fraction:
     """The largest quotient of the two laws, either way up: exp of what a pair of responses loses.
 
@@ -292,13 +290,14 @@ def largest_bit_ratio(law_of_zero: PairLaw, law_of_one: PairLaw) -> Fraction:
     >>> largest_bit_ratio(pair.joint(0), pair.joint(1))
     Fraction(7, 1)
     """
+    mapping(law_of_zero, "law_of_zero")
+    mapping(law_of_one, "law_of_one")
     ratios = [law_of_zero[pair] / law_of_one[pair] for pair in law_of_zero if law_of_one[pair]]
     if not ratios or min(ratios) <= 0:
         raise OutOfRange("both laws must have the same pairs, one at least", came="others", where="largest_bit_ratio")
     return max(max(ratio, 1 / ratio) for ratio in ratios)
 
 
-@checked
 def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None = None) -> Bits:
     """A fresh response to each bit: the permanent one, or one report of what was memoised.
 
@@ -312,11 +311,11 @@ def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None =
     >>> respond(np.ones((2, 3), bool), BitResponse.permanent("1/2")).shape
     (2, 3)
     """
+    instance(response, BitResponse, "response")
     truth = as_bits(bits, "bits")
     return draw_bits(truth.view(np.uint8), [response.zero, response.one], secure(randomness))
 
 
-@checked
 def relax(
     bits: Any, responses: Any, strict: BitResponse, loose: BitResponse, *, randomness: Randomness | None = None
 ) -> Bits:
@@ -335,17 +334,20 @@ def relax(
     >>> relax(bits, respond(bits, strict), strict, loose).shape
     (4,)
     """
+    instance(strict, BitResponse, "strict")
+    instance(loose, BitResponse, "loose")
     pair = Coupling(strict, loose)
     return given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)
 
 
-@checked
 def tighten(responses: Any, strict: BitResponse, loose: BitResponse, *, randomness: Randomness | None = None) -> Bits:
     """Responses at ``strict`` from those at ``loose``, without the bits.
 
     Raises:
         OutOfRange: where ``strict`` is no refinement of ``loose``.
     """
+    instance(strict, BitResponse, "strict")
+    instance(loose, BitResponse, "loose")
     pair = Coupling(strict, loose)
     bits = as_bits(responses, "responses")
     return draw_bits(bits.view(np.uint8), [pair.strict_given(0), pair.strict_given(1)], secure(randomness))

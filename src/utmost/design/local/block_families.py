@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Floats, as_array, objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.linear_algebra import independent, solve_lifted
 from utmost.core.exact.numbers import exact, natural
 from utmost.core.exact.shown import Shown
@@ -168,8 +167,6 @@ def differences(base: Sequence[int], categories: int) -> NDArray[np.int64]:
     return np.rint(np.fft.irfft(spectrum, categories)).astype(np.int64)
 
 
-@checked  # before it is looked up: what cannot be hashed is refused as what is no number
-@lru_cache(maxsize=64)
 def balanced_family(categories: int, size: int) -> BlockFamily:
     """A balanced family of blocks of d of k categories, of about k(k-1)/2 blocks or fewer.
 
@@ -187,12 +184,16 @@ def balanced_family(categories: int, size: int) -> BlockFamily:
     (5050, 13)
     """
     k = natural(categories, "categories", least=2)
-    d = natural(size, "size", 1, k - 1)
+    return _balanced_family(k, natural(size, "size", 1, k - 1))
+
+
+@lru_cache(maxsize=64)
+def _balanced_family(k: int, d: int) -> BlockFamily:
     if k > _MOST_CATEGORIES:
         raise Unsupported("blocks are made of at most 2^15 categories", came=k, remedy="Use SubsetSelection.")
     if d > k // 2:
         # Complements of balanced sets are balanced.
-        other = balanced_family(k, k - d)
+        other = _balanced_family(k, k - d)
         bases = tuple(tuple(sorted(set(range(k)) - set(base))) for base in other.bases)
         return BlockFamily(k, d, other.multipliers, bases, other.weights)
     if d == 1:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, natural
@@ -59,6 +59,7 @@ class BlockSelection(CategoryReport):
     _shown = ("categories", "size", "bits", "level")
 
     def __post_init__(self) -> None:
+        instance(self.family, BlockFamily, "family")
         object.__setattr__(self, "level", level(self.level))
         object.__setattr__(self, "categories", self.family.categories)
         object.__setattr__(self, "size", self.family.size)
@@ -163,7 +164,6 @@ class BlockSelection(CategoryReport):
         return rows.reshape(-1, self.categories - self.size).astype(np.int64)
 
 
-@checked
 @long_work("Searching for a report")
 def short_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, integer
 from utmost.core.exact.arrays import plain_array
 from utmost.core.exact.intervals import Interval, is_lower
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.shown import Shown
 from utmost.core.sampling.item_words import int64_array
 from utmost.core.sampling.random_bits import Randomness, secure
@@ -39,7 +39,6 @@ _CELLS = 1 << 22
 _MOST_PAIRS = 16
 
 
-@checked
 def report_categories(values: Any, how: CategoryReport, *, randomness: Randomness | None = None) -> Reports:
     """A fresh report of each client's category. Drawn again it would cost the level again: keep what was drawn.
 
@@ -57,10 +56,10 @@ def report_categories(values: Any, how: CategoryReport, *, randomness: Randomnes
     >>> report_categories([3, 3, 0], best_report(5, alpha="1/2")).shape
     (3, 2)
     """
+    instance(how, CategoryReport, "how")
     return in_parts(how.drawn, how.categories, secure(randomness), read_values(values, how))
 
 
-@checked
 def tighten_categories(
     reports: Any, strict: CategoryReport, loose: CategoryReport, *, randomness: Randomness | None = None
 ) -> Reports:
@@ -69,11 +68,12 @@ def tighten_categories(
     Raises:
         OutOfRange: where the one cannot be made of the other, and for what are no such reports.
     """
+    instance(strict, CategoryReport, "strict")
+    instance(loose, CategoryReport, "loose")
     pair = coupling_of(strict, loose)
     return in_parts(pair.tightened, strict.categories, secure(randomness), loose.read(reports))
 
 
-@checked
 def relax_categories(
     values: Any, reports: Any, strict: CategoryReport, loose: CategoryReport, *, randomness: Randomness | None = None
 ) -> Reports:
@@ -97,6 +97,8 @@ def relax_categories(
     >>> relax_categories([3, 3, 0], first, strict, loose).shape
     (3, 2)
     """
+    instance(strict, CategoryReport, "strict")
+    instance(loose, CategoryReport, "loose")
     pair, true = coupling_of(strict, loose), read_values(values, strict)
     read_reports = strict.read(reports)
     if len(read_reports) != len(true):
@@ -104,7 +106,6 @@ def relax_categories(
     return in_parts(pair.relaxed, strict.categories, secure(randomness), true, read_reports)
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True)
 class CategoryCoupling:
     """The joint law of a strict and a loose report in which the strict one depends on the loose one only.
@@ -125,6 +126,8 @@ class CategoryCoupling:
     loose: CategoryReport
 
     def __post_init__(self) -> None:
+        instance(self.strict, CategoryReport, "strict")
+        instance(self.loose, CategoryReport, "loose")
         if self.strict.categories != self.loose.categories:
             came = f"{self.strict.categories} and {self.loose.categories}"
             raise OutOfRange("both reports must be of the same categories", came=came)
@@ -211,7 +214,6 @@ def _interval(at: Any, bits: int) -> Interval:
     return Interval.of(at.alpha_fraction(), bits) if at.is_rational else at.alpha_interval(bits)
 
 
-@checked
 def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
     """Whether reports at ``strict`` can be relaxed to ``loose`` so that both together lose the looser level alone.
 
@@ -229,6 +231,8 @@ def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
     >>> is_lossless(SubsetSelection(4, 2, 1), SubsetSelection(4, 1, "1.01"))
     False
     """
+    instance(strict, CategoryReport, "strict")
+    instance(loose, CategoryReport, "loose")
     if strict.categories != loose.categories or loose.level < strict.level:
         return False
     if strict.at(loose.level) == loose:
@@ -296,7 +300,6 @@ def _most_inside(strict: CategoryReport, loose: CategoryReport, a2: Any) -> Any:
     return p2 + (1 - p2) * Fraction(d1 - d2, k - d2) if d2 <= d1 else p2 * Fraction(d1, d2)
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CategoryCounts(Shown):
     """In how many reports each category stands, and of how many clients.
@@ -314,6 +317,7 @@ class CategoryCounts(Shown):
     clients: int
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "clients", integer(self.clients, "clients"))
         seen = int64_array(self.seen, "counts of categories", (-1,))
         if (seen < 0).any() or (seen > self.clients).any():
             raise OutOfRange("no category can stand in more reports than there are, or fewer than 0", came=seen.shape)
@@ -321,13 +325,13 @@ class CategoryCounts(Shown):
         object.__setattr__(self, "seen", seen)
 
     @classmethod
-    @checked
     def of(cls, reports: Any, how: CategoryReport) -> "CategoryCounts":
         """The counts of reports, shape (clients, size).
 
         Raises:
             OutOfRange: for what are no such reports.
         """
+        instance(how, CategoryReport, "how")
         read_reports = how.read(reports)
         return cls(how.holders(read_reports), len(read_reports))
 
@@ -337,15 +341,15 @@ class CategoryCounts(Shown):
             raise OutOfRange("counts must be of the same categories to be added", came=other.seen.shape)
         return CategoryCounts(self.seen + other.seen, self.clients + other.clients)
 
-    @checked
     def estimates(self, how: CategoryReport) -> NDArray[np.float64]:
         """Unbiased estimates of the number of clients in each category, (seen - q n)/(p - q); they sum to n."""
+        instance(how, CategoryReport, "how")
         p, q = float(how.inside), float(how.outside)
         return np.asarray((self.seen - q * self.clients) / (p - q), dtype=np.float64)
 
-    @checked
     def errors(self, how: CategoryReport) -> NDArray[np.float64]:
         """The standard errors of the estimates, by the reports alone, at the estimated numbers of clients."""
+        instance(how, CategoryReport, "how")
         own, other = how.variances
         true = np.clip(self.estimates(how), 0, self.clients)
         return np.asarray(np.sqrt(true * own + (self.clients - true) * other), dtype=np.float64)

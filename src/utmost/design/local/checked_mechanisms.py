@@ -12,7 +12,7 @@ from utmost.design.types.smallest_level import smallest_epsilon
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
 
 
-def read_mechanism(mechanism: object, space: Space | None) -> Answering:
+def read_mechanism(mechanism: Optimum | Channel, space: Space | None = None) -> Answering:
     """A design, whose certificate is checked again, or a channel, whose level is computed from all its rows.
 
     Args:
@@ -27,6 +27,11 @@ def read_mechanism(mechanism: object, space: Space | None) -> Answering:
         Unsupported: for a channel of floats, which keeps no level exactly.
 
     Cost: the check is made once for each object.
+
+    >>> from utmost.spaces import discrete
+    >>> coin = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
+    >>> read_mechanism(coin, discrete(2)).level
+    level(alpha='1/2')
     """
     if isinstance(mechanism, Optimum):
         if space is not None:

@@ -13,8 +13,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, sequence_of, text
 from utmost.core.exact.arrays import Floats, as_array
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, between_0_and_1, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.design.local.bits import BitResponse
@@ -27,7 +27,6 @@ _PATIENCE = 5
 _RIDGE = 1e-11
 
 
-@checked
 def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float = 1e-9) -> Floats:
     r"""The x >= 0 with the least x'Gx/2 - b'x, for G = A'A and b = A'y: of the least ||Ax - y||.
 
@@ -150,7 +149,6 @@ class Decoding(Shown):
         return next((each.count for each in self.found if each.word == word), 0.0)
 
 
-@checked
 def decode(
     tally: Tally, response: BitResponse, bloom: Bloom, candidates: Sequence[str], *, significance: Number = "0.05"
 ) -> Decoding:
@@ -177,6 +175,10 @@ def decode(
 
     Cost: a microsecond or two for each candidate and cohort, then the regression: seconds for thousands of candidates.
     """
+    instance(tally, Tally, "tally")
+    instance(response, BitResponse, "response")
+    instance(bloom, Bloom, "bloom")
+    sequence_of(candidates, text, "candidates")
     share = between_0_and_1(significance, "the significance", "decode")
     if len(set(candidates)) != len(candidates):
         raise OutOfRange("the candidates must be different words", came=f"{len(candidates)} of them", where="decode")

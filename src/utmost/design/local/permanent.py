@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import integer
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import Number
 from utmost.core.sampling.process_memory import ProcessMemory
@@ -44,7 +44,6 @@ class PermanentResponses(ProcessMemory):
 
     __slots__ = ("_bits", "_known", "_randomness", "_shape")
 
-    @checked
     def __init__(self, bits: Any, *, randomness: Randomness | None = None) -> None:
         self._open(bits, secure(randomness))
 
@@ -98,9 +97,9 @@ class PermanentResponses(ProcessMemory):
         """What one bit has lost by all responses together; None before the first."""
         return BitResponse.permanent(min(self._known)).level if self._known else None
 
-    @checked
     def spent_by_value(self, hashes: int) -> Level | None:
         """What a value has lost that sets ``hashes`` bits, together with any other such value."""
+        hashes = integer(hashes, "hashes")
         return BitResponse.permanent(min(self._known)).level_of_value(hashes) if self._known else None
 
     def _unpacked(self, packed: Packed) -> Bits:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.sampling.process_memory import ProcessMemory
@@ -52,8 +52,8 @@ class PermanentReports(ProcessMemory):
 
     __slots__ = ("_how", "_known", "_randomness", "_values")
 
-    @checked
     def __init__(self, values: Any, how: CategoryReport, *, randomness: Randomness | None = None) -> None:
+        instance(how, CategoryReport, "how")
         self._open(values, how, secure(randomness))
 
     def _open(self, values: Any, how: CategoryReport, randomness: Randomness) -> None:

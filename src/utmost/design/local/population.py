@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Floats, is_exact, plain_array
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.linear_algebra import independent
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, natural
@@ -58,7 +58,6 @@ class Population(Shown):
     is_determined: bool
 
 
-@checked
 @long_work("Finding the population")
 def iterative_bayesian_update(
     channel: Channel | CategoryReport, answers: object, *, within: Number = "1e-6", steps: int = 10_000
@@ -88,6 +87,7 @@ def iterative_bayesian_update(
     >>> found.shares.round(3).tolist(), found.errors.round(3).tolist(), found.gap < 1e-5, found.is_determined
     ([0.667, 0.333], [0.05, 0.05], True, True)
     """
+    instance(channel, (Channel, CategoryReport), "channel")
     evidence = _of_reports(channel, answers) if isinstance(channel, CategoryReport) else _of_counts(channel, answers)
     enough, most = float(exact(within, "within")), natural(steps, "steps")
     shares = np.full(evidence.size, 1 / evidence.size)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import plain_array
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, natural
 from utmost.core.sampling.integers import uniform_integers
@@ -154,7 +153,6 @@ class SubsetSelection(CategoryReport):
         return SubsetSelection(self.categories, self.size, other)
 
 
-@checked
 def best_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> SubsetSelection:

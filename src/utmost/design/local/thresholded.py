@@ -6,9 +6,8 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import instance, integer
 from utmost.core.exact.intervals import Interval, exp_interval, log_interval, nearest
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import precision
 from utmost.core.exact.shown import Shown
@@ -19,7 +18,6 @@ from utmost.errors import OutOfRange
 _FLOAT_BITS = 160
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True, repr=False)
 class ThresholdedLaplace(Shown):
     r"""A bit's response as [bit + V > threshold], for V of the Laplace law of some rate.
@@ -45,6 +43,9 @@ class ThresholdedLaplace(Shown):
     """
 
     response: BitResponse
+
+    def __post_init__(self) -> None:
+        instance(self.response, BitResponse, "response")
 
     @property
     def rate(self) -> Level:
@@ -89,17 +90,18 @@ class ThresholdedPair(Shown):
     loose: ThresholdedLaplace
 
     def __post_init__(self) -> None:
-        for name, response in (("strict", self.strict), ("loose", self.loose)):
-            if not isinstance(response, ThresholdedLaplace):
-                raise wrong_kind(name, "a ThresholdedLaplace", response)
+        instance(self.strict, ThresholdedLaplace, "strict")
+        instance(self.loose, ThresholdedLaplace, "loose")
         if not self.strict.rate < self.loose.rate:
             raise OutOfRange(
                 f"to relax, the rate must be larger than {self.strict.rate}", came=self.loose.rate, where="rappor"
             )
 
-    @checked
     def probability(self, bit: int, strict: int, loose: int) -> Fraction | float:
         """P(strict = z1, loose = z2) for a bit: a Fraction where it is known to be rational, else the nearest float."""
+        bit = integer(bit, "bit")
+        strict = integer(strict, "strict")
+        loose = integer(loose, "loose")
         risen = self._risen_exactly()
         if risen is None:
             return nearest(self.enclosure(bit, strict, loose, _FLOAT_BITS))
@@ -113,9 +115,12 @@ class ThresholdedPair(Shown):
             (0, 0): 1 - strict_one - risen,
         }[z1, z2]
 
-    @checked
     def enclosure(self, bit: int, strict: int, loose: int, bits: int) -> Interval:
         """An interval around P(strict = z1, loose = z2) for a bit."""
+        bit = integer(bit, "bit")
+        strict = integer(strict, "strict")
+        loose = integer(loose, "loose")
+        bits = integer(bits, "bits")
         risen = self.risen(bit, bits)
         strict_one, loose_one = (Interval.of(each.response.of(bit), bits) for each in (self.strict, self.loose))
         return {
@@ -125,21 +130,23 @@ class ThresholdedPair(Shown):
             (0, 0): 1 - strict_one - risen,
         }[strict, loose]
 
-    @checked
     def risen(self, bit: int, bits: int) -> Interval:
         """An interval around P(strict = 0, loose = 1) = P(V_1 <= t, V_2 > s), with t and s the thresholds less the bit.
 
         It falls with s and rises with t, so rational bounds of the two enclose it.
         """
+        bit = integer(bit, "bit")
+        bits = integer(bits, "bits")
         inner = precision(bits) + 64
         t, s = (each.threshold_interval(inner) - bit for each in (self.strict, self.loose))
         rates = self.strict.rate.epsilon_interval(inner), self.loose.rate.epsilon_interval(inner)
         low, high = _crossing(s.upper, t.lower, *rates), _crossing(s.lower, t.upper, *rates)
         return Interval(max(low.low, 0), max(high.high, 0), inner).at(bits)
 
-    @checked
     def loose_given(self, bit: int, strict: int) -> Real:
         """P(loose = 1 | strict) for a bit: what relaxing a response needs."""
+        bit = integer(bit, "bit")
+        strict = integer(strict, "strict")
         exactly = self._risen_exactly()
         strict_one = self.strict.response.of(bit)
         if exactly is not None:
@@ -218,7 +225,6 @@ def _exp(x: Interval) -> Interval:
     return exp_interval(x, x.bits)
 
 
-@checked
 def relax_thresholded(
     bits: Any, responses: Any, pair: ThresholdedPair, *, randomness: Randomness | None = None
 ) -> Bits:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import wrong_kind
+from utmost.core.exact.arguments import collection, instance, integer, text
 from utmost.core.exact.arrays import plain_array
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.core.sampling.integers import uniform_integers
@@ -64,14 +64,16 @@ class Bloom:
     def __repr__(self) -> str:
         return f"Bloom(bits={self.bits}, hashes={self.hashes}, cohorts={self.cohorts})"
 
-    @checked
+    @fitting_memory("cohort_of")
     def cohort_of(self, clients: int, *, randomness: Randomness | None = None) -> NDArray[np.int64]:
         """A cohort for each of so many clients, uniform and independent of everything."""
+        clients = integer(clients, "clients")
         return uniform_integers(self.cohorts, clients, randomness)
 
-    @checked
     def places(self, word: str, cohort: int) -> list[int]:
         """The places that a word sets in a cohort's filter, one for each hash."""
+        word = text(word, "word")
+        cohort = integer(cohort, "cohort")
         if not 0 <= cohort < self.cohorts:
             raise OutOfRange(f"the cohort must lie in 0..{self.cohorts - 1}", came=cohort, where="Bloom")
         return self._places(word, cohort)
@@ -101,8 +103,7 @@ class Bloom:
 
         Cost: a microsecond or two for each different pair of word and cohort.
         """
-        if isinstance(words, str) or not (hasattr(words, "__len__") and hasattr(words, "__iter__")):
-            raise wrong_kind("words", "a sequence of text", words)
+        collection(words, "words")
         number: dict[str, int] = {}
         if not all(issubclass(kind, str) for kind in set(map(type, words))):
             client, word = next((client, word) for client, word in enumerate(words, 1) if not isinstance(word, str))
@@ -118,13 +119,13 @@ class Bloom:
         encoded: Bits = filters[of_client.reshape(-1)]
         return encoded
 
-    @checked
     def read_cohorts(self, cohorts: Any, count: int) -> NDArray[np.int64]:
         """The cohorts of ``count`` clients as an array.
 
         Raises:
             OutOfRange: where one is missing or outside 0..cohorts-1.
         """
+        count = integer(count, "count")
         groups, count = plain_array(cohorts, "list of cohorts"), natural(count, "count")
         whole = groups.shape == (count,) and (groups.dtype.kind in "iu" or count == 0)
         if not whole or (count and not 0 <= groups.min() <= groups.max() < self.cohorts):
@@ -163,13 +164,13 @@ class Tally(Shown):
             object.__setattr__(self, name, array)
 
     @classmethod
-    @checked
     def of(cls, reports: Any, cohorts: Any, bloom: Bloom) -> "Tally":
         """The tally of reports, shape (n, bits), of clients in these cohorts.
 
         Raises:
             OutOfRange: for reports of another width, and as `Bloom.read_cohorts` does.
         """
+        instance(bloom, Bloom, "bloom")
         bits = as_bits(reports, "reports")
         if bits.ndim != 2 or bits.shape[1] != bloom.bits:
             raise OutOfRange(f"reports must have the shape (clients, {bloom.bits})", came=bits.shape, where="Tally.of")
@@ -187,20 +188,20 @@ class Tally(Shown):
             raise OutOfRange("tallies must have one shape to be added", came=(self.ones.shape, other.ones.shape))
         return Tally(self.ones + other.ones, self.clients + other.clients)
 
-    @checked
     def true_ones(self, response: BitResponse) -> NDArray[np.float64]:
         """Unbiased estimates of how many true bits are 1, (ones - zero n)/(one - zero); shape (cohorts, bits).
 
         Args:
             response: from true bit to report: for a report of a memoised response ``memo.then(report)``.
         """
+        instance(response, BitResponse, "response")
         zero_chance, one_chance = float(response.zero), float(response.one)
         estimates: NDArray[np.float64] = (self.ones - zero_chance * self.clients[:, None]) / (one_chance - zero_chance)
         return estimates
 
-    @checked
     def variances(self, response: BitResponse) -> NDArray[np.float64]:
         """The variances of these estimates by the response alone, at the estimated numbers of ones."""
+        instance(response, BitResponse, "response")
         zero_chance, one_chance = float(response.zero), float(response.one)
         clients = self.clients[:, None].astype(np.float64)
         true = np.clip(self.true_ones(response), 0, clients)

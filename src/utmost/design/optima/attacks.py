@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, text
 from utmost.core.exact.arrays import Array, as_array, is_exact, same_numbers, to_floats
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.calibrated import exponential_mechanism
 from utmost.design.channels.channel import Channel, stochastic
@@ -88,7 +88,6 @@ class Attack(Shown):
         return ratio if isinstance(ratio, Fraction) else math.nextafter(ratio, math.inf)
 
 
-@checked
 def attack(
     channel: Channel, consumer: Consumer, *, prior: object = None, loss: object = None, mechanism: str = "mechanism"
 ) -> Attack:
@@ -114,6 +113,9 @@ def attack(
     >>> [str(x) for x in (found.prior_vulnerability, found.vulnerability, found.error, found.odds.factor)]
     ['3/5', '3/4', '1/4', '3']
     """
+    instance(channel, Channel, "channel")
+    instance(consumer, Consumer, "consumer")
+    mechanism = text(mechanism, "mechanism")
     belief = as_prior(consumer if prior is None else prior)
     if not (channel.shape[0] == len(belief) == consumer.secrets):
         raise OutOfRange(f"channel and prior must have {consumer.secrets} secrets", came=channel.shape, where="attack")
@@ -147,7 +149,6 @@ def attack_beside(
     return replace(attack(mechanism, consumer, mechanism="optimal", **knowledge), others=others)
 
 
-@checked
 def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Channel]:
     """The mechanisms that are usually taken on a space, at the level of the type, by what they are called.
 

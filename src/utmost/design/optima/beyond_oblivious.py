@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import collection, instance, integer
 from utmost.core.exact.arrays import Array, as_rationals, frozen
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import exact, natural
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
@@ -50,12 +50,12 @@ class CountQuery(Shown):
     rows: int
     satisfying: frozenset[int]
 
-    @checked
     def __init__(self, values: int, rows: int, satisfying: Collection[int]) -> None:
-        counted = frozenset(satisfying)
-        object.__setattr__(self, "values", natural(values, "values", least=2))
+        count = natural(values, "values", least=2)
+        counted = frozenset(integer(one, "every element of satisfying") for one in collection(satisfying, "satisfying"))
+        object.__setattr__(self, "values", count)
         object.__setattr__(self, "rows", natural(rows, "rows", least=1))
-        if not counted or not counted < set(range(values)):
+        if not counted or not counted < set(range(count)):
             raise OutOfRange("the predicate must hold for some values and not for all", came=sorted(counted))
         object.__setattr__(self, "satisfying", counted)
 
@@ -76,7 +76,6 @@ class CountQuery(Shown):
         return Space((table[:, None, :] != table[None, :, :]).sum(axis=2), labels=self.databases)
 
 
-@checked
 def averaged(query: CountQuery, channel: Channel) -> Channel:
     """The oblivious mechanism whose law at a count is the mean of X over the databases with that count: (n+1, m).
 
@@ -85,17 +84,17 @@ def averaged(query: CountQuery, channel: Channel) -> Channel:
     Source: [ghosh2009], Proposition 6.2. A database with count k has k neighbours with count k - 1 for each value that
     is not counted, whatever the database: so sums of the privacy inequalities are inequalities between means.
     """
+    instance(query, CountQuery, "query")
+    instance(channel, Channel, "channel")
     results = query.results
     return Channel(np.stack([_mean(channel.matrix[results == k]) for k in range(query.rows + 1)]))
 
 
-@checked
 def expanded(query: CountQuery, channel: Channel) -> Channel:
     """An oblivious mechanism (n+1, m) as a mechanism on databases."""
     return Channel(channel.matrix[query.results])
 
 
-@checked
 def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> Any:
     """sum_i p_i max over databases d with count i of sum_r X[d, r] l(i, r): objective (9).
 
@@ -109,7 +108,6 @@ def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> 
     return sum(p * losses[results == i].max() for i, p in enumerate(consumer.prior.tolist()))
 
 
-@checked
 def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[Fraction, Channel]:
     """The least worst-case loss (9) of any private mechanism on databases, oblivious or not, by linear program.
 

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, Floats, Rebuilt, as_rationals, check_array, frozen, is_exact, objects
 from utmost.core.exact.intervals import exp_floats, round_down, round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.linear_algebra import by_integers
 from utmost.core.exact.shown import Shown
@@ -321,7 +320,6 @@ def holds_rationals(values: Array) -> bool:
     return True
 
 
-@checked
 def check_private(ptype: PrivacyType, matrix: Array) -> None:
     """Raise PromiseBroken unless a matrix of Fractions is a channel that keeps the level along every edge, exactly."""
     check_array(matrix, "channel", 2)

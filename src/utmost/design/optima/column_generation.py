@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.one_thread import one_blas_thread
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.evidence import Certificate
@@ -32,7 +31,6 @@ _NEAR = 2.0  # times the level: what is found at levels farther away misleads
 _ROUGH = (1e-2, 1e-4)  # gaps at which prices say which places without mass count; the first parts near ones, too
 
 
-@checked
 def certificate_of_rays(
     ptype: PrivacyType, consumer: Consumer, *, gap: float = 1e-7, progress: Progress | None = None
 ) -> Certificate:

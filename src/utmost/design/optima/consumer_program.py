@@ -7,14 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, as_rationals
-from utmost.core.exact.kinds import checked
 from utmost.core.programs.linear_program import LinearProgram
 from utmost.design.optima.checker import alphas_above, near_alphas_above
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.types.privacy_type import PrivacyType
 
 
-@checked
 def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True) -> LinearProgram:
     r"""minimise sum_i p_i sum_r x_ir l(i, r) over the private channels x with the consumer's actions as outcomes.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import instance, optional, real, sequence, text
 from utmost.core.exact.levels import Level
 from utmost.core.exact.long_work import long_work
 from utmost.core.exact.numbers import Number, exact, natural
@@ -32,7 +32,6 @@ TurnProgress = Callable[[int, int, float], object]
 _DRAWN_TO = 1e-3  # of the loss: a curve is drawn no finer
 
 
-@checked
 @long_work("Designing")
 def designs_in_turn(
     problems: Sequence[tuple[PrivacyType, Consumer]], *, gap: float = 1e-7, progress: TurnProgress | None = None
@@ -146,7 +145,6 @@ class LossCurve(Shown):
         return Bounds(max(self.lower[above:]), min(self.losses[: below + 1]))
 
 
-@checked
 @long_work("Designing along a curve")
 def loss_curve(
     space: Space,
@@ -178,6 +176,10 @@ def loss_curve(
     >>> [round(float(loss), 3) for loss in curve.losses]
     [0.706, 0.546, 0.266]
     """
+    instance(space, Space, "space")
+    instance(consumer, Consumer, "consumer")
+    sequence(levels, "levels")
+    gap = real(gap, "gap")
     if len(levels) == 0:
         raise OutOfRange("a curve needs a level", came="none")
     at = sorted({level_per(level, unit=space.unit) for level in levels})
@@ -214,7 +216,6 @@ def _halving(count: int) -> Iterator[tuple[int, tuple[int, ...]]]:
             between += [(low, middle), (middle, high)]
 
 
-@checked
 def even_levels_between(
     first: Number, last: Number, steps: int, *, per: Number | None = None, unit: str | None = None
 ) -> tuple[Level, ...]:
@@ -227,6 +228,7 @@ def even_levels_between(
     >>> [str(level.epsilon) for level in even_levels_between("1/2", 2, 4)]
     ['1/2', '1', '3/2', '2']
     """
+    unit = optional(unit, text, "unit")
     low, high, count = exact(first, "first"), exact(last, "last"), natural(steps, "steps", least=2)
     if not 0 < low < high:
         raise OutOfRange("levels must rise from a positive one", came=f"{first} to {last}")

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, integer, optional, sequence_of, truth
 from utmost.core.exact.arrays import Array, as_rationals, objects
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.long_work import long_work
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
@@ -110,8 +111,8 @@ def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Any:
     )
 
 
-@checked
 @long_work("Designing for the worst prior")
+@fitting_memory("minimax_mechanism")
 def minimax_mechanism(
     ptype: PrivacyType, loss: object, possible: Sequence[int] | None = None, *, exactly: bool | None = None
 ) -> MinimaxOptimum:
@@ -139,6 +140,10 @@ def minimax_mechanism(
     >>> found.loss, found.verify()
     (Fraction(5, 9), True)
     """
+    instance(ptype, PrivacyType, "ptype")
+    if possible is not None:
+        sequence_of(possible, integer, "possible")
+    exactly = optional(exactly, truth, "exactly")
     consumer = Consumer(priors.uniform(ptype.space.size), loss)
     secrets = _possible(possible, ptype.space.size)
     rational = consumer.is_exact and ptype.level.is_rational

@@ -6,8 +6,8 @@ from math import ceil
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, real
 from utmost.core.exact.arrays import Array, as_array, as_rationals, frozen, is_exact, objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import Number, exact, refused_as
 from utmost.core.exact.shown import Shown
 from utmost.design.channels.channel import Channel, Labels, stochastic
@@ -39,7 +39,6 @@ class Repair(Shown):
     share: Fraction
 
 
-@checked
 def repair(
     ptype: PrivacyType, channel: Channel | object, *, within: Number | None = None, tolerance: float = 1e-6
 ) -> Repair:
@@ -64,6 +63,8 @@ def repair(
     >>> local.contains(found.channel), float(found.change) < 1e-6
     (True, True)
     """
+    instance(ptype, PrivacyType, "ptype")
+    tolerance = real(tolerance, "tolerance")
     near, names = _near_channel(channel, ptype.space.size, tolerance)
     start = near if is_exact(near) else _shares(_units(near, _GRID), _GRID)
     # In rationals: how far the matrix that would be handed out breaks privacy, and not the float beside it.

@@ -16,12 +16,11 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
 from utmost.core.exact.arrays import Array
-from utmost.core.exact.kinds import spelled
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact_integer
 from utmost.core.noise.costs import Cost
@@ -33,13 +32,6 @@ from utmost.errors import OutOfRange
 
 Row = tuple[dict[int, Any], Any, Any]
 """Coefficients by variable, lower bound, upper bound."""
-
-
-class WindowWords(TypedDict, total=False):
-    """How large a program is: see `least_noise`."""
-
-    window: int | None
-    outputs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +66,23 @@ class NoiseProgram:
         *,
         has_tails: bool,
         settled: int | None = None,
-        **words: Unpack[WindowWords],
+        window: int | None = None,
+        outputs: int = 1,
     ) -> "NoiseProgram":
         """The program of a cost L: exact where alpha is a Fraction and each cost, tails included, is known exactly."""
-        D, outputs = exact_integer(sensitivity, "sensitivity"), exact_integer(words.get("outputs", 1), "outputs")
-        stated = words.get("window")
-        window = 3 * D if stated is None else exact_integer(stated, "window")
-        if D < 1 or outputs < 1 or window < D:
+        D, families = exact_integer(sensitivity, "sensitivity"), exact_integer(outputs, "outputs")
+        wide = 3 * D if window is None else exact_integer(window, "window")
+        if D < 1 or families < 1 or wide < D:
             required = "sensitivity and outputs must be at least 1, and the window at least the sensitivity"
-            raise OutOfRange(required, came=(D, outputs, window), where="least_noise")
+            raise OutOfRange(required, came=(D, families, wide), where="least_noise")
         beta = ratio if has_tails else 0 * ratio
-        costs = [discounted(cost, x, 1, 0 * beta) for x in range(-window, window + 2)]
+        costs = [discounted(cost, x, 1, 0 * beta) for x in range(-wide, wide + 2)]
         for k in range(D if has_tails else 0):
-            costs[k] += beta * discounted(cost, k - window - D, -D, beta, settled)
-            costs[-2 - k] += beta * discounted(cost, window - k + D, D, beta, settled)
+            costs[k] += beta * discounted(cost, k - wide - D, -D, beta, settled)
+            costs[-2 - k] += beta * discounted(cost, wide - k + D, D, beta, settled)
         exactly = all(isinstance(c, Fraction) for c in costs)
         number_kind = (lambda x: x) if exactly else float
-        return cls(D, number_kind(ratio), window, outputs, has_tails, tuple(number_kind(c) for c in costs))
+        return cls(D, number_kind(ratio), wide, families, has_tails, tuple(number_kind(c) for c in costs))
 
     @property
     def is_exact(self) -> bool:
@@ -173,7 +165,6 @@ class LeastNoise:
     cost: Any
 
 
-@spelled
 def least_noise(
     cost: Cost,
     sensitivity: int = 1,
@@ -181,7 +172,8 @@ def least_noise(
     *,
     alpha: Number | None = None,
     settled: int | None = None,
-    **words: Unpack[WindowWords],
+    window: int | None = None,
+    outputs: int = 1,
 ) -> LeastNoise:
     """The least noise with geometric tails.
 
@@ -212,20 +204,22 @@ def least_noise(
     True
     """
     at = level(epsilon, alpha)
-    program = NoiseProgram.of(cost, sensitivity, at.alpha, has_tails=True, settled=settled, **words)
+    program = NoiseProgram.of(
+        cost, sensitivity, at.alpha, has_tails=True, settled=settled, window=window, outputs=outputs
+    )
     solution = _solved(program)
     noise = PeriodicNoise(program.probabilities(solution.primal), period=program.sensitivity, ratio=program.ratio)
     return LeastNoise(noise, solution.value)
 
 
-@spelled
 def noise_bound(
     cost: Cost,
     sensitivity: int = 1,
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    **words: Unpack[WindowWords],
+    window: int | None = None,
+    outputs: int = 1,
 ) -> Any:
     """A cost that no additive noise of this level can beat, whatever its tails, if L is even and nondecreasing in |x|.
 
@@ -237,7 +231,9 @@ def noise_bound(
     >>> bound < truth < bound + Fraction(1, 2**12)
     True
     """
-    return _solved(NoiseProgram.of(cost, sensitivity, level(epsilon, alpha).alpha, has_tails=False, **words)).value
+    at = level(epsilon, alpha)
+    program = NoiseProgram.of(cost, sensitivity, at.alpha, has_tails=False, window=window, outputs=outputs)
+    return _solved(program).value
 
 
 def _solved(program: NoiseProgram) -> LinearSolution:

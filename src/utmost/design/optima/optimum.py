@@ -5,20 +5,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from utmost.core.exact.arguments import one_of
+from utmost.core.exact.arguments import instance, one_of, optional, real, sequence_of, text, truth
 from utmost.core.exact.arrays import Array, Rebuilt
-from utmost.core.exact.kinds import checked, checked_parts
 from utmost.core.exact.long_work import long_work
-from utmost.core.exact.numbers import Number, exact
+from utmost.core.exact.memory import fitting_memory
+from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.highs import solve_by_rows
 from utmost.design.channels.channel import Channel, Remap, stochastic
+from utmost.design.channels.channel_draws import Drawing
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.optima.attacks import Attack, attack_beside
 from utmost.design.optima.checker import alphas_above, alphas_below
@@ -38,7 +38,6 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.design.types.privacy_type import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
-from utmost.provided import provided
 
 Method = Literal["auto", "theorem", "program", "columns"]
 # Beyond this many digit operations, seconds become minutes and exact designs have to be asked for.
@@ -53,7 +52,6 @@ _FLOATS_OWN = 1e-12  # of the worst loss: a gap that comes of rounding to floats
 _NEAR_ENOUGH = 1e-7  # of the loss, as for columns: a gap for which no exact vertex is sought, which may take minutes
 
 
-@checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Optimum(Shown, Rebuilt):
     """An optimal channel for a consumer, its loss, and why nothing private is better by more than the gap.
@@ -68,6 +66,10 @@ class Optimum(Shown, Rebuilt):
 
     certificate: Certificate | ConstrainedCertificate
     method: str
+
+    def __post_init__(self) -> None:
+        instance(self.certificate, (Certificate, ConstrainedCertificate), "certificate")
+        text(self.method, "method")
 
     @property
     def loss(self) -> Any:
@@ -110,20 +112,6 @@ class Optimum(Shown, Rebuilt):
         names = self.certificate.ptype.space.names
         answers = names if names is not None and matrix.shape[1] == len(names) else None
         return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64), names, answers)
-
-    @checked
-    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write mechanism and certificate, which `utmost.read_design` reads back and checks again.
-
-        Args:
-            path: .json for the whole; .csv for the probabilities alone.
-            overwrite: whether a file of this name gives way.
-
-        Raises:
-            OutOfRange: for another ending.
-            Unsupported: where the file exists, and for a design with constraints: write its ``channel``.
-        """
-        provided("saved_design")(self, path, overwrite=overwrite)
 
     @property
     def rounded(self) -> "Optimum":
@@ -199,11 +187,11 @@ class Optimum(Shown, Rebuilt):
         """
         return self._drawing().draw(secrets, shape, randomness, method)
 
-    def _drawing(self) -> Any:
+    def _drawing(self) -> Drawing:
         """The mechanism with the names of secrets and answers."""
         certificate, labels = self.certificate, self.certificate.ptype.space.labels
         answers = labels if certificate.consumer.actions == len(labels) else None
-        return provided("drawing")(_drawn_from(certificate), labels, answers, certificate.remap)
+        return Drawing(_drawn_from(certificate), labels, answers, certificate.remap)
 
 
 @lru_cache(maxsize=8)
@@ -215,8 +203,8 @@ def _drawn_from(certificate: Certificate | ConstrainedCertificate) -> Channel | 
     return stochastic(certificate.matrix)
 
 
-@checked
 @long_work("Designing")
+@fitting_memory("optimal_mechanism")
 def optimal_mechanism(
     ptype: PrivacyType,
     consumer: Consumer,
@@ -267,10 +255,14 @@ def optimal_mechanism(
     >>> found.loss, found.remap.actions.tolist(), found.certificate.verify()
     (Fraction(1, 2), [0, 1, 2, 3], True)
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(consumer, Consumer, "consumer")
+    one_of(method, Method, "method")
+    exactly = optional(exactly, truth, "exactly")
+    sequence_of(constraints, text, "constraints")
     if consumer.secrets != ptype.space.size:
         raise OutOfRange(f"the prior must have {ptype.space.size} entries, one for each secret", came=consumer.secrets)
-    one_of(method, Method, "method")
-    relative_gap = float(exact(gap, "gap"))
+    relative_gap = real(gap, "gap")
     if not relative_gap > 0:
         raise OutOfRange("the gap must be positive", came=gap, remedy='Pass gap="1/100".')
     rational = consumer.is_exact and ptype.level.is_rational

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Array, as_rationals, objects
 from utmost.core.exact.intervals import round_down, round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import solve_exactly
 from utmost.core.programs.linear_program import LinearProgram, LinearSolution
@@ -72,7 +72,6 @@ class PolicyOptimum(Shown):
         return is_proved and bool(self.lower <= _together(self.ptype, self.consumer, self.parts)[0])
 
 
-@checked
 def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     """The private channel along a policy with the least expected loss.
 
@@ -94,6 +93,8 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     >>> found.loss, found.verify()
     (Fraction(1, 3), True)
     """
+    instance(ptype, PolicyType, "ptype")
+    instance(consumer, Consumer, "consumer")
     if consumer.secrets != ptype.policy.size:
         raise OutOfRange(f"the consumer must have {ptype.policy.size} secrets, as the policy", came=consumer.secrets)
     return _by_parts(ptype, consumer) if ptype.policy.is_symmetric else _by_program(ptype, consumer)

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, integer, real
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, same_numbers, to_floats
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact_integer, natural, read_confidence
 from utmost.core.exact.shown import Shown
 from utmost.core.noise import costs
@@ -29,7 +30,6 @@ from utmost.design.spaces.consumer import Consumer
 from utmost.errors import NotAPrior, OutOfRange, Unsupported
 
 
-@checked
 def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
     """p(x | y) = p_x C[x, y] / sum_z p_z C[z, y], shape (n,); None for an outcome of probability zero.
 
@@ -38,6 +38,7 @@ def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
     >>> posterior(geometric_channel(2, alpha="1/3"), priors.uniform(2), 1).tolist()
     [Fraction(1, 4), Fraction(3, 4)]
     """
+    instance(channel, Channel, "channel")
     y = exact_integer(outcome, "outcome")
     if not 0 <= y < channel.shape[1]:
         raise OutOfRange(f"the outcome must lie in 0..{channel.shape[1] - 1}", came=outcome)
@@ -49,7 +50,6 @@ def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
     return None if total == 0 else frozen(np.asarray(joint / total))
 
 
-@checked
 def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
     """For each outcome y the action r with the least posterior loss sum_x p_x C[x, y] l(x, r).
 
@@ -69,10 +69,12 @@ def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap
     >>> bayes_remap(Channel([["1/2", "1/2"], ["1/2", "1/2"]]), guess).actions
     array([1, 1])
     """
+    instance(channel, Channel, "channel")
+    instance(consumer, Consumer, "consumer")
+    tie = real(tie, "tie")
     return least_actions(scores(consumer.loss, joint(channel, consumer)), tie)
 
 
-@checked
 def expected_loss(channel: Channel, consumer: Consumer) -> Any:
     """sum_y min_r sum_x p_x C[x, y] l(x, r): the loss after the optimal remap.
 
@@ -81,16 +83,19 @@ def expected_loss(channel: Channel, consumer: Consumer) -> Any:
     >>> expected_loss(geometric_channel(4, alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     Fraction(1, 2)
     """
+    instance(channel, Channel, "channel")
+    instance(consumer, Consumer, "consumer")
     return l_uncertainty(consumer).posterior(channel, consumer)
 
 
-@checked
 def face_value_loss(channel: Channel, consumer: Consumer) -> Any:
     """sum_x p_x sum_y C[x, y] l(x, y): the loss of a consumer who takes each outcome as its answer.
 
     Raises:
         OutOfRange: when there are more outcomes than actions.
     """
+    instance(channel, Channel, "channel")
+    instance(consumer, Consumer, "consumer")
     _check_sizes(channel, consumer.secrets)
     if channel.shape[1] > consumer.actions:
         raise OutOfRange(
@@ -130,7 +135,6 @@ class Reading(Shown):
     loss: Any
 
 
-@checked
 def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
     """The answer of least posterior loss to a response with geometric noise, clamped or not, for counts 0..n.
 
@@ -156,6 +160,9 @@ def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidenc
     >>> reading.action, reading.ties, reading.posterior.tolist()[0], reading.loss
     (0, (0, 1, 2), Fraction(4, 13), Fraction(9, 13))
     """
+    instance(noise, (Level, IntegerLaw), "noise")
+    instance(consumer, Consumer, "consumer")
+    response = integer(response, "response")
     share = read_confidence(confidence)
     belief = _posterior(noise, consumer.prior, exact_integer(response, "response"))
     scores = _product(belief, consumer.loss)
@@ -241,7 +248,7 @@ _NAMED = {losses.absolute: costs.absolute, losses.squared: costs.squared}
 _MOST_ENTRIES = 10**8
 
 
-@checked
+@fitting_memory("folded_channel")
 def folded_channel(law: Law, size: int) -> Channel:
     """The channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
 
@@ -259,6 +266,8 @@ def folded_channel(law: Law, size: int) -> Channel:
     >>> folded_channel(Geometric(alpha="1/2"), 4).same_as(geometric_channel(4, alpha="1/2"))
     True
     """
+    instance(law, Law, "law")
+    size = integer(size, "size")
     period, b = _staircase(law)
     n = natural(size, "size", least=1) - 1
     z = folded_responses(law, size)
@@ -283,7 +292,6 @@ def folded_responses(law: Law, size: int) -> Array:
     return np.arange(1 - period, natural(size, "size", least=1) - 1 + period)
 
 
-@checked
 def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
     """E l(i, i + Z), the loss of taking count + noise at face value, outside 0..n too.
 
@@ -295,6 +303,8 @@ def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
     >>> face_value_of_noise(Geometric(alpha="1/3"), Consumer(priors.uniform(4), losses.binary))
     Fraction(1, 2)
     """
+    instance(law, Law, "law")
+    instance(consumer, Consumer, "consumer")
     rule = consumer.rule
     if rule is None or not rule.of_difference:
         remedy = "Use face_value_loss with the clamped channel."

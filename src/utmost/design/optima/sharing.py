@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arrays import Array, as_array
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.shown import Shown
 from utmost.core.programs.exact_optima import farkas_gap, farkas_ray
 from utmost.core.programs.linear_program import LinearProgram
@@ -53,7 +52,6 @@ class SharedOptimum(Shown):
         return bool(self.together.lower <= sum(optimum.loss for optimum in self.alone))
 
 
-@checked
 def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> SharedOptimum:
     """The private channel with the least total loss for several consumers, each remapping it as it likes.
 
@@ -80,7 +78,6 @@ def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Share
     return SharedOptimum(tuple(optimal_mechanism(ptype, consumer) for consumer in consumers), together, actions)
 
 
-@checked
 def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: Sequence[Any]) -> LinearProgram:
     """The program that has a feasible point exactly when one channel gives each consumer u a loss of ``targets[u]``.
 
@@ -106,7 +103,6 @@ def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: 
     )
 
 
-@checked
 def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Array | None:
     """Exact Farkas multipliers that no single channel is optimal for all these consumers, or None when one is.
 

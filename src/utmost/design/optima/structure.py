@@ -34,8 +34,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, integer, real
 from utmost.core.exact.arrays import Array, frozen, is_exact, objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
@@ -54,7 +54,6 @@ from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 DOWN, UP, SLACK, ZERO = "down", "up", "slack", "zero"
 
 
-@checked
 def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> NDArray[np.str_]:
     """Which privacy constraints are tight: an (n, m) array of "down", "up", "slack" and "zero" for n + 1 counts.
 
@@ -72,6 +71,8 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
     >>> constraint_matrix(geometric_channel(3, alpha="1/2"), "1/2").tolist()
     [['down', 'up', 'up'], ['down', 'down', 'up']]
     """
+    instance(channel, Channel, "channel")
+    tolerance = real(tolerance, "tolerance")
     at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
     a = at.alpha_fraction() if channel.is_exact and at.is_rational else float(at.alpha)
     here, then = channel.matrix[:-1], channel.matrix[1:]
@@ -128,7 +129,6 @@ def check_lemmas(pattern: NDArray[np.str_]) -> tuple[LemmaCheck, ...]:
     )
 
 
-@checked
 def remap_of_vertex(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Remap:
     """The remap of G that gives a vertex with the pattern of Lemma 5.9: responses i + S_(i-1), ..., i + S_i become k_i.
 
@@ -139,6 +139,8 @@ def remap_of_vertex(channel: Channel, alpha: Number | Level, tolerance: float = 
 
     Source: [ghosh2009], Lemma 5.11.
     """
+    instance(channel, Channel, "channel")
+    tolerance = real(tolerance, "tolerance")
     pattern = constraint_matrix(channel, alpha, tolerance)
     for check in check_lemmas(pattern)[3:] if len(pattern) else ():
         if not check.holds:
@@ -212,7 +214,6 @@ class Derivation(Shown):
         return Channel(self.factor if is_exact(self.factor) else np.maximum(self.factor, 0.0))
 
 
-@checked
 def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Derivation:
     """The factor Y of X = G Y, in the kind of number of X and alpha.
 
@@ -228,6 +229,8 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
     >>> found.factor.tolist()[1], found.offence
     ([Fraction(0, 1), Fraction(2, 1), Fraction(-1, 1)], (1, 2))
     """
+    instance(channel, Channel, "channel")
+    tolerance = real(tolerance, "tolerance")
     at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
     # G^-1 has three diagonals, so that no system is solved.
     factor = GeometricMatrix(channel.shape[0], at).inverse_product(channel.matrix)
@@ -236,7 +239,6 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
     return Derivation(frozen(np.array(factor)), None if factor[i, r] >= least else (i, r))
 
 
-@checked
 def between_levels(size: int, strict: Level, loose: Level) -> Channel:
     """The K with G(strict) = G(loose) K: a stricter geometric release is a looser one, remapped at random.
 
@@ -252,6 +254,9 @@ def between_levels(size: int, strict: Level, loose: Level) -> Channel:
     >>> between_levels(3, level(alpha="1/2"), level(alpha="1/4")).matrix[1].tolist()
     [Fraction(7, 27), Fraction(13, 27), Fraction(7, 27)]
     """
+    size = integer(size, "size")
+    instance(strict, Level, "strict")
+    instance(loose, Level, "loose")
     if loose < strict:
         raise OutOfRange("the first level must not be looser than the second", came=(str(strict), str(loose)))
     target = GeometricMatrix(size, strict).matrix()
@@ -277,7 +282,6 @@ class Uniqueness(Shown):
     tight: int | None = None
 
 
-@checked
 def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
     """Whether the consumer's optimum is unique, decided exactly; floats are read as the rationals that they are.
 
@@ -292,6 +296,8 @@ def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
     >>> uniqueness(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
     Uniqueness(is_unique=True, variables=16, freedom=0, tight=16)
     """
+    instance(ptype, PrivacyType, "ptype")
+    instance(consumer, Consumer, "consumer")
     if not ptype.level.is_rational:
         raise Unsupported("uniqueness is decided in rationals", came=str(ptype.level), remedy='Give alpha="1/2", say.')
     if isinstance(ptype.space.metric, LineMetric):

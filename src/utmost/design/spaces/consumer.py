@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, integer, optional
 from utmost.core.exact.arrays import Array, frozen, indices, is_exact, rebuilding, to_floats
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.shown import Shown
 from utmost.design.spaces.losses import Loss, from_function, loss_matrix
@@ -45,8 +45,8 @@ class Consumer(Shown):
     actions: int
     table: Array | None
 
-    @checked
     def __init__(self, prior: object, loss: object, actions: int | None = None) -> None:
+        actions = optional(actions, integer, "actions")
         belief = check_prior(prior)
         rule = loss if isinstance(loss, Loss) else from_function(loss) if callable(loss) else None
         table = loss_matrix(loss) if rule is None else _small_table(rule, len(belief), actions)
@@ -101,9 +101,9 @@ class Consumer(Shown):
         table = None if self.table is None else to_floats(self.table)
         return _rebuilt(to_floats(self.prior), self.rule, self.actions, table)
 
-    @checked
     def same_as(self, other: "Consumer") -> bool:
         """Whether both have the same prior and the same loss matrix."""
+        instance(other, Consumer, "other")
         if (self.secrets, self.actions) != (other.secrets, other.actions):
             return False
         return bool((self.prior == other.prior).all() and (self.loss == other.loss).all())

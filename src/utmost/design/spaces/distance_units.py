@@ -3,7 +3,6 @@
 import re
 from fractions import Fraction
 
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.errors import NotALevel, NotANumber, OutOfRange
@@ -40,7 +39,6 @@ _UNIT = re.compile(r"[^\W\d_]{1,20}")
 _LOGARITHM = re.compile(r"\s*([0-9][0-9./]*)?\s*\*?\s*(?:ln|log)\s*\(?\s*([0-9][0-9./]*)\s*\)?\s*", re.IGNORECASE)
 
 
-@checked
 def unit_named(text: str) -> str:
     """The short name of a unit; a word that is no length and no time, such as cells, is its own.
 
@@ -57,7 +55,6 @@ def unit_named(text: str) -> str:
     return _SPELLED.get(word, _SPELLED.get(singular, word))
 
 
-@checked
 def is_unit(text: str) -> bool:
     """Whether text names a unit of length or of time.
 
@@ -153,7 +150,6 @@ def _logarithm(text: str) -> Level | None:
     return Level.of_alpha(1 / argument).scaled(factor)
 
 
-@checked
 def level_at(text: str, unit: str | None = None) -> Level:
     """The level that text such as ``200m=ln2`` states: a distance and the epsilon at it.
 

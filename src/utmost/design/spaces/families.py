@@ -7,11 +7,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.arguments import one_of
 from utmost.core.exact.numbers import natural
 from utmost.core.exact.surds import Surd
 from utmost.design.spaces.space import Metric, Space
-from utmost.errors import OutOfRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,6 @@ class LineMetric(Metric):
         return np.column_stack([left, left + 1])
 
 
-@checked
 def counts(n: int) -> Space:
     """The possible results {0, ..., n} of a count over n >= 0 rows, with d(i, j) = |i - j|.
 
@@ -68,7 +66,6 @@ class DiscreteMetric(Metric):
         return np.column_stack(np.triu_indices(self.k, k=1))
 
 
-@checked
 def discrete(k: int) -> Space:
     """k >= 1 secrets at distance 1 from each other: the local model, and sum queries.
 
@@ -105,7 +102,6 @@ class HammingMetric(Metric):
         return tuple(tuple(x >> b & 1 for b in reversed(range(self.bits))) for x in range(self.size))
 
 
-@checked
 def hamming(bits: int) -> Space:
     """All 2^bits strings of bits >= 1 binary digits, at the number of places in which they differ.
 
@@ -143,7 +139,6 @@ class CycleMetric(Metric):
         return np.insert(neighbours, 1, [0, self.n - 1], axis=0)
 
 
-@checked
 def cycle(n: int) -> Space:
     """n >= 1 secrets around a circle, each at distance 1 from the next.
 
@@ -218,8 +213,11 @@ class ManhattanGridMetric(Metric):
         return _points(self.rows, self.cols)
 
 
-@checked
-def grid(rows: int, cols: int, metric: Literal["euclidean", "manhattan"] = "euclidean") -> Space:
+OfGrid = Literal["euclidean", "manhattan"]
+"""The distances on a lattice."""
+
+
+def grid(rows: int, cols: int, metric: OfGrid = "euclidean") -> Space:
     """The rows x cols points of a lattice with step 1, labelled (row, column).
 
     For another step, scale the level: a step of 100 m at epsilon per metre is step 1 at 100 epsilon.
@@ -229,12 +227,11 @@ def grid(rows: int, cols: int, metric: Literal["euclidean", "manhattan"] = "eucl
     >>> grid(2, 2).distances[0].tolist(), grid(2, 3, metric="manhattan").distances[0].tolist()
     ([0.0, 1.0, 1.0, 1.414...], [0, 1, 2, 1, 2, 3])
     """
+    one_of(metric, OfGrid, "metric", "grid")
     kinds: dict[str, type[EuclideanGridMetric] | type[ManhattanGridMetric]] = {
         "euclidean": EuclideanGridMetric,
         "manhattan": ManhattanGridMetric,
     }
-    if metric not in kinds:
-        raise OutOfRange('metric must be "euclidean" or "manhattan"', came=metric, where="grid")
     return Space(kinds[metric](natural(rows, "rows", least=1), natural(cols, "cols", least=1)))
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.core.exact.arguments import one_of
+from utmost.core.exact.arguments import instance, one_of, optional, sequence_of, text, truth
+from utmost.core.exact.arguments import label as as_label
 from utmost.core.exact.arrays import Array, Rebuilt, fractions, frozen
-from utmost.core.exact.kinds import checked, spelled
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
 from utmost.design.spaces.distance_units import distance_in, unit_named
@@ -79,8 +79,10 @@ class Places(Space):
 
     geography: Geography
 
-    @checked
     def __init__(self, metric: TableMetric, labels: Sequence[Hashable], geography: Geography) -> None:
+        instance(metric, TableMetric, "metric")
+        sequence_of(labels, as_label, "labels")
+        instance(geography, Geography, "geography")
         Space.__init__(self, metric, labels)
         object.__setattr__(self, "geography", geography)
 
@@ -179,13 +181,13 @@ class Places(Space):
             return _rows(self.geography.table, rows)
         return [tuple(pair) for pair in self.coordinates[rows].tolist()]
 
-    @checked
     def column(self, name: str) -> list[Any]:
         """A column of the table that the places came in, such as how many people live in each.
 
         Raises:
             OutOfRange: where there is no such column.
         """
+        name = text(name, "name")
         table = self.geography.table
         if name not in _names(table):
             raise OutOfRange("the places' table must have this column", came=name, where="column")
@@ -257,25 +259,18 @@ class Places(Space):
         return f"Places({self.size} places, distances in {self.unit} by {self.geography.way})"
 
 
-class PlaceWords(TypedDict, total=False):
-    """The words that say how a table of places, or a graph, is read: see `places`."""
-
-    name: str
-    latitude: str
-    longitude: str
-    weight: str
-    both_ways: bool
-
-
-@spelled
 def places(
     table: Any,
     *,
+    name: str = "name",
+    latitude: str = "latitude",
+    longitude: str = "longitude",
     metric: Way | None = None,
     unit: str | None = None,
     rounded: Number | None = None,
+    weight: str = "length",
     among: Sequence[Hashable] | None = None,
-    **words: Unpack[PlaceWords],
+    both_ways: bool = False,
 ) -> Places:
     """A space of labelled places, from what people have.
 
@@ -315,20 +310,22 @@ def places(
     >>> towns.labels, towns.unit, towns.distances[0].tolist()
     (('Oslo', 'Bergen', 'Hamar'), 'm', [0, 303431, 98866])
     """
-    latitude, longitude = words.get("latitude", "latitude"), words.get("longitude", "longitude")
+    unit = optional(unit, text, "unit")
+    if among is not None:
+        sequence_of(among, as_label, "among")
+    both_ways = truth(both_ways, "both_ways")
     way = _way(table, metric)
     own = "cells" if way == "cells" else "m"
     counted = unit_named(own if unit is None else unit)
     step = _step(rounded, counted)
     if way == "roads":
-        weight, both_ways = words.get("weight", "length"), words.get("both_ways", False)
         labels, steps = network_steps(table, weight, step, among, both_ways)
         surveyed = survey_of_network(table, labels, latitude, longitude)
     else:
         surveyed = (
             survey_of_cells(table)
             if is_cells(table)
-            else survey_of(table, words.get("name", "name"), latitude, longitude, in_metres=way == "metres")
+            else survey_of(table, name, latitude, longitude, in_metres=way == "metres")
         )
         surveyed = surveyed if among is None else _part(surveyed, among)
         way = way or ("metres" if surveyed.in_degrees is False else "great-circle")

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from utmost.core.exact.arrays import Array, as_array, fractions, is_exact
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import natural, refused_as
 from utmost.design.spaces.space import Space, TableMetric, distance_table
 from utmost.errors import NotAMetric, OutOfRange, quoted
@@ -183,7 +182,6 @@ def tree(edges: Any) -> Space:
     return space
 
 
-@checked
 def balanced_tree(branching: int, depth: int) -> Space:
     """The tree whose inner nodes all have ``branching`` children, ``depth`` >= 1 levels below the root.
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import integer, sequence_of
 from utmost.core.exact.arrays import Array, as_array, fractions, frozen, indices, is_exact, same_numbers
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import natural, refused_as
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.losses import loss_matrix
@@ -68,7 +68,6 @@ def scaled_loss(weights: object, loss: object) -> Array:
     return frozen(np.asarray(scale[:, None] * table))
 
 
-@checked
 def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
     """A loss on some of its secrets only, in the order given: (n, k) to (len(secrets), k).
 
@@ -77,6 +76,7 @@ def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
     >>> restricted_loss([[0, 1], [2, 3], [4, 5]], [2, 0]).tolist()[0]
     [Fraction(4, 1), Fraction(5, 1)]
     """
+    sequence_of(secrets, integer, "secrets")
     table = loss_matrix(loss)
     rows = np.asarray(secrets)
     if rows.dtype.kind not in "iu" or rows.ndim != 1 or rows.size == 0 or rows.min() < 0 or rows.max() >= len(table):
@@ -84,7 +84,6 @@ def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
     return frozen(table[rows])
 
 
-@checked
 def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     """A loss on some secrets as one on all, 0 beyond them.
 
@@ -99,6 +98,8 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
     >>> lifted_loss([[0, 1], [1, 0]], (0, 2), 3).tolist()[1]
     [Fraction(0, 1), Fraction(0, 1)]
     """
+    sequence_of(secrets, integer, "secrets")
+    size = integer(size, "size")
     table, size = loss_matrix(loss), natural(size, "size", least=1)
     places = indices(secrets, size, "secrets")
     if places.ndim != 1 or len(places) != len(table) or np.unique(places).size != len(table):
@@ -128,7 +129,6 @@ class Breach:
         return f"l({i}, {far}) = {self.farther_loss} beside l({i}, {near}) = {self.nearer_loss}"
 
 
-@checked
 def check_monotone(loss: object, strict: bool = False, *, each_side: bool = False) -> None:
     """Refuse a loss that does not grow with the distance |i - r| of the answer r from the result i.
 
@@ -156,7 +156,6 @@ def check_monotone(loss: object, strict: bool = False, *, each_side: bool = Fals
         raise NotMonotone(f"the loss {what} with |i - r|{sides}", came=str(breach))
 
 
-@checked
 def is_monotone(loss: object, strict: bool = False, *, each_side: bool = False) -> bool:
     """Whether `check_monotone` passes.
 
@@ -166,7 +165,6 @@ def is_monotone(loss: object, strict: bool = False, *, each_side: bool = False) 
     return first_breach(loss, strict, each_side=each_side) is None
 
 
-@checked
 def first_breach(loss: object, strict: bool = False, *, each_side: bool = False) -> Breach | None:
     """The first entry, in reading order, that breaks monotonicity; None where there is none."""
     if not isinstance(loss, Consumer):

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, integer, optional, text, truth
 from utmost.core.exact.arrays import Array, as_array, check_numbers, frozen, indices, is_exact, to_floats
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural, refused_as
 from utmost.core.exact.own_names import own_names
 from utmost.core.exact.shown import Shown
@@ -52,7 +53,6 @@ class Loss(Shown):
         except OverflowError:
             raise OutOfRange("secret and action must be numbers that a float can hold", came="larger ones") from None
 
-    @checked
     def block(self, secrets: Array, actions: Array, floats: bool = False) -> Array:
         """The matrix of l(i, r) for some secrets i and some actions r, checked, in its kind of number.
 
@@ -61,6 +61,7 @@ class Loss(Shown):
             actions: integers, in any order.
             floats: give the nearest float64 instead of Fractions.
         """
+        floats = truth(floats, "floats")
         i = np.ravel(indices(secrets, sys.maxsize, "secrets"))[:, None]
         r = np.ravel(indices(actions, sys.maxsize, "actions"))[None, :]
         if not i.size or not r.size:
@@ -73,13 +74,14 @@ class Loss(Shown):
         values = loss_matrix(np.asarray(self.rule(0, np.arange(least, int(gaps.max()) + 1)))[None, :])[0]
         return frozen((to_floats(values) if floats and is_exact(values) else values)[gaps - least])
 
-    @checked
+    @fitting_memory("matrix")
     def matrix(self, secrets: int, actions: int | None = None) -> Array:
         """The whole (secrets, actions) matrix; as many actions as secrets when left out.
 
         >>> absolute.matrix(2).tolist()
         [[Fraction(0, 1), Fraction(1, 1)], [Fraction(1, 1), Fraction(0, 1)]]
         """
+        actions = optional(actions, integer, "actions")
         rows = natural(secrets, "secrets", least=1)
         columns = rows if actions is None else natural(actions, "actions", least=1)
         return self.block(np.arange(rows), np.arange(columns))
@@ -150,13 +152,14 @@ def thresholded(t: Number) -> Loss:
     return Loss(partial(_thresholded, limit), f"thresholded({_written(limit)})", exact=True, of_difference=True)
 
 
-@checked
 def capped(limit: Number, loss: Loss | None = None) -> Loss:
     """min(l(i, r), limit): beyond the limit nothing gets worse. l is |i - r| when left out.
 
     >>> capped(2).matrix(5)[0].tolist()
     [Fraction(0, 1), Fraction(1, 1), Fraction(2, 1), Fraction(2, 1), Fraction(2, 1)]
     """
+    if loss is not None:
+        instance(loss, Loss, "loss")
     base = absolute if loss is None else loss
     if not isinstance(base, Loss):
         raise NotALoss("the loss to cap must be a Loss", came=type(base).__name__)
@@ -166,7 +169,6 @@ def capped(limit: Number, loss: Loss | None = None) -> Loss:
     return Loss(rule, f"capped({_written(most.item())}, {base!r})", exact=known, of_difference=base.of_difference)
 
 
-@checked
 def distance(space: Space) -> Loss:
     """d(i, r), the distance of the answer from the secret in any space.
 
@@ -176,17 +178,18 @@ def distance(space: Space) -> Loss:
     >>> distance(hamming(2)).matrix(4)[0].tolist()
     [Fraction(0, 1), Fraction(1, 1), Fraction(1, 1), Fraction(2, 1)]
     """
+    instance(space, Space, "space")
     rational = np.asarray(space.metric.distance(np.zeros(1, int), np.zeros(1, int))).dtype != np.float64
     return Loss(partial(_distance, space.metric), f"distance({space!r})", exact=rational)
 
 
-@checked
 def from_function(function: Callable[[int, int], Any], name: str = "from_function") -> Loss:
     """Any function l(i, r) of one secret and one action, both plain integers.
 
     >>> from_function(lambda i, r: 0 if r >= i else i - r).matrix(2).tolist()
     [[Fraction(0, 1), Fraction(0, 1)], [Fraction(1, 1), Fraction(0, 1)]]
     """
+    name = text(name, "name")
     if not callable(function):
         raise NotALoss("a loss must be a function of secret and action", came=function)
     return Loss(partial(_elementwise, function), name)
@@ -285,7 +288,6 @@ _WITH_NUMBERS: dict[str, tuple[Callable[..., Loss], int]] = {
 LOSS_NAMES = "absolute, squared, binary, nib, power:1.5, asymmetric:OVER,UNDER, thresholded:T or capped:LIMIT"
 
 
-@checked
 def loss_named(name: str) -> Loss:
     """The loss with this name: "absolute", "squared", "binary", "nib", or one with its numbers behind a colon.
 
@@ -295,6 +297,7 @@ def loss_named(name: str) -> Loss:
     >>> loss_named("binary"), loss_named("asymmetric:1,3")
     (losses.binary, losses.asymmetric(1, 3))
     """
+    name = text(name, "name")
     kind, colon, numbers = name.strip().lower().partition(":")
     if kind in _PLAIN and not colon:
         return _PLAIN[kind]

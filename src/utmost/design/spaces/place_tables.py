@@ -11,7 +11,8 @@ from utmost.core.exact.arrays import plain_cells
 from utmost.core.exact.numbers import exact
 from utmost.design.spaces.surveyed_distances import Position
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, Unsupported, WrongKind
-from utmost.provided import provided
+from utmost.tables.files.json_files import read_json
+from utmost.tables.frames.adapters import adapter_of
 
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
 _ALSO = {"name": ("id", "label", "place"), "latitude": ("lat",), "longitude": ("lon", "lng", "long")}
@@ -62,7 +63,7 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres
     also = _METRES if in_metres else _ALSO
     if isinstance(table, Mapping) and not ({latitude, longitude} <= set(table) or _are_columns(table, also)):
         return _of_pairs(table)
-    adapter = provided("table_adapters").adapter_of(table)
+    adapter = adapter_of(table)
     names = adapter.names(table)
     columns = {"name": name, "latitude": latitude, "longitude": longitude}
     name, latitude, longitude = (_column(what, column, names, also[what]) for what, column in columns.items())
@@ -264,9 +265,11 @@ def _file_columns(path: Path) -> Any:
     """The columns of a file: text as it stands in CSV, so that a postal code keeps its zeros."""
     if path.suffix.lower() == ".geojson":
         return _features(path)
+    from utmost.tables.files import files, small_tables  # which load much, and few spaces come from files
+
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
-        return provided("table_files").read(path)
-    return provided("small_table")(path, has_header=True).columns
+        return files.read(path)
+    return small_tables.small_table(path, has_header=True).columns
 
 
 def _features(path: Path) -> dict[str, list[Any]]:
@@ -274,7 +277,7 @@ def _features(path: Path) -> dict[str, list[Any]]:
 
     Source: RFC 7946: a position is longitude, latitude and perhaps a height, in degrees on WGS84.
     """
-    collection = provided("json_file")(path, "a file of places must")
+    collection = read_json(path, "a file of places must")
     features = collection.get("features") if isinstance(collection, dict) else None
     if not isinstance(features, list) or not features or "crs" in collection:
         came = "another" if isinstance(features, list) else "no FeatureCollection"

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, iterable, label, sequence_of, truth
 from utmost.core.exact.arrays import Array, Rebuilt, frozen, objects
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import exact, natural
 from utmost.core.exact.shown import Shown
 from utmost.design.spaces.space import Space, TableMetric
@@ -63,8 +64,9 @@ class Policy(Shown, Rebuilt):
     distances: Array
     labels: tuple[Hashable, ...]
 
-    @checked
     def __init__(self, distances: object, labels: Sequence[Hashable] | None = None) -> None:
+        if labels is not None:
+            sequence_of(labels, label, "labels")
         table = _closed(_read(distances))
         names = tuple(range(len(table)) if labels is None else labels)
         if len(names) != len(table) or len(set(names)) != len(names):
@@ -73,7 +75,6 @@ class Policy(Shown, Rebuilt):
         object.__setattr__(self, "labels", names)
 
     @classmethod
-    @checked
     def of_edges(cls, edges: Iterable[Any], secrets: Sequence[Hashable], *, directed: bool = False) -> "Policy":
         """A policy graph: edges (x, y) or (x, y, length) bind, and pairs that no path joins are not bound.
 
@@ -85,6 +86,9 @@ class Policy(Shown, Rebuilt):
         >>> Policy.of_edges([("flu", "cold")], ["flu", "cold", "none"]).components
         ((0, 1), (2,))
         """
+        iterable(edges, "edges")
+        sequence_of(secrets, label, "secrets")
+        directed = truth(directed, "directed")
         number = {name: k for k, name in enumerate(secrets)}
         table = np.full((len(number), len(number)), math.inf, dtype=object)
         np.fill_diagonal(table, Fraction(0))
@@ -98,7 +102,7 @@ class Policy(Shown, Rebuilt):
         return cls(table, list(secrets))
 
     @classmethod
-    @checked
+    @fitting_memory("public")
     def public(cls, size: int) -> "Policy":
         """Secrets that need no protection of each other: all infinitely far apart."""
         table = np.full((natural(size, "size", least=1),) * 2, math.inf, dtype=object)
@@ -106,7 +110,7 @@ class Policy(Shown, Rebuilt):
         return cls._of_closed(table)
 
     @classmethod
-    @checked
+    @fitting_memory("hidden")
     def hidden(cls, size: int) -> "Policy":
         """Secrets of which nothing may be told: all at distance 0."""
         return cls._of_closed(np.full((natural(size, "size", least=1),) * 2, Fraction(0), dtype=object))
@@ -120,7 +124,6 @@ class Policy(Shown, Rebuilt):
         return policy
 
     @classmethod
-    @checked
     def product(cls, *attributes: "Policy | Space") -> "Policy":
         """Tuples of secrets, at the sum of the distances of their attributes: metric, public and hidden ones.
 
@@ -129,6 +132,8 @@ class Policy(Shown, Rebuilt):
         >>> policy.size, [len(part.classes) for part in policy.parts]
         (18, [3, 3])
         """
+        for attribute in attributes:
+            instance(attribute, (Policy, Space), "every one of attributes")
         table = objects([Fraction(0)], (1, 1))
         labels: list[tuple[Hashable, ...]] = [()]
         for attribute in attributes:
@@ -139,13 +144,13 @@ class Policy(Shown, Rebuilt):
         return cls(table, labels)
 
     @classmethod
-    @checked
     def of_space(cls, space: Space) -> "Policy":
         """The policy of a metric.
 
         Raises:
             Unsupported: for irrational distances.
         """
+        instance(space, Space, "space")
         n = space.size
         lengths = [space.length(x, y) for x in range(n) for y in range(n)]
         if not all(isinstance(length, Fraction) for length in lengths):

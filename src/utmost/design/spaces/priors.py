@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from utmost.core.exact.arguments import integer, real, text, truth
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, to_floats
-from utmost.core.exact.kinds import checked
+from utmost.core.exact.memory import fitting_memory
 from utmost.core.exact.numbers import Number, exact, natural, refused_as
 from utmost.core.exact.own_names import own_names
 from utmost.core.exact.shown import brief
 from utmost.errors import NotANumber, NotAPrior, OutOfRange
 
 
-@checked
 def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
     """Any array as a prior; nothing is normalised (see `from_counts`).
 
@@ -28,6 +28,7 @@ def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
     >>> prior(["1/2", "1/2", 0]).tolist()
     [Fraction(1, 2), Fraction(1, 2), Fraction(0, 1)]
     """
+    tolerance = real(tolerance, "tolerance")
     array = _nonnegative(probabilities, "prior")
     total = array.sum()
     if total != 1 if is_exact(array) else abs(total - 1) > tolerance:
@@ -56,7 +57,7 @@ def from_counts(weights: object) -> Array:
     return frozen(array / total)
 
 
-@checked
+@fitting_memory("from_samples")
 def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
     """The frequencies of secrets seen before: (count of x + pseudocount) / (their sum), for x = 0, ..., n-1.
 
@@ -80,7 +81,7 @@ def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
     return from_counts(as_array(seen) + as_array(pseudocount, "pseudocount", ndim=0).item())
 
 
-@checked
+@fitting_memory("uniform")
 def uniform(n: int) -> Array:
     """1/n on each of n secrets, exact.
 
@@ -91,7 +92,6 @@ def uniform(n: int) -> Array:
     return frozen(np.full(size, Fraction(1, size), dtype=object))
 
 
-@checked
 def binomial(trials: int, p: Number) -> Array:
     """C(trials, k) p^k (1-p)^(trials-k) for k in {0, ..., trials}: each row counts with probability p by itself.
 
@@ -111,7 +111,6 @@ def binomial(trials: int, p: Number) -> Array:
     return _by_ratios([odds * (n - k) / (k + 1) for k in range(n)], chance)
 
 
-@checked
 def truncated_poisson(rate: Number, size: int) -> Array:
     """rate^k / k! on {0, ..., n}, divided by its sum: a Poisson count that is known to be at most n.
 
@@ -169,7 +168,6 @@ def _nonnegative(values: object, name: str) -> Array:
 PRIOR_NAMES = "uniform, binomial:0.3 or poisson:4"
 
 
-@checked
 def prior_named(name: str, size: int, exactly: bool = True) -> Array:
     """The prior with this name on the n + 1 counts {0, ..., n}.
 
@@ -185,6 +183,9 @@ def prior_named(name: str, size: int, exactly: bool = True) -> Array:
     >>> prior_named("binomial:1/3", 3).tolist()
     [Fraction(4, 9), Fraction(4, 9), Fraction(1, 9)]
     """
+    name = text(name, "name")
+    size = integer(size, "size")
+    exactly = truth(exactly, "exactly")
     natural(size, "size", least=1)
     kind, _, number = name.strip().lower().partition(":")
     if name.strip().lower() == "uniform":

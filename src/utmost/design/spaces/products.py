@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, label, one_of, sequence, sequence_of
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, objects
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import refused_as
 from utmost.core.exact.surds import Surd
 from utmost.design.spaces.place_tables import is_geometry, planar_points
@@ -50,8 +50,11 @@ class SumMetric(Metric):
         return a, b
 
 
-@checked
-def product(*spaces: Space, metric: Literal["sum", "max", "euclidean"] = "sum") -> Space:
+Sum = Literal["sum", "max", "euclidean"]
+"""How the distances of the parts of a product add up."""
+
+
+def product(*spaces: Space, metric: Sum = "sum") -> Space:
     """Secrets with one part from each space, such as a place and a time, labelled by the tuple of their parts' labels.
 
     Args:
@@ -69,11 +72,12 @@ def product(*spaces: Space, metric: Literal["sum", "max", "euclidean"] = "sum") 
     >>> both.size, both.labels[5], both.distances[0, 5].item()
     (12, (1, 1), 2)
     """
+    for space in spaces:
+        instance(space, Space, "every one of spaces")
+    one_of(metric, Sum, "metric", "product")
     if not spaces:
         raise NotAMetric("a product needs at least one space", came="none")
     ways = {"sum": SumMetric, "max": _largest, "euclidean": _hypotenuse}
-    if metric not in ways:
-        raise OutOfRange('metric must be "sum", "max" or "euclidean"', came=metric, where="product")
     joined = spaces[0].metric
     for space in spaces[1:]:
         joined = ways[metric](joined, space.metric)
@@ -148,7 +152,6 @@ Place = Any
 """A point as the function of a metric receives it: what stood in the list of points."""
 
 
-@checked
 def points(
     places: Sequence[Any],
     metric: str | Callable[[Place, Place], Any] = "euclidean",
@@ -178,6 +181,9 @@ def points(
     >>> points(["cat", "cart", "dog"], metric=lambda p, q: len(set(p) ^ set(q))).distances[0].tolist()
     [0, 1, 6]
     """
+    sequence(places, "places")
+    if labels is not None:
+        sequence_of(labels, label, "labels")
     if is_geometry(places) and not callable(metric):
         names, places = planar_points(places)
         labels = names if labels is None else labels

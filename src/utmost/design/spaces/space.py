@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, label, real, sequence_of
 from utmost.core.exact.arrays import (
     Array,
     Rebuilt,
@@ -22,7 +23,6 @@ from utmost.core.exact.arrays import (
     plain_array,
     to_floats,
 )
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.numbers import natural, refused_as
 from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
@@ -332,8 +332,10 @@ class Space(Shown, Rebuilt):
     metric: Metric
     names: tuple[Hashable, ...] | None
 
-    @checked
     def __init__(self, distances: object, labels: Sequence[Hashable] | None = None, tolerance: float = 1e-12) -> None:
+        if labels is not None:
+            sequence_of(labels, label, "labels")
+        tolerance = real(tolerance, "tolerance")
         metric = distances if isinstance(distances, Metric) else TableMetric(distances, tolerance)
         object.__setattr__(self, "metric", metric)
         object.__setattr__(self, "names", None if labels is None else _distinct(labels, metric.size))
@@ -368,7 +370,6 @@ class Space(Shown, Rebuilt):
         """
         return self.metric.edges()
 
-    @checked
     def length(self, x: int, y: int) -> Fraction | Surd:
         """d(x, y) as an exact number; a float64 distance is the rational that the float is."""
         last = self.size - 1
@@ -388,9 +389,9 @@ class Space(Shown, Rebuilt):
             raise OutOfRange(f"secrets must lie in 0..{self.size - 1}", came=secrets, where="restrict")
         return Space(TableMetric.trusted(self.metric.length_table(rows)), [self.labels[x] for x in rows.tolist()])
 
-    @checked
     def same_as(self, other: "Space") -> bool:
         """Whether both have the same labels and the same distances, and no two units."""
+        instance(other, Space, "other")
         if None not in (self.unit, other.unit) and self.unit != other.unit:
             return False
         if self.size != other.size or tuple(self.labels) != tuple(other.labels):

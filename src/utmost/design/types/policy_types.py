@@ -6,8 +6,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.arrays import Rebuilt, as_rationals
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
@@ -37,8 +37,8 @@ class PolicyType(Shown, Rebuilt):
     policy: Policy
     level: Level
 
-    @checked
     def __init__(self, policy: Policy, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> None:
+        instance(policy, Policy, "policy")
         if policy.is_public:
             remedy = "Join two secrets by an edge: Policy.of_edges([(x, y)], secrets)."
             came = f"{policy.size} with no two of them joined"
@@ -55,7 +55,6 @@ class PolicyType(Shown, Rebuilt):
         """
         return tuple(PrivacyType(part.space, self.level) for part in self.policy.parts)
 
-    @checked
     def breach(self, channel: Channel | object) -> tuple[int, int, int] | None:
         """Secrets x, z and an outcome y with C[x, y] > exp(epsilon d(x, z)) C[z, y]; None where the promise is kept.
 
@@ -77,7 +76,6 @@ class PolicyType(Shown, Rebuilt):
                     return x, z, y
         return None
 
-    @checked
     def contains(self, channel: Channel | object) -> bool:
         """Whether the channel keeps the promise: see `breach`."""
         return self.breach(channel) is None

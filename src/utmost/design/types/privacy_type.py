@@ -9,9 +9,9 @@ from math import ceil, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.core.exact.arguments import instance, integer, real, sequence_of
 from utmost.core.exact.arrays import Array, Rebuilt, as_rationals, is_exact
 from utmost.core.exact.intervals import Interval, exp_interval, is_lower, log_interval
-from utmost.core.exact.kinds import checked, named
 from utmost.core.exact.levels import Level, level_argument
 from utmost.core.exact.numbers import Number
 from utmost.core.exact.shown import Shown
@@ -203,7 +203,6 @@ class PrivacyType(Shown, Rebuilt):
     space: Space
     level: Level
 
-    @named
     def __init__(
         self,
         space: Space,
@@ -222,23 +221,23 @@ class PrivacyType(Shown, Rebuilt):
         object.__setattr__(self, "level", level_per(epsilon, alpha, per=per, unit=space.unit))
 
     @classmethod
-    @checked
     def central(cls, rows: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
         """The central model: mechanisms for `counts(rows)`, at the level of one row.
 
         >>> PrivacyType.central(10, alpha="1/2").space
         spaces.counts(10)
         """
+        rows = integer(rows, "rows")
         return cls(counts(rows), epsilon, alpha=alpha)
 
     @classmethod
-    @checked
     def local(cls, k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
         """The local model: mechanisms by which each individual noises one of k values at home.
 
         >>> PrivacyType.local(4, epsilon=1).space
         spaces.discrete(4)
         """
+        k = integer(k, "k")
         return cls(discrete(k), epsilon, alpha=alpha)
 
     @property
@@ -251,7 +250,6 @@ class PrivacyType(Shown, Rebuilt):
         """alpha = exp(-epsilon): exact where rational, else the nearest float."""
         return self.level.alpha
 
-    @checked
     def contains(self, channel: Channel | object, tolerance: float = 1e-12) -> bool:
         """Whether the channel keeps the promise of the type.
 
@@ -266,6 +264,7 @@ class PrivacyType(Shown, Rebuilt):
 
         Cost: O(m) for each essential edge of the space.
         """
+        tolerance = real(tolerance, "tolerance")
         matrix = rows_of(channel, self.space)
         if is_exact(matrix):
             return self._keeps_exactly(matrix)
@@ -288,17 +287,17 @@ class PrivacyType(Shown, Rebuilt):
             for x, z, y in suspects(matrix, self.space, self.level.epsilon_float)
         )
 
-    @checked
     def restrict(self, secrets: Sequence[int]) -> "PrivacyType":
         """The type of the same level on some of the secrets only.
 
         Source: [fernandes2022], section IV-C.
         """
+        sequence_of(secrets, integer, "secrets")
         return PrivacyType(self.space.restrict(secrets), self.level)
 
-    @checked
     def same_as(self, other: "PrivacyType") -> bool:
         """Whether both have the same space and level."""
+        instance(other, PrivacyType, "other")
         return self.level == other.level and self.space.same_as(other.space)
 
     def __repr__(self) -> str:

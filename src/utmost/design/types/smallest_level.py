@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 
+from utmost.core.exact.arguments import instance
 from utmost.core.exact.intervals import Interval, is_lower, log_interval, round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.core.exact.shown import Shown
 from utmost.core.exact.surds import Surd
 from utmost.core.noise.integer_law import IntegerLaw
+from utmost.core.noise.real_law import RealLaw
 from utmost.design.channels.channel import Channel
 from utmost.design.spaces.space import Space
 from utmost.design.types.curves import Law, curve_distance, curve_of_law
@@ -59,7 +60,6 @@ class _Place:
         return Level.of_alpha(1 / self.ratio).scaled(1 / self.length)
 
 
-@checked
 def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon:
     """The smallest epsilon with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all x, z and y.
 
@@ -80,6 +80,7 @@ def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon
     >>> found.level, found.pair, found.outcome
     (level(alpha='7/16'), (0, 1), 0)
     """
+    instance(space, Space, "space")
     matrix = rows_of(channel, space)
     length = cache(space.length)
     worst: _Place | None = None
@@ -129,7 +130,6 @@ def _interval(length: Fraction | Surd, bits: int) -> Interval:
     return length.interval(bits) if isinstance(length, Surd) else Interval.of(length, bits)
 
 
-@checked
 def kept_level(law: Law, shift: Number | None = None) -> Level:
     """The smallest level that the law keeps against the shift, and against every smaller one.
 
@@ -145,13 +145,13 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     >>> [kept_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]
     [level(epsilon=2), level(epsilon='4/3')]
     """
+    instance(law, (IntegerLaw, RealLaw), "law")
     strictest = curve_of_law(law, curve_distance(law, shift)).kept
     if strictest is None:
         raise OutOfRange("the shift must not be 0: there every level is kept", came=shift, where="kept_level")
     return strictest
 
 
-@checked
 def check_promise(
     law: Law, epsilon: Number | Level | None = None, *, alpha: Number | None = None, shift: Number | None = None
 ) -> None:
@@ -175,6 +175,7 @@ def check_promise(
     Traceback (most recent call last):
     utmost.errors.PromiseBroken: check_promise: the law must keep epsilon=1; got epsilon=4/3. ...
     """
+    instance(law, (IntegerLaw, RealLaw), "law")
     promised = law.level if epsilon is None and alpha is None else level(epsilon, alpha)
     strictest = kept_level(law, shift)
     if promised < strictest:

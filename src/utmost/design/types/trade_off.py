@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, as_array, frozen, is_exact, objects, to_floats
 from utmost.core.exact.intervals import Interval, round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, exact
 from utmost.design.types.curves import Curve, Law, StaircaseCurve, curve_of
@@ -129,7 +128,6 @@ def delta(
     return _rounded_up(lambda bits: curve.excess_enclosed(at, bits))
 
 
-@checked
 def profile(law: Law | Any, epsilons: Iterable[Number | Level], shift: Number | None = None) -> NDArray[np.float64]:
     """`delta` at each of several epsilons, as floats rounded up.
 

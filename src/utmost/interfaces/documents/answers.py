@@ -12,6 +12,7 @@ from utmost.core.exact.written_levels import level_facts
 from utmost.core.sampling.random_bits import SystemRandomness
 from utmost.design.channels.channel import Channel
 from utmost.design.channels.channel_draws import drawing_of
+from utmost.design.local.checked_mechanisms import read_mechanism
 from utmost.design.optima.optimum import Optimum
 from utmost.design.spaces.space import Space
 from utmost.design.types.smallest_level import smallest_epsilon
@@ -25,6 +26,7 @@ from utmost.publish.statements import codec
 from utmost.publish.statements.statement_files import sidecar_path
 from utmost.tables.cells.columns import check_distinct
 from utmost.tables.files import files
+from utmost.tables.files.json_files import read_json
 from utmost.tables.files.saving import SavedTable
 from utmost.tables.frames.adapters import no_column
 
@@ -87,9 +89,9 @@ class SavedMechanism:
         names, rows = drawing_of(self.mechanism).names, iter(self.rows(texts))
         called = range(self.space.size) if names is None else names  # where names are numbers, a number is a name
         secrets = {person: None if text is None else called[next(rows)] for person, text in persons.items()}
-        space = self.space if isinstance(self.mechanism, Channel) else None
+        mechanism = read_mechanism(self.mechanism, self.space if isinstance(self.mechanism, Channel) else None)
         before = ledger.answered(under["name"], persons, version=under.get("version"))
-        answers = ledger.respond(mechanism=self.mechanism, secrets=secrets, space=space, **under)
+        answers = ledger.respond(mechanism=mechanism, secrets=secrets, **under)
         return {person: str(answer) for person, answer in answers.items()}, len(before)
 
     def statement(self, *, by_ledger: bool = False, **about: Any) -> dict[str, Any]:
@@ -292,7 +294,7 @@ def _check_declared(request: Asked, names: list[str]) -> None:
 
 def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
     """The answers of a file that `utmost respond --out` wrote, by person; what its statement says of it must hold."""
-    statement = codec.read_json(sidecar_path(path), "a statement must")
+    statement = read_json(sidecar_path(path), "a statement must")
     codec.check_header(statement, ANSWERS_KIND, "a statement of answers")
     with codec.fields("a statement of answers", str(path)):
         mechanism, digest = statement["mechanism"]["sha256"], statement["table"]["sha256"]

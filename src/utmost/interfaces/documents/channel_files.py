@@ -15,8 +15,9 @@ from utmost.errors import BadTable, NotAChannel, OutOfRange
 from utmost.interfaces.documents import designs
 from utmost.interfaces.documents.reports import exact_text
 from utmost.publish.statements import codec
-from utmost.publish.statements.codec import Form, plain, read_json
+from utmost.publish.statements.codec import Form, plain
 from utmost.tables.files import files
+from utmost.tables.files.json_files import read_json
 from utmost.tables.files.small_tables import number_in, small_table
 
 KIND = "utmost channel"

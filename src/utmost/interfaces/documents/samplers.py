@@ -21,7 +21,7 @@ from utmost.core.exact.arrays import Array
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.exact.shown import Shown
 from utmost.core.exact.written_levels import level_facts, stated_level
-from utmost.design.channels.channel import Channel, stochastic
+from utmost.design.channels.channel import Channel, Remap, stochastic
 from utmost.design.channels.channel_draws import drawing_of
 from utmost.design.channels.on_counts import GeometricMatrix
 from utmost.design.spaces.distance_units import unit_named
@@ -137,7 +137,7 @@ def sampler_of(saved: SavedMechanism) -> Sampler:
 def _rational(saved: SavedMechanism) -> Array:
     """The matrix that is drawn from, with its remap, in Fractions."""
     drawing = drawing_of(saved.mechanism)
-    mechanism = drawing.mechanism
+    mechanism, remap = drawing.mechanism, drawing.remap
     if isinstance(mechanism, GeometricMatrix):
         if not mechanism.level.is_rational:
             came = f"geometric noise at {mechanism.level}"
@@ -146,7 +146,9 @@ def _rational(saved: SavedMechanism) -> Array:
         if mechanism.size * len(saved.answers) * powers > _MOST_BITS:
             _refuse_size(f"{mechanism.size} x {len(saved.answers)} numbers of about {powers} bits")
         mechanism = Channel(mechanism.matrix())
-    return (mechanism if drawing.remap is None else mechanism @ drawing.remap).matrix
+    assert isinstance(mechanism, Channel), "what is no geometric mechanism has rows"
+    assert remap is None or isinstance(remap, Remap), "a design has a remap"
+    return (mechanism if remap is None else mechanism @ remap).matrix
 
 
 def _refuse_size(came: str) -> NoReturn:

@@ -1,10 +1,11 @@
-"""Designs and channels as files: what ``Optimum.save`` and ``Channel.save`` write, and `read_design` reads back."""
+"""Designs and channels as files: what `save_design` writes, and `read_design` reads back."""
 
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
+from utmost.core.exact.arguments import instance, truth
 from utmost.core.exact.arguments import path as path_argument
 from utmost.design.channels.channel import Channel
 from utmost.design.optima.optimum import Optimum
@@ -17,22 +18,31 @@ from utmost.interfaces.documents import channel_files, designs
 from utmost.publish.statements import codec
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, write_together
+from utmost.tables.files.json_files import read_json
 
 
 def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bool = False) -> None:
-    """Write a design or a channel, whole or not at all: ``Optimum.save`` and ``Channel.save``.
+    """Write a design or a channel, whole or not at all; `read_design` reads it back, and checks a design again.
 
     Args:
-        mechanism: what is written.
-        path: .json for the whole, .csv for the matrix alone (a channel also as .tsv).
+        mechanism: what is written: of a design mechanism and certificate, of a channel matrix and names; exact numbers
+            as text.
+        path: .json for the whole, .csv for the probabilities alone (a channel also as .tsv).
         overwrite: whether a file of this name gives way.
 
     Raises:
         OutOfRange: for another ending.
-        Unsupported: where the file exists, and for a design with constraints, which no document is about.
+        Unsupported: where the file exists, and for a design with constraints: write its ``channel``.
+
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "coin.csv"
+    >>> save_design(Channel([["2/3", "1/3"], ["1/3", "2/3"]]), path)
+    >>> path.read_text().split()
+    ['2/3,1/3', '1/3,2/3']
     """
-    path = Path(path)
-    write_together({path: design_writer(mechanism, path)}, overwrite=overwrite)
+    instance(mechanism, (Optimum, Channel), "mechanism")
+    file = Path(path_argument(path, "path"))
+    write_together({file: design_writer(mechanism, file)}, overwrite=truth(overwrite, "overwrite"))
 
 
 def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = None) -> Writer:
@@ -83,8 +93,8 @@ def read_design(path: Path | str) -> Optimum | Channel:
     """The design or the channel in a file; of a design everything is computed again that it states.
 
     Args:
-        path: what `Optimum.save`, `Channel.save` or ``utmost design --out`` wrote, or any channel as .csv or .json:
-            rows are secrets, columns outcomes, each cell a rational or a decimal.
+        path: what `save_design` or ``utmost design --out`` wrote, or any channel as .csv or .json: rows are secrets,
+            columns outcomes, each cell a rational or a decimal.
 
     Returns:
         An `Optimum` for a design with its certificate, else a `Channel`.
@@ -96,7 +106,7 @@ def read_design(path: Path | str) -> Optimum | Channel:
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "coin.json"
-    >>> Channel([["2/3", "1/3"], ["1/3", "2/3"]], outcomes=["yes", "no"]).save(path)
+    >>> save_design(Channel([["2/3", "1/3"], ["1/3", "2/3"]], outcomes=["yes", "no"]), path)
     >>> str(read_design(path).matrix[0, 0]), read_design(path).outcomes
     ('2/3', ('yes', 'no'))
     """
@@ -111,5 +121,5 @@ def read_design(path: Path | str) -> Optimum | Channel:
 
 def is_design(path: Path) -> bool:
     """Whether a JSON file says that it is a design."""
-    facts = codec.read_json(path, "a mechanism must")
+    facts = read_json(path, "a mechanism must")
     return isinstance(facts, dict) and facts.get("kind") == designs.KIND

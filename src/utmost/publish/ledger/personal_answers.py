@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import takewhile
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from utmost.core.exact.levels import Level
 from utmost.core.exact.numbers import exact_integer
@@ -76,6 +76,7 @@ class AnswerIndex:
         return before.answers
 
 
+@runtime_checkable
 class Answering(Protocol):
     """A mechanism whose level has been checked, as `utmost.local` reads it."""
 

@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from utmost.core.exact.arguments import mapping, wrong_kind
 from utmost.core.exact.numbers import exact_integer
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import WrongKind
-from utmost.provided import provided
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
-from utmost.publish.ledger.personal_answers import AnswerIndex, Asking, answered, check_persons, named
+from utmost.publish.ledger.personal_answers import AnswerIndex, Answering, Asking, answered, check_persons, named
 
 
 class Responding:
@@ -25,17 +24,16 @@ class Responding:
     def respond(
         self,
         name: str,
-        mechanism: Any,
+        mechanism: Answering,
         secrets: Mapping[str, Any],
         *,
-        space: Any = None,
         dataset: str | None = None,
         independent: bool = False,
         version: int | None = None,
     ) -> dict[str, Any]:
         """One answer for each person, drawn from a mechanism: kept, and repeated whatever the secret is by then.
 
-        The mechanism is checked, and bound to the name: another one under it is refused. Answers of all persons cost
+        The mechanism is bound to the name: another one under it is refused. Answers of all persons cost
         the dataset the mechanism's level once, since each person has one. Who asks about somebody who was answered gets
         that answer again, from any thread or process, and after any crash.
 
@@ -44,9 +42,9 @@ class Responding:
 
         Args:
             name: under which the answers are kept.
-            mechanism: a design, or a channel of Fractions.
+            mechanism: whose level has been checked: `utmost.local.read_mechanism` of a design, or of a channel of
+                Fractions and its space.
             secrets: person to secret, by number or by name; None for a person who has an answer.
-            space: the secrets of a channel and their distances; a design names its own.
             dataset: whose budget is spent; the name if left out. All designs in it must be over one space.
             independent: confirms a dataset without a limit, where a limit waits for a dataset that nothing names.
             version: the newest if left out. The next number begins a version, in which everybody is answered anew.
@@ -58,8 +56,8 @@ class Responding:
             AlreadyPublished: where another mechanism, or a release, stands under the name.
             BudgetExceeded: where the dataset's limit does not allow the mechanism's level.
             NeedsTable: for a person without an answer whose secret is None.
-            OutOfRange, WrongKind: for what is no person, secret, name or version; no person and no secret is repeated.
-            PromiseBroken, Unsupported: for a mechanism that keeps no level exactly, see `utmost.local`.
+            OutOfRange, WrongKind: for what is no mechanism, person, secret, name or version; no person and no secret is
+                repeated.
             Quarantined: in a ledger that was rolled back, and for a mechanism that lost answers so.
 
         Cost: the first call of a process reads the answers of the version once; then those that are new.
@@ -67,24 +65,25 @@ class Responding:
         >>> from tempfile import TemporaryDirectory
         >>> from utmost.ledger import Ledger
         >>> from utmost.channels import Channel
+        >>> from utmost.local import read_mechanism
         >>> from utmost.spaces import discrete
         >>> coin = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
+        >>> coin = read_mechanism(coin, discrete(2))
         >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/answers.db", create=True) as ledger:
-        ...     first = ledger.respond("smokes", coin, {"ada": "yes", "ben": "no"}, space=discrete(2))
-        ...     again = ledger.respond("smokes", coin, {"ben": "yes", "ada": None}, space=discrete(2))
+        ...     first = ledger.respond("smokes", coin, {"ada": "yes", "ben": "no"})
+        ...     again = ledger.respond("smokes", coin, {"ben": "yes", "ada": None})
         ...     again == first, ledger.spent("smokes"), ledger.mechanisms[0].persons
         (True, level(alpha='1/2'), 2)
         """
-        answering = provided("answering")(mechanism, space)
+        if not isinstance(mechanism, Answering):
+            raise wrong_kind("mechanism", "one that keeps a level, as utmost.local.read_mechanism reads it", mechanism)
         about: dict[str, Any] = {"dataset": dataset, "version": version, "independent": independent}
-        if not isinstance(secrets, Mapping):
-            raise WrongKind("secrets must be a mapping", came=type(secrets).__name__, where="secrets")
-        persons = check_persons(secrets)
+        persons = check_persons(mapping(secrets, "secrets"))
         if not persons:
             return {}
-        request = Asking.read(name, persons, answering, self._answers, **about)
+        request = Asking.read(name, persons, mechanism, self._answers, **about)
         numbers = self._book.answer(request.stored, lambda page: request.made(page, self._randomness), look=True)
-        return named(numbers, answering.names)
+        return named(numbers, mechanism.names)
 
     def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:
         """Which of these persons have an answer under a name; nothing is drawn, and no answer is shown.

@@ -14,12 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, NoReturn, TextIO, TypeVar
+from typing import Any, BinaryIO, Generic, TextIO, TypeVar
 
 import numpy as np
 
 from utmost.errors import BadTable, PromiseBroken, UtmostError
 from utmost.publish.promises.statement_kinds import FORMAT, VERSION, check_format
+from utmost.tables.files.json_files import read_json
 from utmost.version import __version__
 
 Value = TypeVar("Value")
@@ -170,54 +171,6 @@ def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: T
         file.write(separator + json.dumps(item, ensure_ascii=False))
         separator = ",\n"
     file.write("\n]\n}\n")
-
-
-def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = None) -> Any:
-    """What a JSON file holds.
-
-    Args:
-        path: the file, in UTF-8, or UTF-16 or UTF-32 as its mark of byte order says.
-        what: what it should hold, for the message: "a design must".
-        parse_float: makes a number of the text of one with a point or an exponent.
-
-    Raises:
-        BadTable: for a file that cannot be read, for what is no JSON or holds a name twice, for NaN and infinities, for
-            a nest too deep to read, and for a number of more than 4300 digits.
-    """
-    try:
-        with path.open("rb") as file:
-            content = file.read()
-        return json.loads(
-            content.decode(json.detect_encoding(content)),
-            parse_float=parse_float,
-            object_pairs_hook=members_once,
-            parse_constant=_no_number,
-        )
-    except OSError as error:
-        raise BadTable(
-            f"{what} be a file that can be read", came=error.strerror or type(error).__name__, where=str(path)
-        ) from None
-    except UnicodeDecodeError:
-        raise BadTable(f"{what} be JSON", came="bytes that are no text in UTF-8", where=str(path)) from None
-    except RecursionError:
-        raise BadTable(f"{what} be JSON", came="brackets nested too deep to read", where=str(path)) from None
-    except json.JSONDecodeError as error:
-        came = f"text that is none, at line {error.lineno}, column {error.colno}" if error.doc.strip() else "nothing"
-        raise BadTable(f"{what} be JSON", came=came, where=str(path)) from None
-    except ValueError as error:
-        raise BadTable(f"{what} be JSON", came=str(error), where=str(path)) from None
-
-
-def members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object in which no name stands twice: readers would not agree on which of them counts."""
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("a name that stands twice")
-    return members
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"the number {name}")
 
 
 @contextmanager

@@ -9,10 +9,11 @@ import numpy as np
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, Unsupported
 from utmost.publish.counting.counted import DOCUMENT_KIND, CountedTable
-from utmost.publish.statements.codec import Form, read_json
+from utmost.publish.statements.codec import Form
 from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import FewCells
 from utmost.tables.files import files
+from utmost.tables.files.json_files import read_json
 
 
 def read_domain(path: Path) -> Domain:

@@ -23,11 +23,12 @@ from utmost.publish.releases.detailed_release import DetailedSums
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.statements import codec, statement_files
+from utmost.publish.statements import statement_files
 from utmost.publish.statements.detailed_check import check_whole
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.tables.files import files
+from utmost.tables.files.json_files import read_json
 from utmost.tables.files.text_files import TextFile
 
 MOST_BYTES = 1 << 30
@@ -121,7 +122,7 @@ def read_release(
     known = READERS[facts["kind"]].check(facts, file, spelled)
     if isinstance(known, WorkloadRelease | WithheldTable):
         return known
-    table = codec.read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
+    table = read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
     return PublishedTable(table, facts, stated_release(facts))
 
 
@@ -166,7 +167,7 @@ def _fetch(address: str, place: Path) -> None:
 
 def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease | DetailedSums:
     """A release by a plan, or in two stages, which is one document."""
-    document = codec.read_json(file, "a release must")
+    document = read_json(file, "a release must")
     kind = document.get("kind") if isinstance(document, dict) else None
     if kind not in (WORKLOAD_KIND, DETAILED_KIND):
         remedy = "Give the table: its statement is found beside it."

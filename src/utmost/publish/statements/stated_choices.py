@@ -36,6 +36,7 @@ from utmost.publish.statements.statement_check import (
 )
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files import files
+from utmost.tables.files.json_files import read_json
 from utmost.tables.frames.adapters import adapter_of
 
 
@@ -140,7 +141,7 @@ def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> 
     """
     keys, column = _stated_keys(statement), statement["column"]
     if file.suffix == ".json":
-        document = codec.read_json(file, "a domain must")
+        document = read_json(file, "a domain must")
         with codec.fields("a domain", str(file)):
             same = Domain.of_facts(document).facts() == Domain.of_facts({**document, column: keys}).facts()
     else:

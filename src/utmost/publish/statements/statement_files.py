@@ -19,6 +19,7 @@ from utmost.publish.promises.statement_kinds import KINDS_BESIDE_TABLES
 from utmost.publish.statements import codec
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, WriteWords, check_free_name, write_together
+from utmost.tables.files.json_files import read_json
 
 Said = Callable[[dict[str, str]], dict[str, Any]]
 """From the digest of a table to the statement that stands beside it."""
@@ -146,7 +147,7 @@ def check_repeated(table: Any, report: Said, out: Path) -> dict[str, str]:
 
 def check_repeated_document(facts: dict[str, Any], out: Path) -> None:
     """Check that a document that is there already is this one, but for the version of utmost that wrote it."""
-    there = codec.read_json(out, "a release must")
+    there = read_json(out, "a release must")
     version = there.get("utmost") if isinstance(there, dict) else None
     if codec.encoded({**facts, "utmost": version}) != out.read_bytes():
         raise _another_file(out)
@@ -167,7 +168,7 @@ def read(path: Path | str) -> dict[str, Any]:
     Raises:
         BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
     """
-    statement: dict[str, Any] = codec.read_json(path if isinstance(path, Path) else Path(path), "a statement must")
+    statement: dict[str, Any] = read_json(path if isinstance(path, Path) else Path(path), "a statement must")
     kind = statement.get("kind") if isinstance(statement, dict) else None
     if isinstance(kind, str) and kind in KINDS_BESIDE_TABLES:
         codec.check_header(statement, kind, "a statement", where=str(path))

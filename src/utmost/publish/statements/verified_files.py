@@ -13,7 +13,6 @@ from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.clean_check import check_clean
-from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.detailed_check import check_detailed
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable
@@ -21,6 +20,7 @@ from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, kind_of_document
 from utmost.tables.files import files
+from utmost.tables.files.json_files import read_json
 
 
 def verified(

@@ -18,6 +18,7 @@ from utmost.publish.statements.codec import check_header
 from utmost.publish.statements.statement_check import digest_of, does_not_follow, is_blank
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import files, table_formats
+from utmost.tables.files.json_files import read_json
 
 ON_TRUST_OF_SUMS = (
     "what one individual changes: sensitivity and cells, which a count proves to whoever ran it",
@@ -66,7 +67,7 @@ def read_workload(path: Path | str) -> WorkloadRelease:
     place = Path(arguments.path(path, "path"))
     if files.ending_of(place) in _TABLES:
         return _of_table(place)
-    document = codec.read_json(place, "a workload release must")
+    document = read_json(place, "a workload release must")
     if not isinstance(document, dict):
         raise BadTable("a workload release must be a JSON object", came=type(document).__name__, where=str(path))
     return WorkloadRelease.of_facts(document)
@@ -88,7 +89,7 @@ def kind_of_document(path: Path) -> str | None:
     """Of which kind a file says to be that is named as JSON; None for another file, and a document of no kind."""
     if path.suffix.lower() != ".json":
         return None
-    document = codec.read_json(path, "a release must")
+    document = read_json(path, "a release must")
     kind = document.get("kind") if isinstance(document, Mapping) else None
     return kind if isinstance(kind, str) else None
 

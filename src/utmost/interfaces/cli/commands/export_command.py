@@ -21,8 +21,8 @@ from utmost.interfaces.documents.sampler_files import Language, sampler_files
 from utmost.interfaces.documents.samplers import Sampler, sampler_of
 from utmost.interfaces.documents.space_names import space_named
 from utmost.interfaces.documents.surveys import SURVEY, Survey, survey_files
-from utmost.publish.statements import codec
 from utmost.tables.files.atomic import Writer, write_together
+from utmost.tables.files.json_files import read_json
 
 To = Annotated[Language, option(None, "The language of what draws; js is a page, and a module for apps.")]
 Folder = Annotated[Path, option("FOLDER", "Where the files are written; none is written over.")]
@@ -72,7 +72,7 @@ def _survey(path: Path) -> Survey | None:
     """The survey in a file; None for anything else, which is read as a mechanism."""
     if path.suffix.lower() != ".json":
         return None
-    document = codec.read_json(path, "a design must")
+    document = read_json(path, "a design must")
     is_survey = isinstance(document, dict) and document.get("kind") == SURVEY.kind
     return SURVEY.of(document, str(path)) if is_survey else None
 

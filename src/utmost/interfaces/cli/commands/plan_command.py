@@ -19,7 +19,6 @@ from utmost.interfaces.cli.screens.screen import facts, grid, number, percent, s
 from utmost.interfaces.cli.screens.terminal import Group, Text
 from utmost.interfaces.cli.screens.workload_screens import promised_bars, promised_count_bars
 from utmost.publish.promises.sum_noise import check_level_names
-from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.amount_pair import AmountPair
@@ -33,6 +32,7 @@ from utmost.publish.workloads.planning.strategy import Alternatives, Strategy
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
+from utmost.tables.files.json_files import read_json
 
 Source = Annotated[
     file_options.File, file_options.file_argument("COUNTED", "What utmost count wrote, or the .json file of a domain.")

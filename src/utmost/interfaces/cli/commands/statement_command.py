@@ -12,13 +12,14 @@ from utmost.interfaces.cli.screens.screen import screen
 from utmost.interfaces.cli.screens.terminal import Text
 from utmost.interfaces.documents.reports import print_json
 from utmost.publish.promises.statement_kinds import DETAILED_KIND, WORKLOAD_KIND
-from utmost.publish.statements import codec, statement_files
+from utmost.publish.statements import statement_files
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
 from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.statements.workload_files import kind_of_document
 from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.tables.files.atomic import Writer, check_absent, write_together
+from utmost.tables.files.json_files import read_json
 
 Stated = Annotated[
     file_options.File,
@@ -115,7 +116,7 @@ def _said(path: Path) -> dict[str, Any]:
     if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
         return statement_files.read(statement_files.statement_beside(path))
     if kind_of_document(path) in (WORKLOAD_KIND, DETAILED_KIND):
-        document: dict[str, Any] = codec.read_json(path, "a release must")
+        document: dict[str, Any] = read_json(path, "a release must")
         return document
     return statement_files.read(path)
 

@@ -255,7 +255,7 @@ def _measures(path: Path) -> dict[str, Any]:
     """The measures in a JSON file: by name the words of each."""
     from utmost.core.exact.arguments import wrong_kind
     from utmost.publish.counting.counted_measures import MeasureSpec
-    from utmost.publish.statements.codec import read_json
+    from utmost.tables.files.json_files import read_json
 
     facts = read_json(path, "measures must")
     known = {field.name for field in fields(MeasureSpec)}

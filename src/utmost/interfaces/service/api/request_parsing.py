@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from utmost.interfaces.service.api.request_models import LookedAt
-from utmost.publish.statements.codec import members_once
+from utmost.tables.files.json_files import members_once
 
 _MOST_MEMBERS = 100
 # A slash inside a name, while the path is taken apart; no name holds it.
