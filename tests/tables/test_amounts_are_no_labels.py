@@ -119,7 +119,7 @@ def test_margins_and_variances_are_those_of_the_covariance(each, step):
             assert 1.8 * variance**0.5 < shown < 2.3 * variance**0.5 + 3 * float(Fraction(step))
 
 
-def test_files_are_what_they_say_and_the_older_kind_is_refused(tmp_path):
+def test_files_are_what_they_say_and_other_tables_are_refused(tmp_path):
     """A table of the sums of both parts was vouched for."""
     release = released(counted(), {"shop": 1}, epsilon=1)
     release.save(tmp_path / "t.csv", family="shop")
