@@ -23,6 +23,7 @@ from utmost.version import __version__
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
 PROMISE = ["--columns", "admitted", "--epsilon", "1", "--sensitivity", "1", "--cells", "1"]
+WITHOUT_LEVEL = [*PROMISE[:2], *PROMISE[4:]]
 SILENT = ["--columns", "admitted", "--epsilon", "100", "--sensitivity", "1", "--cells", "1", "--yes"]
 OTHERS = ["--public", "department,sex", "--drop", "applicants"]
 
@@ -99,22 +100,11 @@ def test_a_long_table_is_shown_by_its_first_rows(run, file, tmp_path):
     assert "[b]12" not in out
 
 
-def test_reals_are_read_from_text_exactly(run, file):
-    path = file("income\n0.1\n-2.5\n")
-    silent = [
-        "--columns",
-        "income",
-        "--epsilon",
-        "200",
-        "--sensitivity",
-        "1",
-        "--cells",
-        "1",
-        "--numbers",
-        "reals",
-        "--yes",
-    ]
-    code, out, err = run("release", path, *silent, "--grid", "1/8")
+def test_reals_are_read_from_text_exactly(run, file, tmp_path):
+    path, promise = file("income\n0.1\n-2.5\n"), tmp_path / "promise.json"
+    say = ["--columns", "income", "--sensitivity", "1", "--cells", "1", "--numbers", "reals", "--grid", "1/8"]
+    assert run("promise", *say, "--out", promise)[0] == 0
+    code, out, err = run("release", path, "--promise", promise, "--epsilon", "200", "--yes")
     assert (code, [row["income"] for row in rows(out)]) == (0, ["0.125", "-2.5"]), err
 
 
@@ -143,11 +133,13 @@ def test_a_level_that_protects_nobody_needs_a_yes(run, tmp_path):
     assert run("relax", BERKELEY, *ledger, "--epsilon", "12", "--yes")[0] == 0
 
 
-def test_observed_rows_are_told(run):
-    code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "observed", "--dry-run")
+def test_observed_rows_are_told(run, tmp_path):
+    say, promise = [*OTHERS, *WITHOUT_LEVEL], tmp_path / "promise.json"
+    assert run("promise", *say, "--rows", "observed", "--out", promise)[0] == 0
+    code, out, _ = run("release", BERKELEY, "--promise", promise, "--epsilon", "1", "--dry-run")
     assert (code, re.search(r"which was found in the\s+data", out) is not None) == (0, True)
     assert "the promise does not cover it" in " ".join(out.split())
-    assert run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "sorted", "--dry-run")[0] == 2
+    assert run("promise", *say, "--rows", "sorted")[0] == 2
 
 
 BAD_TABLES = {
@@ -171,11 +163,13 @@ BAD_TABLES = {
 @pytest.mark.parametrize(("text", "message"), BAD_TABLES.values(), ids=BAD_TABLES)
 def test_a_bad_table_is_refused_with_its_place_and_nothing_is_written(run, file, tmp_path, text, message):
     path = file(text)
-    code, out, err = run("release", path, *PROMISE, "--id", "id", "--public", "id", "--out", tmp_path / "out.csv")
+    promise = tmp_path / "promise.json"
+    assert run("promise", *WITHOUT_LEVEL, "--id", "id", "--public", "id", "--out", promise)[0] == 0
+    code, out, err = run("release", path, "--promise", promise, "--epsilon", "1", "--out", tmp_path / "out.csv")
     assert (code, out) == (1, "")
     assert re.search(message, err), err
     assert len(err.splitlines()) == 1
-    assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["promise.json", "table.csv"]
 
 
 MISUSE = {
@@ -189,7 +183,6 @@ MISUSE = {
     "no sensitivity": ([*PROMISE[:4], "--cells", "1"], "--sensitivity"),
     "half a cell": ([*PROMISE, "--cells", "1.5"], "--cells"),
     "an unknown cost": ([*PROMISE, "--cost", "cubic"], "--cost must be"),
-    "an unknown relation": ([*PROMISE, "--neighbours", "all"], "--neighbours must be"),
     "an unknown option": ([*PROMISE, "--seed", "1"], "--seed"),
 }
 
@@ -400,7 +393,7 @@ SECRETS = {
     "an open quote": 'id,n\n1,"9876543\n',
 }
 COMMANDS_WITH_FILES = {
-    "release": lambda path: ["release", path, "--columns", "n", "--id", "id", *PROMISE[2:], "--dry-run"],
+    "release": lambda path: ["release", path, "--columns", "n", "--public", "id", *PROMISE[2:], "--dry-run"],
     "a prior": lambda path: ["read", "--response", 1, "--epsilon", 1, "--n", 1, "--prior", path],
     "releases": lambda path: [
         *("read", path, "--column", "n", "--n", 1, "--epsilon", 1, "--prior", "uniform", "--clamped")

@@ -123,7 +123,7 @@ def test_releasing_a_file_in_pieces(here, monkeypatch, ending, at):
         pq.write_table(table, source, row_group_size=ROWS // 4)
     monkeypatch.setattr(files, "LARGE", 1)
     monkeypatch.setattr(csv_blocks, "_BLOCK", 1 << 16)
-    line = ["release", str(source), "--columns", "n", "--public", "id", "--id", "id", "--sensitivity", "1"]
+    line = ["release", str(source), "--columns", "n", "--public", "id", "--sensitivity", "1"]
     line += ["--cells", "1", "--epsilon", "1", "--out", str(out)]
     before = files_in(here)
     release = lambda: cli.main(line)  # noqa: E731

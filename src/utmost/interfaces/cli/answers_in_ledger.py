@@ -28,8 +28,15 @@ class AnswersMemory(Memory):
         """Answers that the ledger keeps; None where none is named."""
         if self.ledger is None:
             return None
-        under = {"name": self.name or design.stem, "dataset": self.dataset, "version": self.version}
-        return KeptAnswers(saved, self.place, self.create, under | {"independent": self.independent})
+        return KeptAnswers(
+            saved=saved,
+            place=self.place,
+            create=self.create,
+            name=self.name or design.stem,
+            dataset=self.dataset,
+            version=self.version,
+            independent=self.independent,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,25 +47,35 @@ class KeptAnswers:
         saved: the mechanism.
         place: of the ledger.
         create: whether it may be made.
-        under: name, dataset, version and independent.
+        name, dataset, version, independent: under which the ledger keeps the answers.
     """
 
     saved: SavedMechanism
     place: Place
     create: bool
-    under: dict[str, Any]
+    name: str
+    dataset: str | None
+    version: int | None
+    independent: bool
 
     def answers(self, persons: Mapping[str, str | None]) -> tuple[dict[str, str], int]:
         """One answer for each person, and how many of them were there before."""
         self.saved.rows([text for text in persons.values() if text is not None])  # before a ledger is made
         with self.place.opened(create=self.create) as ledger:
-            return self.saved.keep(ledger, persons, **self.under)
+            return self.saved.keep(
+                ledger,
+                persons,
+                name=self.name,
+                dataset=self.dataset,
+                version=self.version,
+                independent=self.independent,
+            )
 
     def facts(self) -> dict[str, Any]:
         """Under which name and version the answers are kept, and what all that are kept under the name cost."""
         with self.place.opened() as ledger:
-            named = [mechanism for mechanism in ledger.mechanisms if mechanism.name == self.under["name"]]
-            spent = ledger.spent(self.under["name"]) if named else None
-        version = self.under["version"] or len(named)
+            named = [mechanism for mechanism in ledger.mechanisms if mechanism.name == self.name]
+            spent = ledger.spent(self.name) if named else None
+        version = self.version or len(named)
         together = None if spent is None else level_text(spent)
-        return {"name": self.under["name"], "data_version": version, "together": together}
+        return {"name": self.name, "data_version": version, "together": together}

@@ -141,11 +141,6 @@ class Question:
         levels = partial(ledger.levels, self.name, self.version)
         return self.at if self.level.is_given else level_of_answer(None, None, levels, repr(self.name))
 
-    @property
-    def call(self) -> dict[str, Any]:
-        """Level and version, as the ledger takes them beside the name."""
-        return {"epsilon": self.at, "version": self.version}
-
     def checked(self, source: Path | None, *, again: bool = False) -> Signer | None:
         """What signs the statement, if anything, once it is clear that table and statement can be written.
 
@@ -255,10 +250,18 @@ def publish_in_ledger(
     with memory.place.opened(create=memory.create) as opened:
         if again and question.is_written and not opened.has_request(str(memory.request)):
             question.checked(table)
-        call: dict[str, Any] = {**question.call, "dataset": memory.dataset, "independent": memory.independent}
         with long_work("Publishing") as progress:
-            call |= {"request": memory.request, "progress": progress}
-            release = opened.publish(question.name, source, promise, **call).at(question.at)
+            release = opened.publish(
+                question.name,
+                source,
+                promise,
+                epsilon=question.at,
+                version=question.version,
+                dataset=memory.dataset,
+                independent=memory.independent,
+                request=memory.request,
+                progress=progress,
+            ).at(question.at)
         question.give(opened, release, signer, question.at, again=again)
 
 
@@ -270,9 +273,15 @@ def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Que
     if memory.create and not memory.place.is_there:
         after = {"dataset": memory.dataset or question.name, "limit": None, "remaining": None}
         return _show_spending(question, after | {"spent": level_text(question.at)}, new=True)
-    of_dataset = {"dataset": memory.dataset, "independent": memory.independent}
     with memory.place.opened() as opened:
-        show_spending(question, opened.rehearse(question.name, **question.call, **of_dataset))
+        after = opened.rehearse(
+            question.name,
+            epsilon=question.at,
+            version=question.version,
+            dataset=memory.dataset,
+            independent=memory.independent,
+        )
+        show_spending(question, after)
 
 
 def show_spending(question: Question, after: Budget) -> None:

@@ -57,14 +57,18 @@ class Place:
         """
         from utmost.publish.ledger.ledger import Ledger
 
-        with Ledger.open(self.ledger, create=create, **self.options) as ledger:
+        with Ledger.open(self.ledger, create=create, key=self.key, witness=self.witness_path) as ledger:
             yield ledger
 
     @property
-    def options(self) -> dict[str, Any]:
-        """What `Ledger.open` and `Ledger.restore` take beside the place."""
-        named = {"key": self.key_file, "witness": self.witness}
-        return {name: os.fspath(path) for name, path in named.items() if path is not None}
+    def key(self) -> str | None:
+        """The path of the key file, where one is named."""
+        return None if self.key_file is None else os.fspath(self.key_file)
+
+    @property
+    def witness_path(self) -> str | None:
+        """The path of the witness file, where one is named."""
+        return None if self.witness is None else os.fspath(self.witness)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,21 +77,30 @@ class SavedMechanism:
             rows.append(row)
         return rows
 
-    def keep(self, ledger: Ledger, persons: Mapping[str, str | None], **under: Any) -> tuple[dict[str, str], int]:
+    def keep(
+        self,
+        ledger: Ledger,
+        persons: Mapping[str, str | None],
+        *,
+        name: str,
+        dataset: str | None,
+        version: int | None,
+        independent: bool,
+    ) -> tuple[dict[str, str], int]:
         """One answer for each person, kept in a ledger; and how many of them were there before.
 
         Args:
             ledger: where answers are kept.
             persons: person to secret, see `rows`; None for a person who has an answer.
-            under: name, dataset, version and independent, as `Ledger.respond` takes them.
+            name, dataset, version, independent: as `Ledger.respond` takes them.
         """
         texts = [text for text in persons.values() if text is not None]
         names, rows = drawing_of(self.mechanism).names, iter(self.rows(texts))
         called = range(self.space.size) if names is None else names  # where names are numbers, a number is a name
         secrets = {person: None if text is None else called[next(rows)] for person, text in persons.items()}
         mechanism = read_mechanism(self.mechanism, self.space if isinstance(self.mechanism, Channel) else None)
-        before = ledger.answered(under["name"], persons, version=under.get("version"))
-        answers = ledger.respond(mechanism=mechanism, secrets=secrets, **under)
+        before = ledger.answered(name, persons, version=version)
+        answers = ledger.respond(name, mechanism, secrets, dataset=dataset, version=version, independent=independent)
         return {person: str(answer) for person, answer in answers.items()}, len(before)
 
     def statement(self, *, by_ledger: bool = False, **about: Any) -> dict[str, Any]:

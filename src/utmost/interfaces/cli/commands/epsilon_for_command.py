@@ -88,13 +88,26 @@ def epsilon_for(
         return answer.give(*_of_points(margin, confidence, plane.per or "1", dimensions))
     if sensitivity is None:
         raise OutOfRange("an error bar depends on what one individual changes", came="no --sensitivity")
-    promise: dict[str, Any] = {
-        "cost": cost_of(cost),
-        "numbers": numbers,
-        "neighbours": neighbours,
-        "relaxable": relaxable,
-    }
+    of_errors = cost_of(cost)
     with long_work("Searching"):
-        epsilon = least_epsilon(margin, confidence, sensitivity=sensitivity, cells=cells, **promise)
-    plan = plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
+        epsilon = least_epsilon(
+            margin,
+            confidence,
+            sensitivity=sensitivity,
+            cells=cells,
+            cost=of_errors,
+            numbers=numbers,
+            neighbours=neighbours,
+            relaxable=relaxable,
+        )
+    plan = plan_release(
+        epsilon,
+        sensitivity=sensitivity,
+        cells=cells,
+        confidence=confidence,
+        cost=of_errors,
+        numbers=numbers,
+        neighbours=neighbours,
+        relaxable=relaxable,
+    )
     answer.give(plan_report(plan), lambda: show_plan(plan, wanted=margin))

@@ -139,7 +139,7 @@ def restore(
     """Make a new ledger from a backup. It shows what it holds, and answers nothing new before it is resumed."""
     if place.path is not None:
         check_absent(place.path)
-    with Ledger.restore(copy, place.ledger, **place.options) as opened:
+    with Ledger.restore(copy, place.ledger, key=place.key, witness=place.witness_path) as opened:
         told = "Restored, and in quarantine: it answers nothing new before `utmost ledger resume`."
         _give_status(opened, answer, told)
 

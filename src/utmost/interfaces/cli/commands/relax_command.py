@@ -31,7 +31,7 @@ def relax(
             columns = [release.columns[0] for release in opened.releases if release.name == question.name]
             brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else None)
         if dry_run:
-            return show_spending(question, opened.rehearse(question.name, **question.call))
+            return show_spending(question, opened.rehearse(question.name, epsilon=at, version=question.version))
         with options.protected(yes), long_work("Relaxing") as progress:
-            relaxed = opened.relax(question.name, brought, **question.call, progress=progress)
+            relaxed = opened.relax(question.name, brought, epsilon=at, version=question.version, progress=progress)
         question.give(opened, relaxed, signer, at)

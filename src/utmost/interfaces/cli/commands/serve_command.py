@@ -151,7 +151,7 @@ def serve(
     if put_back is not None:
         _say_restored(
             "Put back, and in quarantine until it is resumed.",
-            backups.put_back(put_back, place.ledger, **place.options),
+            backups.put_back(put_back, place.ledger, key=place.key, witness=place.witness_path),
         )
         return
     if back_up is not None:
@@ -200,7 +200,7 @@ def serve(
 
 def _key_of(place: Place) -> str | None:
     """The file that the key of a ledger is in; None for where the environment says."""
-    named = place.options.get("key")
+    named = place.key
     is_elsewhere = place.path is None or any(os.environ.get(name) for name in (KEY_VARIABLE, FILE_VARIABLE))
     return named if named or is_elsewhere else f"{place.path}.key"
 

@@ -145,7 +145,9 @@ class People(Persons):
                 in_all=self.in_all,
                 measures=None if self.measures is None else _measures(self.measures),
                 part=split,
-                **_words(spelling),
+                decimal=spelling.decimal,
+                thousands=spelling.thousands,
+                missing_marks=list(spelling.missing_marks),
                 key=self.key,
                 neighbours=neighbours,
                 outside=self.outside,
@@ -192,7 +194,9 @@ class People(Persons):
                 values=self.values,
                 step=self.step,
                 each=_ends(self.each),
-                **_words(spelling),
+                decimal=spelling.decimal,
+                thousands=spelling.thousands,
+                missing_marks=list(spelling.missing_marks),
                 neighbours=neighbours,
                 outside=self.outside,
                 progress=progress,
@@ -237,13 +241,16 @@ class People(Persons):
             nested = {axis.strip(): split_names([columns])}
         unit = Unit(self.per_cell or 1, min(self.at_most, domain.size), neighbours)
         read = files.read(table, as_events=True)
-        return cells_table(read, domain, unit=unit, counts=self.counts, nested=nested, **_words(spelling))
-
-
-def _words(spelling: "Spelling") -> dict[str, Any]:
-    """The marks of cells as the words of `count_table`."""
-    marks = list(spelling.missing_marks)
-    return {"decimal": spelling.decimal, "thousands": spelling.thousands, "missing_marks": marks}
+        return cells_table(
+            read,
+            domain,
+            unit=unit,
+            counts=self.counts,
+            nested=nested,
+            decimal=spelling.decimal,
+            thousands=spelling.thousands,
+            missing_marks=list(spelling.missing_marks),
+        )
 
 
 def _ends(text: str | None) -> Any:
