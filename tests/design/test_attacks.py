@@ -63,7 +63,7 @@ def test_no_outcome_moves_the_odds_of_a_secret_by_more(asked):
     found = attack(channel, reader, prior=belief).odds
     factors = {}
     for x, y in np.ndindex(*channel.shape):
-        after = ut.design.optima.reading.posterior(channel, np.array(belief, dtype=object), y)
+        after = ut.optima.posterior(channel, np.array(belief, dtype=object), y)
         if after is not None and after[x] > 0 and belief[x] < 1:
             odds = math.inf if after[x] == 1 else after[x] / (1 - after[x])
             factors[x, y] = odds / (belief[x] / (1 - belief[x])), after[x]

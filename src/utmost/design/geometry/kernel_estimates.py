@@ -66,6 +66,7 @@ def estimate_kernels(
     """
     instance(ptype, PrivacyType, "ptype")
     samples = integer(samples, "samples")
+    instance(generator, np.random.Generator, "generator")
     size = optional(size, integer, "size")
     confidence = real(confidence, "confidence")
     if exact_integer(samples, "samples") > _MOST_SAMPLES:
