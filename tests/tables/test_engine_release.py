@@ -70,8 +70,8 @@ def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
     assert first == second == third
     assert first["visits"] != wards()["visits"]
     assert first["visits_margin"] == [made.margin] * ROWS
-    backwards = release_table  # a second call is a second release
-    assert columns_of(backwards(lazily(wards()), **SAY).table)["visits"] != first["visits"]
+    again = release_table(lazily(wards()), **asked(**SAY))  # a second call is a second release
+    assert columns_of(again.table)["visits"] != first["visits"]
     known = dict(zip(first["ward"], first["visits"], strict=True))
     if isinstance(made.table, pl.LazyFrame):
         some = made.table.filter(pl.col("visits") > 50).sort("visits").collect().to_dict(as_series=False)
