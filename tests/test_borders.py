@@ -91,7 +91,7 @@ for shown in (promise, ut.release(table, promise, epsilon=1), ut.noise.Laplace(1
     + """
 from tempfile import mkdtemp
 folder = mkdtemp()
-released = ut.release_table(table, columns="n", public="ward", epsilon=1, sensitivity=1, cells=1)
+released = ut.release_table(table, ut.Promise("n", public="ward", unit=ut.Unit(1, 1)), epsilon=1)
 released.save(folder + "/n.csv")
 ut.read_release(folder + "/n.csv")
 """,
