@@ -139,7 +139,8 @@ def write_reference(papers: set[str]) -> None:
     folder = PAGES / "reference/python"
     folder.mkdir(parents=True)
     package = ROOT / "src/utmost"
-    rooms = [path.parent for path in package.glob("*/*/__init__.py")] + [package / "errors.py"]
+    rooms = [path for path in package.glob("*.py") if "__all__" in path.read_text(encoding="utf-8")]
+    rooms = [path for path in rooms if path.stem != "__init__"] + [package / "errors.py"]
     for room in rooms:
         module = ast.parse((room / "__init__.py" if room.is_dir() else room).read_text(encoding="utf-8"))
         names = sorted(public_names(module), key=str.casefold)

@@ -9,6 +9,7 @@ import pytest
 import utmost as ut
 from running import called
 from utmost.interfaces.figures.strategy_pictures import clean_figure, strategy_figure
+from utmost.publish.workloads.planning.strategy import Alternatives
 from utmost.testing import seeded_workload_release
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +47,7 @@ def test_hypers(name, tmp_path):
     one, other, space = HYPERS[name]
     drawn = tmp_path / f"{name}.svg"
     files = [CHANNELS / f"{title}.csv" for title in (one, other)]
-    called("leakage", *files, "--space", space, "--plot", drawn).check_returncode()
+    called("research", "leakage", *files, "--space", space, "--plot", drawn).check_returncode()
     check_same(drawn, drawn.name)
 
 
@@ -107,9 +108,7 @@ def test_strategies_and_clean_tables(tmp_path):
     )
     drawn = tmp_path / "strategies.svg"
     with drawn.open("wb") as file:
-        strategy_figure(
-            ut.workloads.workload_strategy.Alternatives({name: choices[name] for name in shown}), file, drawn
-        )
+        strategy_figure(Alternatives({name: choices[name] for name in shown}), file, drawn)
     check_same(drawn, drawn.name)
     released = seeded_workload_release(counted, plan, "aircraft")
     drawn = tmp_path / "raw-and-clean.svg"

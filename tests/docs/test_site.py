@@ -27,15 +27,15 @@ def test_the_navigation_has_every_page_once_and_no_other():
     named = pages_named(tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"])
     written = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
     written = {page for page in written if not page.startswith("decisions/0")}
-    rooms = [path.parent for path in (ROOT / "src/utmost").glob("*/*/__init__.py")]
-    listed = {room.name for room in rooms if "__all__" in (room / "__init__.py").read_text(encoding="utf-8")}
+    rooms = (ROOT / "src/utmost").glob("*.py")
+    listed = {room.stem for room in rooms if "__all__" in room.read_text(encoding="utf-8")} - {"__init__"}
     made = {f"reference/python/{room}.md" for room in listed | {"errors"}} | {"papers.md"}
     assert sorted(named) == sorted(written | made | set(site["BESIDE"].values()))
 
 
 def test_the_names_of_a_room_are_those_that_it_gives():
     """Read from its file, without loading it."""
-    noise = ROOT / "src/utmost/core/noise/__init__.py"
+    noise = ROOT / "src/utmost/noise.py"
     assert sorted(site["public_names"](ast.parse(noise.read_text(encoding="utf-8")))) == ut.noise.__all__
 
 

@@ -74,7 +74,10 @@ def commands_named():
         for span in re.findall(r"`(utmost [a-z][^`]*)`", text):
             words = span.split()
             verbs = [word for word in words[1:3] if re.fullmatch("[a-z][a-z-]*", word)]
-            yield verbs if verbs[0] == "ledger" else verbs[:1], {word for word in words if word.startswith("--")}
+            yield (
+                verbs if verbs[0] in {"ledger", "research"} else verbs[:1],
+                {word for word in words if word.startswith("--")},
+            )
 
 
 def test_commands_named_in_the_text_have_the_options_that_stand_with_them():

@@ -6,7 +6,6 @@ from itertools import permutations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from utmost.interfaces.service.market import read_offer
 
 from utmost.core.gradual.prices import read_prices, step_price
 from utmost.errors import NotALevel, NotANumber, OutOfRange
@@ -44,19 +43,6 @@ def test_nobody_gets_around_a_price_exactly_if_none_falls(worth):
     else:
         with pytest.raises(OutOfRange):
             read_prices(prices)
-
-
-def test_an_offer_charges_the_same_where_what_is_held_was_bought():
-    """The service sells by this rule: who paid the price of a level pays the step from it."""
-    offer = read_offer("o", "r", 1, {"1/4": 10, 1: 35, 3: 36}, "EUR")
-    prices = read_prices({"1/4": 10, 1: 35, 3: 36})
-    for held in (None, level("1/4"), level(1), level(3)):
-        paid = Fraction(0) if held is None else prices[held]
-        for to in (level("1/4"), level(1), level(3)):
-            assert offer.step(paid, to) == step_price(prices, held, to) >= 0
-    assert offer.step(Fraction(35), level(3)) == 1
-    with pytest.raises(OutOfRange, match="one that is offered"):
-        offer.step(Fraction(0), level(2))
 
 
 @pytest.mark.parametrize("prices", [{}, {1: -1}, {1: 2, 2: 1}, {1: 2, "1": 3}])

@@ -67,7 +67,7 @@ def test_relaxing_to_a_large_level_and_back(epsilon):
 @pytest.mark.parametrize("call", [relax, tighten])
 def test_a_sensitivity_beyond_any_query_is_refused(call):
     with pytest.raises(OutOfRange, match="sensitivity must lie between"):
-        call([5, 6], 1 if call is relax else 2, 2 if call is relax else 1, sensitivity=1 << 5000)
+        call([5, 6], 1 if call is relax else 2, 2 if call is relax else 1, unit=ut.Unit(1 << 5000, 1))
 
 
 @pytest.mark.parametrize(("epsilon", "text"), [("1/2", "1.65"), ("1e4", "8.81e+4342"), ("1e9", "10^434294482")])

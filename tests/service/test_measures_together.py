@@ -78,7 +78,7 @@ def proposed(curator, tables, shared):
     return {
         name: curator.propose_publication(
             name,
-            shared_measures.shared_measures(tables, shared, {})[name].promise,
+            shared_measures.shared_measures(tables, shared, None, None)[name].promise,
             epsilon=levels[name],
             dataset="sales",
         )["name"]
@@ -144,7 +144,7 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
 
     measures = {
         name: replace(measure, dataset="sales")
-        for name, measure in shared_measures.shared_measures(tables, shared, {}).items()
+        for name, measure in shared_measures.shared_measures(tables, shared, None, None).items()
     }
     monkeypatch.setattr(ToPublish, "drawn", failing)
     with pytest.raises(MemoryError):

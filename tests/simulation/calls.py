@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import utmost as ut
 from utmost.channels import Channel
-from utmost.errors import NeedsApproval, NeedsTable, NotPublished, OutOfRange, UnknownRecord
+from utmost.errors import NeedsApproval, NeedsTable, NotPublished, OutOfRange, UnknownRecord, Unsupported
 from utmost.exact import level
 from utmost.interfaces.service.terms import Terms
 from utmost.local import read_mechanism
@@ -56,10 +56,22 @@ class Call:
         """The name of the request."""
         return f"{self.verb} {self.of} {self.name} {self.version} {self.epsilon}"
 
+    @property
+    def is_approval_of_a_relaxation(self):
+        """Whether it can be asked for only once the release is there."""
+        return (self.verb, self.of) == ("approve", "relax")
+
+    @property
+    def place(self):
+        """Where it comes when each call follows those that it needs."""
+        return ORDER.index(self.of if self.is_approval_of_a_relaxation else self.verb), ORDER.index(self.verb)
+
     def is_before_its_time(self, error):
         """Whether an error says that another call must come first."""
         if isinstance(error, OutOfRange):
             return "versions must follow" in str(error)
+        if isinstance(error, Unsupported):  # whoever approves a relaxation is shown what the release promises
+            return self.is_approval_of_a_relaxation and "a release that is not there" in str(error)
         return isinstance(error, NOT_YET)
 
     def proposal(self):
@@ -146,4 +158,4 @@ def calls(coin, with_service):
         asked |= proposals
         asked |= {replace(proposal, verb="approve", by="Grace") for proposal in proposals}
         asked |= {replace(proposal, verb="approve", by="Ada") for proposal in sorted(proposals) if coin.random() < 0.3}
-    return sorted(asked, key=lambda call: (ORDER.index(call.verb), call))
+    return sorted(asked, key=lambda call: (*call.place, call))

@@ -182,6 +182,7 @@ class History:
                 for owner, role in PEOPLE if make else ():
                     self.tokens[owner, role] = make(None, f"{owner} {role}", owner, role, (Grant("*"),))[0]
             begun[shape], self._entropy = (self.place.files(), self.tokens), own
+            random_bits._seen, random_bits.SYSTEM._own = (), random_bits._Own()  # as where it was begun before
         files, self.tokens = begun[shape]
         self._become(files)
 
@@ -430,7 +431,7 @@ class History:
             account = raw.Account(self._rows(self.store, raw.STORE)) if is_last else None
             if isinstance(error, NeedsTable) and is_last:
                 must(Fraction(call.epsilon) > account.largest(call.item[:2]), "has it already:", repr(error))
-            elif isinstance(error, NotPublished) and is_last:
+            elif isinstance(error, (NotPublished, Unsupported)) and is_last:
                 must(call.item[:2] not in account.levels, "is there:", repr(error))
 
     def _is_open(self, call):

@@ -224,10 +224,10 @@ def test_packed_parquet_goes_into_a_ledger_by_item_without_being_read(tmp_path, 
 def test_memory_does_not_grow_with_the_file(tmp_path):
     """The peak at 8 million rows is that at half a million, within 30 MB."""
     code = (
-        "import sys, pathlib, re; from utmost.tables import files; files.LARGE = 0\n"
-        "from utmost.publish.releases.table import release_table\n"
-        "path = pathlib.Path(sys.argv[1]); made = release_table(files.streamed(path), columns='visits',"
-        " public='ward', id_column='ward', sensitivity=1, cells=1, epsilon=1)\n"
+        "import sys, pathlib, re; from utmost.tables.files import files; files.LARGE = 0\n"
+        "from utmost import Promise, release_table\n"
+        "promise = Promise('visits', public='ward', id_column='ward', sensitivity=1, cells=1)\n"
+        "path = pathlib.Path(sys.argv[1]); made = release_table(files.streamed(path), promise, epsilon=1)\n"
         "out = path.with_suffix('.out.parquet')\n"
         "with out.open('w+b') as file: files.write(made.table, file, out)\n"
         "print(re.search(r'VmHWM:\\s+(\\d+)', pathlib.Path('/proc/self/status').read_text())[1])"

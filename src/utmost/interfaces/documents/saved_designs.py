@@ -38,7 +38,7 @@ def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bo
     >>> path = Path(mkdtemp()) / "coin.csv"
     >>> save_design(Channel([["2/3", "1/3"], ["1/3", "2/3"]]), path)
     >>> path.read_text().split()
-    ['2/3,1/3', '1/3,2/3']
+    ['secret,0,1', '0,2/3,1/3', '1,1/3,2/3']
     """
     instance(mechanism, (Optimum, Channel), "mechanism")
     file = Path(path_argument(path, "path"))

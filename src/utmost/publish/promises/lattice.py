@@ -9,12 +9,12 @@ import numpy as np
 from utmost.core.exact.arrays import largest_size
 from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
-from utmost.core.exact.numbers import Number, exact_integer
+from utmost.core.exact.numbers import Number
 from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.grid import chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.core.sampling.integers import Integers, minus, narrowed, uniform_integers
 from utmost.core.sampling.random_bits import Randomness
-from utmost.errors import OutOfRange
+from utmost.errors import NotANumber, OutOfRange
 from utmost.publish.promises.declared_columns import read_numbers
 from utmost.tables.cells.cell_values import Cells, integer_cells, real_cells
 
@@ -112,6 +112,24 @@ class Lattice:
         return coarse * self.block if max(largest, 1) * self.block < 1 << 63 else coarse.astype(object) * self.block
 
 
+def whole_sensitivity(sensitivity: Fraction) -> int:
+    """A sensitivity of integers, as an integer.
+
+    Raises:
+        NotANumber: where it is none.
+
+    >>> whole_sensitivity(Fraction(3))
+    3
+    """
+    if sensitivity.denominator != 1:
+        raise NotANumber(
+            "the sensitivity of integers must be an integer",
+            came=sensitivity,
+            remedy=f'Pass {-(-sensitivity // 1)}, or declare numbers="reals".',
+        )
+    return sensitivity.numerator
+
+
 def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: bool = False) -> Lattice:
     """The lattice on which noise for a unit of privacy lives.
 
@@ -134,7 +152,7 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
     if not isinstance(half_step, bool):
         raise OutOfRange("half_step must be True or False", came=type(half_step).__name__)
     if not real:
-        exponent, D = None, exact_integer(unit.sensitivity, "sensitivity")
+        exponent, D = None, whole_sensitivity(unit.sensitivity)
     else:
         exponent = chosen_exponent(unit.sensitivity, _FINE) if grid is None else declared_exponent(grid)
         D = steps(unit.sensitivity, exponent)

@@ -29,7 +29,7 @@ from utmost.core.sampling.grid import FARTHEST, declared_exponent
 from utmost.core.sampling.random_bits import Randomness
 from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
 from utmost.publish.promises.declared_columns import read_numbers
-from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.lattice import Lattice, whole_sensitivity
 from utmost.publish.promises.statement_kinds import FORMAT, TABLE_KIND
 from utmost.publish.promises.table_statements import Stated, law_parameters, promise
 from utmost.publish.promises.values import noised_by
@@ -40,7 +40,7 @@ from utmost.version import __version__
 def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
     """The law with the least expected cost of all noise that can be added to one cell at this level."""
     if numbers == "integers":
-        units = _units(sensitivity)
+        units = whole_sensitivity(sensitivity)
         return Geometric(level, units) if units == 1 else DiscreteStaircase(level, units, cost)
     return Staircase(level, sensitivity, cost)
 
@@ -51,18 +51,8 @@ def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str)
     Source: [koufogiannis2015], Theorem 9, and its discrete counterpart.
     """
     if numbers == "integers":
-        return relaxable_noise(level, _units(sensitivity), cost)
+        return relaxable_noise(level, whole_sensitivity(sensitivity), cost)
     return relaxable_noise(level, sensitivity, cost, "reals")
-
-
-def _units(sensitivity: Fraction) -> int:
-    if sensitivity.denominator != 1:
-        raise OutOfRange(
-            "the sensitivity of integers must be an integer",
-            came=sensitivity,
-            remedy=f'Pass {-(-sensitivity // 1)}, or declare numbers="reals".',
-        )
-    return sensitivity.numerator
 
 
 # A cost that is a function is summed step by step; on finer grids nothing is claimed for it.

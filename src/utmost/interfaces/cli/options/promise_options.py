@@ -236,14 +236,18 @@ class Promised:
     @property
     def strategy(self) -> "Strategy | None":
         """What a plan measures; None where columns are released."""
-        from utmost.publish.statements.plan_files import PLAN_FORM
-
         if self.stated is not None:
+            written = self.stated.noise.words()["strategy"]
+            if written is None:
+                return None
             from utmost.publish.promises.sum_noise import read_strategy
 
-            written = self.stated.noise.words()["strategy"]
-            return None if written is None else read_strategy(written)
-        return None if self.noise.plan is None else PLAN_FORM.read(self.noise.plan)
+            return read_strategy(written)
+        if self.noise.plan is None:
+            return None
+        from utmost.publish.statements.plan_files import PLAN_FORM
+
+        return PLAN_FORM.read(self.noise.plan)
 
     def of_table(self) -> dict[str, Any]:
         """The parameters of a promise of columns, as options say them."""
