@@ -46,9 +46,9 @@ def core() -> None:
     command("ledger", "verify", "--ledger", "l.db")
     command("design", "--counts", "5", "--alpha", "1/2", "--prior", "uniform", "--loss", "absolute", "--out", "d.json")
     command("design", "--check", "d.json")
-    assert "64/27" in command("capacity", "--hamming", "3", "--alpha", "1/2")
-    assert command("vertices", "--line", "3", "--alpha", "1/2", "--count").strip() == "4"
-    assert "1/24" in command("universal", "--discrete", "3", "--loss", "binary", "--alpha", "1/2")
+    assert "64/27" in command("research", "capacity", "--space", "hamming:3", "--alpha", "1/2")
+    assert command("research", "vertices", "--space", "line:3", "--alpha", "1/2", "--count").strip() == "4"
+    assert "1/24" in command("research", "universal", "--space", "discrete:3", "--loss", "binary", "--alpha", "1/2")
     assert next(Path(sys.prefix).glob("share/man/man1/utmost.1")).read_text(encoding="ascii").startswith(".TH UTMOST 1")
 
 
@@ -91,7 +91,7 @@ def spark() -> None:
 
 def plot() -> None:
     """A picture."""
-    command("compare", "--plot", "c.svg")
+    command("research", "compare", "--plot", "c.svg")
     assert "<svg" in Path("c.svg").read_text(encoding="utf-8")
 
 
