@@ -93,7 +93,7 @@ _HOMES = {
     "universal_mechanism": "utmost.design.geometry.universal_optima:universal_mechanism",
     "workloads": "utmost.workloads",
 }
-"""Where each public name is defined; its module is loaded when the name is first asked for."""
+"""Module and attribute of each public name; the module is loaded when the name is first used."""
 
 _MODULES = (
     "capacities",

@@ -1,4 +1,4 @@
-"""What ``dir`` shows of a module whose names are public: what it defines, and not what it imports."""
+"""Names that ``dir`` shows of a public module: those that it defines, without those that it imports."""
 
 import sys
 from collections.abc import Callable

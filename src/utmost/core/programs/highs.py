@@ -351,7 +351,7 @@ def _silent_stdout() -> Iterator[None]:
 
 @cache
 def _flush_of_c() -> Callable[[], object]:
-    """What empties C's own buffer of standard output; nothing, where it is out of reach."""
+    """Function that flushes C's own buffer of standard output; it does nothing where that buffer is out of reach."""
     try:
         import ctypes
 

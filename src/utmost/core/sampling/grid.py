@@ -26,7 +26,7 @@ from utmost.core.sampling.integers import Integers
 from utmost.errors import OutOfRange
 
 FARTHEST = Fraction(1, 2)
-"""By how many steps of the grid snapping moves a value at most."""
+"""Largest number of grid steps by which snapping moves a value."""
 
 FINEST, COARSEST = 1074, -1023
 """The exponents k of the finest grid, whose width is the smallest float, and of the coarsest."""

@@ -54,7 +54,7 @@ LATTICE = "on a Euclidean lattice with a middle point the additive capacity is 1
 PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 
 METHODS = ("closed form", "product", "magnitude", "packing", "orbits", "program", "bound")
-"""By which routes a capacity is found; a document names one of them."""
+"""Names of the routes by which a capacity is found; a document names one of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
