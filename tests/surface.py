@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 import utmost
-from utmost import local, releases
-from utmost.core.noise import costs
-from utmost.design.spaces import losses, priors
+from utmost import local, losses, priors, releases
 from utmost.errors import UtmostError
+from utmost.noise import costs
 from utmost.promises import Noise
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 import utmost as ut
-from utmost import noise, spaces
-from utmost.design.spaces import losses
+from utmost import losses, noise, spaces
 from utmost.errors import NotAMetric
 from utmost.privacy import Amount
 from utmost.releases import DetailRule

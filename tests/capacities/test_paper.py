@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost import losses
 from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
-from utmost.design.spaces import losses
 from utmost.geometry import kernels, universality, vertices
 from utmost.optima import optimal_mechanism
 from utmost.spaces import Consumer, Space, counts, discrete, hamming

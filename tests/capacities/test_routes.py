@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost import losses, priors
 from utmost.capacities import capacity
 from utmost.channels import Channel
 from utmost.design.capacities.capacity_of import ROUTES
@@ -14,7 +15,6 @@ from utmost.design.capacities.packing import packing
 from utmost.design.capacities.pair_program import Classes, PairClasses, by_edge_program
 from utmost.design.capacities.similarity import Similarity
 from utmost.design.geometry.symmetries import Automorphisms
-from utmost.design.spaces import losses, priors
 from utmost.errors import NotAChannel
 from utmost.exact import Surd
 from utmost.geometry import vertices

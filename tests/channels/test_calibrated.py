@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost import losses
 from utmost.channels import Channel, abstract_staircase, exponential_mechanism, laplace_channel, randomized_response
-from utmost.design.spaces import losses
 from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.interfaces.testing.strategies import any_losses, levels, metrics

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost import losses, priors
 from utmost.capacities import capacity
 from utmost.channels import (
     Channel,
@@ -20,7 +21,6 @@ from utmost.channels import (
     two_secret_optimum,
     unbounded_geometric_channel,
 )
-from utmost.design.spaces import losses, priors
 from utmost.errors import Infeasible, NotALevel, OutOfRange, Unsupported
 from utmost.exact import Surd, level
 from utmost.geometry import kernels, universality

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost import priors
 from utmost.channels import (
     Channel,
     GeometricMatrix,
@@ -20,7 +21,6 @@ from utmost.channels import (
 )
 from utmost.design.channels.on_counts import renormalised_epsilon, renormalised_geometric_channel
 from utmost.design.optima.reading import folded_responses
-from utmost.design.spaces import priors
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.exact import level
 from utmost.interfaces.testing.strategies import alphas, levels, sizes

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
+from utmost import losses
 from utmost.capacities import capacity
 from utmost.core.noise.costs import tabled
-from utmost.design.spaces import losses
 from utmost.leakage import shannon_entropy
 from utmost.noise import DiscreteStaircase, optimal_noise
 from utmost.optima import minimax_mechanism

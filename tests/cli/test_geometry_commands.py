@@ -10,8 +10,7 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.design.geometry.kernel_search import kernel_sizes
-from utmost.geometry import vertices
+from utmost.geometry import kernel_sizes, vertices
 from utmost.interfaces.cli import kernel_files
 from utmost.spaces import counts, grid, hamming
 

@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from utmost import read_promise
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.interfaces.cli.commands.release_command import ELSEWHERE
 from utmost.interfaces.cli.main import every_command
@@ -17,9 +18,8 @@ from utmost.interfaces.cli.options.shared_options import told
 from utmost.ledger import Ledger
 from utmost.privacy import Unit
 from utmost.promises import Promise, named_cell_noise
-from utmost.publish.releases.table import rehearse_table
-from utmost.publish.statements.promise_files import PROMISE_FORM, read_promise
-from utmost.releases import Texts
+from utmost.publish.statements.promise_files import PROMISE_FORM
+from utmost.releases import Texts, rehearse_table
 from utmost.tables.files import files
 
 COLUMNS = ["--columns", "admitted", "--public", "department", "--sensitivity", 1, "--cells", 1]

@@ -3,7 +3,7 @@
 import random
 from fractions import Fraction
 
-from utmost.design.spaces import priors
+from utmost import priors
 from utmost.spaces import Consumer, counts
 from utmost.types import PrivacyType
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
+from utmost import losses, priors
 from utmost.channels import geometric_channel, randomized_response
 from utmost.design.optima.attacks import usual_mechanisms
-from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange
 from utmost.exact import as_rationals
 from utmost.optima import attack

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from utmost import losses, priors
 from utmost.channels import Remap
 from utmost.design.optima.checker import Bounds, check_private, edge_bound, edge_slacks
-from utmost.design.spaces import losses, priors
 from utmost.errors import PromiseBroken
 from utmost.optima import optimal_mechanism
 from utmost.spaces import Consumer, counts, discrete, grid, hamming

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from utmost import losses, priors
 from utmost.channels import Channel
 from utmost.design.optima.checker import Multipliers, edge_slacks
 from utmost.design.optima.column_generation import certificate_of_rays
-from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.interfaces.documents.consumer_files import prior_file
 from utmost.optima import optimal_mechanism

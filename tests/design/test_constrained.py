@@ -9,10 +9,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from utmost import losses, priors
 from utmost.channels import fair_channel, geometric_channel
 from utmost.design.optima.checker import Bounds
 from utmost.design.optima.constrained import constraint_rows, read_constraints
-from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.optima import Constraint, optimal_mechanism
 from utmost.spaces import Consumer, counts, discrete

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.core.noise import costs
 from utmost.design.optima.periodic_noise import discounted
 from utmost.errors import OutOfRange, Unsupported
+from utmost.noise import costs
 
 ratios = st.sampled_from([Fraction(1, 2), Fraction(1, 3), Fraction(9, 10)])
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from design.interruptions import check_interrupted
+from utmost import losses
 from utmost.channels import Channel
 from utmost.design.optima import search_for_rays
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.empty_places import filled, filled_at_a_loss, short_places
-from utmost.design.spaces import losses
 from utmost.errors import Infeasible
 from utmost.interfaces.documents.consumer_files import prior_file
 from utmost.programs import LinearProgram, solve

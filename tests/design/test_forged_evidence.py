@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from utmost import losses, priors
 from utmost.channels import Remap
 from utmost.design.optima.checker import Multipliers
-from utmost.design.spaces import losses, priors
 from utmost.errors import PromiseBroken
 from utmost.exact import objects
 from utmost.optima import minimax_mechanism, optimal_mechanism, policy_mechanism

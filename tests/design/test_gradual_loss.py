@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from utmost.core.noise import costs
 from utmost.design.optima.unavoidable_loss import PairForms
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.exact import level
 from utmost.gradual import losslessness
-from utmost.noise import DiscreteStaircase, Geometric
+from utmost.noise import DiscreteStaircase, Geometric, costs
 from utmost.optima import gradual_loss
 from utmost.programs import LinearProgram, solve
 

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.core.noise import costs
 from utmost.design.optima.noise_program import NoiseProgram
 from utmost.design.optima.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
 from utmost.errors import NotAChannel, NotALevel, NotANumber, OutOfRange, PromiseBroken
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric
+from utmost.noise import DiscreteStaircase, Geometric, costs
 from utmost.programs import LinearProgram, solve_exactly
 
 alphas = st.sampled_from([Fraction(1, 2), Fraction(1, 3), Fraction(4, 5)])

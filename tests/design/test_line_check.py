@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from design.random_consumers import any_consumer, loose_consumer, random_type, unimodal_consumer
+from utmost import losses, priors
 from utmost.channels import geometric_channel
 from utmost.design.optima.checker_on_counts import (
     dual_bound,
@@ -18,7 +19,6 @@ from utmost.design.optima.checker_on_counts import (
     remap_loss,
 )
 from utmost.design.optima.closed_form import exact_design, float_design
-from utmost.design.spaces import losses, priors
 from utmost.errors import PromiseBroken, Unsupported
 from utmost.exact import level
 from utmost.optima import expected_loss

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from utmost import losses, priors
 from utmost.design.optima.column_generation import searched
 from utmost.design.optima.loss_curves import LossCurve, designs_in_turn, even_levels_between, loss_curve
-from utmost.design.spaces import losses, priors
 from utmost.errors import NotALevel, OutOfRange
 from utmost.exact import level
 from utmost.optima import optimal_mechanism

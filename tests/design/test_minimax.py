@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from design.random_consumers import monotone_loss, random_type
+from utmost import losses, priors
 from utmost.channels import geometric_channel
 from utmost.design.optima.minimax import _by_channel, worst_loss
-from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange
 from utmost.optima import derivation, minimax_mechanism
 from utmost.spaces import Consumer, counts, discrete, grid, hamming

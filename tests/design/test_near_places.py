@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from design.interruptions import check_interrupted
+from utmost import losses, priors
 from utmost.channels import Channel
 from utmost.design.optima import column_generation
 from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.near_places import added_up, circles, shared_out
 from utmost.design.optima.search_for_rays import Program
-from utmost.design.spaces import losses, priors
 from utmost.optima import optimal_mechanism
 from utmost.spaces import Consumer, Space, grid
 from utmost.types import PrivacyType

@@ -16,11 +16,11 @@ from design.random_consumers import (
     strict_consumer,
     unimodal_consumer,
 )
+from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel
 from utmost.design.optima import optimum
 from utmost.design.optima.checker import check_private
 from utmost.design.optima.closed_form import theorem_for
-from utmost.design.spaces import losses, priors
 from utmost.errors import NotMonotone, OutOfRange, Unsupported
 from utmost.optima import bayes_remap, expected_loss, face_value_loss, optimal_mechanism
 from utmost.spaces import Consumer, counts, discrete, grid, points

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost import losses, priors
 from utmost.capacities import capacity, policy_capacity
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.design.optima.policy_designs import _by_program
-from utmost.design.spaces import losses, priors
 from utmost.errors import NotAChannel, NotAMetric, OutOfRange, Unsupported, UtmostError
 from utmost.optima import optimal_mechanism, policy_mechanism
 from utmost.spaces import Consumer, Policy, Space, counts, discrete, grid

@@ -12,10 +12,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel
-from utmost.design.optima.reading import posterior
-from utmost.design.spaces import losses, priors
-from utmost.optima import bayes_remap, derivation, expected_loss, optimal_mechanism
+from utmost.optima import bayes_remap, derivation, expected_loss, optimal_mechanism, posterior
 from utmost.spaces import Consumer, counts
 from utmost.types import PrivacyType
 

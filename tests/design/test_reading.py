@@ -7,14 +7,21 @@ import numpy as np
 import pytest
 
 from design.random_consumers import any_consumer, random_type
+from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel
-from utmost.core.noise import costs
-from utmost.design.optima.reading import equivalent_response, folded_responses, posterior
-from utmost.design.spaces import losses, priors
+from utmost.design.optima.reading import equivalent_response, folded_responses
 from utmost.errors import NotAPrior, OutOfRange, Unsupported
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, Laplace
-from utmost.optima import bayes_remap, expected_loss, face_value_loss, face_value_of_noise, folded_channel, read
+from utmost.noise import DiscreteStaircase, Geometric, Laplace, costs
+from utmost.optima import (
+    bayes_remap,
+    expected_loss,
+    face_value_loss,
+    face_value_of_noise,
+    folded_channel,
+    posterior,
+    read,
+)
 from utmost.spaces import Consumer
 
 

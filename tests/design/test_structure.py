@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 
 from design.random_consumers import loose_consumer, random_type, strict_consumer
+from utmost import losses, priors
 from utmost.channels import Channel, GeometricMatrix, Remap, geometric_channel
 from utmost.core.exact.linear_algebra import solve_sparse
-from utmost.design.optima.structure import check_lemmas, constraint_matrix, remap_of_vertex
-from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, PromiseBroken, SolverFailed
 from utmost.exact import level
-from utmost.optima import between_levels, derivation, optimal_mechanism
+from utmost.optima import (
+    between_levels,
+    check_lemmas,
+    constraint_matrix,
+    derivation,
+    optimal_mechanism,
+    remap_of_vertex,
+)
 from utmost.spaces import Consumer, counts
 from utmost.types import PrivacyType
 

@@ -4,8 +4,8 @@ from fractions import Fraction
 import pytest
 
 from design.random_consumers import any_consumer, loose_consumer, random_type, strict_consumer
+from utmost import losses, priors
 from utmost.design.optima.structure import _is_only_vertex
-from utmost.design.spaces import losses, priors
 from utmost.errors import Unsupported
 from utmost.optima import optimal_mechanism, uniqueness
 from utmost.spaces import Consumer, counts, discrete

@@ -12,13 +12,13 @@ from fractions import Fraction
 
 import pytest
 
+from utmost import losses, priors
 from utmost.capacities import capacity as capacity_of
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.capacities.capacity_evidence import METHODS
 from utmost.design.capacities.capacity_of import ROUTES
 from utmost.design.geometry.best_action_cells import exact_loss
-from utmost.design.spaces import losses, priors
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.geometry import universal_mechanism, universality
 from utmost.interfaces.documents import capacities, channel_files, designs, verdicts

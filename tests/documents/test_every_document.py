@@ -14,8 +14,8 @@ import pytest
 import utmost as ut
 from documents.test_codec import MADE, changed, others, places
 from documents.test_registry_entry import STATEMENTS
+from utmost import priors
 from utmost.counting import CountedTable
-from utmost.design.spaces import priors
 from utmost.errors import UtmostError
 from utmost.interfaces import documents
 from utmost.interfaces.documents.answers import saved_mechanism

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 
 import utmost as ut
 from goodness import LEVEL
-from utmost.design.spaces import losses, priors
+from utmost import losses, priors
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
 from utmost.interfaces.documents import samplers
 from utmost.interfaces.documents.answers import saved_mechanism

@@ -14,8 +14,8 @@ import pytest
 
 import utmost as ut
 from asking import asked
+from utmost import losses, priors
 from utmost.core.exact.shown import LONGEST, Shown, brief
-from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, Unsupported, UtmostError
 from utmost.interfaces.figures.cards import CARDS, card
 from utmost.interfaces.figures.plots import DRAWN

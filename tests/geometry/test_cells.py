@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost import losses
 from utmost.channels import geometric_channel
 from utmost.design.geometry.best_action_cells import Complex, exact_prior
-from utmost.design.spaces import losses
 
 matrices = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4)).flatmap(
     lambda size: st.tuples(

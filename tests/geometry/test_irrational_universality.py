@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from utmost import losses
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry.power_channels import PowerChannel, exact_mechanism
-from utmost.design.spaces import losses
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
 from utmost.exact import Surd
 from utmost.geometry import kernels, universal_mechanism, universality, vertices

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost import priors
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry.orders import induced_ratios
 from utmost.design.geometry.refinement_proofs import prefers
-from utmost.design.geometry.refining import earth_move
-from utmost.design.spaces import priors
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
 from utmost.exact import as_array
-from utmost.geometry import refines
+from utmost.geometry import earth_move, refines
 from utmost.interfaces.testing.strategies import channels, refined_pairs
 from utmost.interfaces.testing.strategies import priors as any_priors
 from utmost.leakage import hyper

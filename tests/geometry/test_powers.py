@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.geometry.kernel_search import count_kernels, kernels_by_double_description
+from utmost.design.geometry.kernel_search import kernels_by_double_description
 from utmost.design.geometry.kernel_supports import scaled_differences
 from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.exact import level
-from utmost.geometry import kernels, vertices
+from utmost.geometry import count_kernels, kernels, vertices
 from utmost.spaces import Space, counts, grid
 from utmost.types import PrivacyType
 

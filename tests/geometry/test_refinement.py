@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.core.exact.arrays import as_integers
 from utmost.core.programs.integer_tableau import IntegerTableau
 from utmost.design.geometry import remaps
 from utmost.design.geometry.nearest_remaps import nearest_remap_exactly
 from utmost.design.geometry.refinement_proofs import is_remap_between, prefers
-from utmost.design.spaces import losses, priors
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
 from utmost.exact import to_floats
 from utmost.geometry import refines

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost import losses, priors
 from utmost.channels import Channel, Remap, geometric_channel, randomized_response, tight_constraints
 from utmost.core.exact.arrays import as_integers
 from utmost.design.geometry.best_action_cells import Cell, Complex, Dominance
 from utmost.design.geometry.universal_optima import LeastLoss
-from utmost.design.spaces import losses, priors
 from utmost.errors import Infeasible, NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
 from utmost.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
 from utmost.interfaces.testing.strategies import alphas

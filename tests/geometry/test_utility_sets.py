@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost import losses
 from utmost.capacities import capacity
 from utmost.channels import Channel, geometric_channel, randomized_response
 from utmost.design.geometry.decomposition import is_kernel
 from utmost.design.geometry.impossibility import trivial_action
-from utmost.design.spaces import losses
 from utmost.errors import OutOfRange, Unsupported
 from utmost.geometry import (
     UtilitySet,

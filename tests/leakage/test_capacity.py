@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost import losses, priors
 from utmost.capacities import capacity
 from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
 from utmost.design.leakage.channel_capacity import best_subset, corner_priors
 from utmost.design.leakage.entropies import bounds_at, shannon_capacity
-from utmost.design.spaces import losses, priors
 from utmost.errors import NotAChannel, OutOfRange, Unsupported
 from utmost.exact import as_array
 from utmost.geometry import universal_mechanism, universality

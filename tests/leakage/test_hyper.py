@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel, unbounded_geometric_channel
 from utmost.design.leakage.hypers import Hyper, hyper_of
-from utmost.design.spaces import losses, priors
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
 from utmost.exact import as_array, is_exact, matrix_product
 from utmost.interfaces.testing import strategies as us

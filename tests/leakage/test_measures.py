@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost import losses, priors
 from utmost.channels import Channel, geometric_channel
-from utmost.design.spaces import losses, priors
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 from utmost.interfaces.testing import strategies as us
 from utmost.leakage import (

@@ -37,9 +37,8 @@ from utmost.publish.promises import noise_kinds
 from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.statement_kinds import PROMISED_KIND
 from utmost.publish.promises.sum_noise import sum_noise
-from utmost.publish.releases.table import rehearse_table
 from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows
-from utmost.releases import Texts
+from utmost.releases import Texts, rehearse_table
 from utmost.service import Grant, Service, connect
 from utmost.statements import read_release, registry_entry, stated_release, statement_page
 from utmost.workloads import Domain, Strategy, bins

@@ -14,8 +14,8 @@ from scipy import stats
 
 import utmost as ut
 from running import python
+from utmost import losses, priors
 from utmost.channels import Channel
-from utmost.design.spaces import losses, priors
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,

@@ -9,13 +9,12 @@ import pytest
 
 import utmost as ut
 from asking import asked
-from utmost.core.noise import costs
 from utmost.counting import CountedTable
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.exact import level
 from utmost.gradual import joint_pmf
 from utmost.ledger import Ledger, read_sealed
-from utmost.noise import Geometric
+from utmost.noise import Geometric, costs
 from utmost.privacy import Unit
 from utmost.publish.ledger.spending import together
 from utmost.publish.promises.sum_noise import sum_noise

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.core.noise import costs
 from utmost.core.noise.costs import absolute, cost_named, moment, squared
 from utmost.errors import NotANumber, OutOfRange
+from utmost.noise import costs
 
 
 def test_named_costs_are_the_first_two_moments():

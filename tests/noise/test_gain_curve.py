@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from utmost.core.noise import costs
 from utmost.core.noise.optimal import gain_curve
+from utmost.noise import costs
 
 
 def test_figure_2():

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from utmost import losses, priors
 from utmost.channels import (
     Channel,
     abstract_staircase,
@@ -16,7 +17,6 @@ from utmost.channels import (
     unbounded_geometric_channel,
 )
 from utmost.design.channels.on_counts import renormalised_epsilon, renormalised_geometric_channel
-from utmost.design.spaces import losses, priors
 from utmost.exact import is_exact, level
 from utmost.gradual import Tightening
 from utmost.noise import DiscreteStaircase, Geometric

@@ -12,7 +12,6 @@ from utmost.exact import level
 from utmost.ledger import Ledger
 from utmost.privacy import Amount, Unit
 from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases.table import rehearse_table
 from utmost.releases import (
     GradualRelease,
     ProcessedRelease,
@@ -21,6 +20,7 @@ from utmost.releases import (
     epsilon_for,
     path,
     plan_release,
+    rehearse_table,
     relax,
     release_table,
     tighten,

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.core.noise import costs
 from utmost.errors import Infeasible, NotANumber, OutOfRange, UtmostError
-from utmost.noise import DiscreteStaircase, Geometric
+from utmost.noise import DiscreteStaircase, Geometric, costs
 from utmost.publish.promises.accuracy import _decimal, _lower_bound, _place
 from utmost.releases import epsilon_for, plan_release
 

@@ -12,9 +12,8 @@ from utmost.core.gradual.euclidean_noise import EuclideanLaplace
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
 from utmost.exact import level
 from utmost.promises import Promise
-from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements.places_check import stated_places
-from utmost.releases import release_table
+from utmost.releases import rehearse_table, release_table
 from utmost.statements import check_places
 from utmost.testing import SeededRandomness
 

@@ -25,8 +25,7 @@ from utmost.errors import (
 from utmost.exact import level
 from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
 from utmost.privacy import Unit
-from utmost.publish.releases.table import rehearse_table
-from utmost.releases import plan_release, release_table
+from utmost.releases import plan_release, rehearse_table, release_table
 from utmost.testing import SeededRandomness
 
 # At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.

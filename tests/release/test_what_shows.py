@@ -26,8 +26,16 @@ from utmost.local import PermanentResponses
 from utmost.noise import Geometric, Laplace
 from utmost.publish.promises import level_steps
 from utmost.publish.promises import values as values_file
-from utmost.publish.releases.table import rehearse_table
-from utmost.releases import GradualRelease, TrustRelease, add_noise, bridge, relax, release_table, tighten
+from utmost.releases import (
+    GradualRelease,
+    TrustRelease,
+    add_noise,
+    bridge,
+    rehearse_table,
+    relax,
+    release_table,
+    tighten,
+)
 from utmost.tables.files import csv_table, files
 from utmost.tables.frames import dataframes
 

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost import leakage, local, optima
+from utmost import leakage, local, losses, optima, priors
 from utmost.design.geometry.power_channels import exact_mechanism
 from utmost.design.local.bits import as_bits
 from utmost.design.local.category_reports import CategoryCoupling
 from utmost.design.optima.column_generation import certificate_of_rays
-from utmost.design.spaces import losses, priors
 from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, UtmostError
 from utmost.exact import level
 from utmost.geometry import PowerField

@@ -12,10 +12,10 @@ from scipy.stats import beta, chi2
 import utmost as ut
 from auditing import epsilon_refuted
 from goodness import LEVEL, Written
+from utmost import losses, priors
 from utmost.channels import GeometricMatrix, geometric_channel, randomized_response
 from utmost.design.channels.channel import stochastic
 from utmost.design.channels.channel_draws import ManyOutcomes
-from utmost.design.spaces import losses, priors
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
 from utmost.optima import repair
 from utmost.spaces import counts, grid, points

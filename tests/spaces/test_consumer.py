@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from utmost.design.spaces import losses, priors
+from utmost import losses, priors
 from utmost.errors import NotALoss, NotANumber, NotAPrior, OutOfRange
 from utmost.exact import is_exact
 from utmost.spaces import Consumer

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.spaces import losses, priors
+from utmost import losses, priors
 from utmost.errors import NotALoss, OutOfRange
 from utmost.interfaces.testing import strategies as us
 from utmost.leakage import l_uncertainty

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.spaces import losses
+from utmost import losses
 from utmost.errors import NotALoss, NotANumber
 from utmost.exact import is_exact
 from utmost.spaces import Loss, Space, grid, hamming

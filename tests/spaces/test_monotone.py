@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.spaces import losses, priors
+from utmost import losses, priors
 from utmost.design.spaces.loss_algebra import check_monotone, first_breach, is_monotone
 from utmost.errors import NotALoss, NotMonotone
 from utmost.spaces import Consumer

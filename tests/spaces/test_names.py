@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.design.spaces import losses, priors
+from utmost import losses, priors
 from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.priors import prior_named
 from utmost.errors import OutOfRange

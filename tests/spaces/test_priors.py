@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.spaces import priors
+from utmost import priors
 from utmost.errors import NotANumber, NotAPrior, OutOfRange
 from utmost.exact import is_exact
 

@@ -19,12 +19,12 @@ import pytest
 
 import utmost as ut
 from spark import on, session
+from utmost import count, distinct
+from utmost import sum as total
 from utmost.counting import count_contributions, count_table
 from utmost.errors import BadTable, FewEventsKept, NothingCounted, OutOfRange, RowsLeftOut, Unsupported
 from utmost.interfaces.cli.options.people_options import show_account
 from utmost.ledger import Ledger
-from utmost.publish.counting.counted_measures import count, distinct
-from utmost.publish.counting.counted_measures import sum as total
 from utmost.publish.counting.counting_report import CountAccount
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.releases import release_table

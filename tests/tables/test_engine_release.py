@@ -13,8 +13,7 @@ from utmost.core.sampling.item_words import item_tags
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
 from utmost.noise import Geometric
 from utmost.publish.releases import engine_release, item_columns
-from utmost.publish.releases.table import rehearse_table
-from utmost.releases import ItemResponder, release_table
+from utmost.releases import ItemResponder, rehearse_table, release_table
 from utmost.sampling import Identifiers
 
 duckdb = pytest.importorskip("duckdb")

@@ -15,8 +15,7 @@ from utmost.errors import BadTable, NotDeclared, Unsupported
 from utmost.interfaces.cli.main import app
 from utmost.publish.releases import streamed
 from utmost.publish.releases.streamed import StreamedTable
-from utmost.publish.releases.table import rehearse_table
-from utmost.releases import release_table
+from utmost.releases import rehearse_table, release_table
 from utmost.tables.files import files, parquet_pieces
 
 SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1, "epsilon": 1}

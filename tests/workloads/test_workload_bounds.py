@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.core.noise import costs
 from utmost.errors import PromiseBroken
 from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, Staircase
+from utmost.noise import DiscreteStaircase, Geometric, Staircase, costs
 from utmost.privacy import Unit
 from utmost.publish.workloads.bounds.bound_inequalities import (
     ChordShares,
