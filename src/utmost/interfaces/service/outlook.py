@@ -67,7 +67,7 @@ def outlook(
             after_it: dict[str, Any] = {"version": proposal.version}
         else:
             terms = terms if isinstance(terms, Terms) else Terms.read(terms or {})
-            dataset, noise = terms.dataset or proposal.release, terms.promise.noise
+            dataset, noise = terms.dataset or proposal.release, terms.promise.lasting_noise
             after_it = {
                 "dataset": terms.dataset,
                 "independent": terms.independent or not sees_all,

@@ -33,20 +33,21 @@ class Terms(Shown):
 
     def __post_init__(self) -> None:
         # Here, so that a client is told by name what no service offers, and not by the shape of a request.
-        instance(self.promise, Promise, "promise").noise.check_served()
+        instance(self.promise, Promise, "promise").lasting_noise.check_served()
         optional(self.dataset, text, "dataset")
         truth(self.independent, "independent")
 
     @classmethod
     def read(cls, members: Mapping[str, Any]) -> "Terms":
-        """Terms from JSON, as `facts` writes it, or from keyword arguments of `Ledger.publish`.
+        """Terms from JSON, as `facts` writes it.
 
-        >>> Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1}).facts()["cells"]
-        '1'
+        >>> Terms.read({"columns": "admitted", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}).promise.unit
+        Unit(1, cells=1)
         """
         words = {name: value for name, value in mapping(members, "members").items() if value is not None}
         call = {name: words.pop(name) for name in ("dataset", "independent") if name in words}
-        check_listed(_facts_in(words.get("strategy")))
+        noise = words.get("noise")
+        check_listed(_facts_in(noise.get("strategy")) if isinstance(noise, Mapping) else None)
         return cls(Promise.of_facts(words), **call)
 
     @classmethod

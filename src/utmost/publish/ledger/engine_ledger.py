@@ -48,7 +48,7 @@ def publish_frame(items: LedgerItems, request: Publishing, table: Any) -> tuple[
     Raises:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
     """
-    promise, noise = request.promise, request.promise.noise
+    promise, noise = request.promise, request.promise.lasting_noise
     check_unstored(noise)
     frame = ReleasableFrame.of(table, promise)
     frame.check_room(noise.by_item(), request.level)

@@ -73,13 +73,13 @@ class LedgerItems:
         if promise is None:
             return self._key(name, version, None)
         stated = instance(promise, Promise, "promise")
-        check_unstored(stated.noise)
-        return self._key(name, version, lambda: (_chosen(stated), stated.noise.by_item()))
+        check_unstored(stated.lasting_noise)
+        return self._key(name, version, lambda: (_chosen(stated), stated.lasting_noise.by_item()))
 
     def key_of_request(self, request: Publishing) -> CommitmentKey:
         """`commitment_key`, of a request that has been read."""
         return self._key(
-            request.name, request.version, lambda: (request.promise.columns, request.promise.noise.by_item())
+            request.name, request.version, lambda: (request.promise.columns, request.promise.lasting_noise.by_item())
         )
 
     def _key(
@@ -131,10 +131,10 @@ class LedgerItems:
         self, request: Publishing, commitment: ItemCommitment, universe: Mapping[str, Any] | None = None
     ) -> ItemResponder:
         """`publish`, of a request that has been read; the facts of the universe are those of `ByItem`."""
-        check_size(request.promise.noise.unit, commitment.rows, len(request.promise.columns))
-        request.promise.noise.warn(request.level)
+        check_size(request.promise.lasting_noise.unit, commitment.rows, len(request.promise.columns))
+        request.promise.lasting_noise.warn(request.level)
         warn_of_rows(request.promise.rows)
-        items = ByItem(request.promise.identifiers, None, universe)
+        items = ByItem(request.promise.id_column, None, universe)
         return self._book.answer(
             lambda page: _published_so(page, request, commitment, items),
             lambda page: _publish(page, request, commitment, items),
@@ -268,8 +268,8 @@ def request_by_item(name: str, brought: Brought) -> Publishing:
     """What is asked for when a table that workers commit to is published, found sound by itself."""
     stated = brought.promise
     assert stated is not None, "of a publication"
-    check_unstored(stated.noise)
-    if not stated.identifiers:
+    check_unstored(stated.lasting_noise)
+    if not stated.id_column:
         remedy = "Pass id_column=, the columns that together say which item a row is."
         raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
     chosen = stated.as_read(_chosen(stated), stated.public)
@@ -279,15 +279,15 @@ def request_by_item(name: str, brought: Brought) -> Publishing:
 def check_unstored(noise: Noise) -> None:
     """Check that workers can answer for each cell by itself, of which nothing is stored."""
     noise.by_item()
-    if noise.largest is not None:
+    if noise.is_bounded:
         required = "what is answered by item takes no room that largest= would bound"
         raise Unsupported(required, remedy="Leave it out.")
 
 
 def _chosen(promise: Promise) -> tuple[str, ...]:
     """The columns to release, none of them an identifier."""
-    for name in promise.identifiers or (None,):
-        chosen = chosen_columns(promise.columns, (*promise.columns, *promise.identifiers), name)
+    for name in promise.id_column or (None,):
+        chosen = chosen_columns(promise.columns, (*promise.columns, *promise.id_column), name)
     return chosen
 
 
@@ -359,7 +359,7 @@ def _publish(page: Page, request: Publishing, commitment: ItemCommitment, items:
     about = request.facts(version, commitment.rows, committed, values)
     about |= {"items": items.facts(), "labels": None}
     step = Step.from_known((), request.level)
-    page.append("published", about | _without_responses(page, step, request.promise.noise, (committed,)))
+    page.append("published", about | _without_responses(page, step, request.promise.lasting_noise, (committed,)))
     return _with_secret(page, page.state.release(request.name, version), request.level, committed)
 
 

@@ -185,7 +185,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
             version, frame = door.publish_frame(self.items, publishing, native)
             return Release(self, name, version, table, (at, frame))
         wanted = ToPublish(*publishing.with_values(native), progress)
-        stated.noise.warn(at)
+        stated.lasting_noise.warn(at)
         warn_of_rows(stated.rows)
         version, *answered = self._answered(wanted)
         return Release(self, name, version, table, (at, wanted.handed(*answered)))

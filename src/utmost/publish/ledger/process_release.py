@@ -91,8 +91,8 @@ def rehearse(
     if wanted.source.items is not None:
         wanted.source.check_distinct(item_tags(entropy(SECRET_BYTES), [wanted.source.items]))
     promised = wanted.request.promise
-    promised.noise.check_level(at)
-    promised.noise.warn(at)
-    rows = 0 if promised.noise.names_rows else wanted.source.rows
+    promised.lasting_noise.check_level(at)
+    promised.lasting_noise.warn(at)
+    rows = 0 if promised.lasting_noise.names_rows else wanted.source.rows
     warn_of_rows(promised.rows)
-    return promised.noise.statement(at, sure, Stated(promised.columns, promised.public, rows, promised.rows))
+    return promised.lasting_noise.statement(at, sure, Stated(promised.columns, promised.public, rows, promised.rows))

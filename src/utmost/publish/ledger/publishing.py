@@ -64,8 +64,8 @@ class ToPublish:
             BadTable, OutOfRange: for a value that is larger than declared, and a name that an error bar needs.
         """
         promise = self.request.promise
-        self.source.check_sizes(promise.noise)
-        promise.noise.check_names(promise.columns, promise.public)
+        self.source.check_sizes(promise.lasting_noise)
+        promise.lasting_noise.check_names(promise.columns, promise.public)
 
     def drawn(self, page: Page, randomness: Randomness) -> Answered:
         """The version of a new release, and its first response, drawn and written.
@@ -76,18 +76,18 @@ class ToPublish:
             BadTable: as `check_new`.
         """
         request, source, state, key = self.request, self.source, page.state, page.key
-        version, exponent = len(state.versions(request.name)) + 1, request.promise.noise.exponent
+        version, exponent = len(state.versions(request.name)) + 1, request.promise.lasting_noise.exponent
         self.check_new()
         check_allowed(page, request, version, lambda: value_digests(key, source, exponent))
         content = commitment(key, request.name, version, source)
         tags, tags_kept = _tags_of(page, request.name, version, content, source)
         likeness = Likeness.of(key, source, exponent)
         about = request.facts(version, source.rows, content, likeness.sealed(key, request.name, version))
-        identifiers = request.promise.identifiers
+        identifiers = request.promise.id_column
         about["items"] = None if tags is None else ByItem(identifiers, digest_of_tags(tags_kept)).facts()
         parts, labels = _labels_of(page, request.name, version, source, first=1 + len(tags_kept))
         about["labels"] = None if labels is None else labels.facts()
-        committed = Committed(release_of_facts(about, request.promise.noise), content, tags)
+        committed = Committed(release_of_facts(about, request.promise.lasting_noise), content, tags)
         before = content, *tags_kept, *parts
         response, facts = new_response(
             page, committed, request.level, source.columns, randomness, self.progress, before=before
@@ -103,7 +103,9 @@ class ToPublish:
     def handed(self, response: Response, remembered: LedgerFacts) -> Any:
         """A response as it is handed to whoever brought the table."""
         request, promise = self.request, self.request.promise
-        return self.source.answer(promise.noise, request.level, response, request.kind, promise.part, remembered)
+        return self.source.answer(
+            promise.lasting_noise, request.level, response, request.kind, promise.part, remembered
+        )
 
 
 def asked_version(state: State, request: Publishing) -> Published | None:
@@ -144,7 +146,7 @@ def _labels_of(page: Page, name: str, version: int, source: Source, first: int) 
 
 def _check_same(page: Page, request: Publishing, source: Source, release: Published) -> Order:
     """In which order the values come, once they are known to be those that were published."""
-    is_alike = (request.promise.id_column, source.items is None) == (release.id_column, release.items is None)
+    is_alike = (request.promise.single_id_column, source.items is None) == (release.id_column, release.items is None)
     committed = commitment(page.key, release.name, release.version, source)
 
     def check() -> None:
@@ -167,7 +169,7 @@ def check_repeated(
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
     promise = request.promise
-    wanted = promise.columns, promise.noise.facts(), request.dataset, promise.rows, promise.part
+    wanted = promise.columns, promise.lasting_noise.facts(), request.dataset, promise.rows, promise.part
     published = release.columns, release.noise.facts(), release.dataset, release.rows_from, release.part
     if not same or wanted != published or promise.public != release.public:
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
@@ -206,8 +208,8 @@ def check_dataset(state: State, request: Publishing, version: int) -> None:
             where=repr(request.name),
             remedy=f"It is {dataset!r}.",
         )
-    check_relation(state, request.dataset, request.promise.noise.relation, request.name)
-    if request.promise.noise.delta is not None and any(state.of_dataset(request.dataset)):
+    check_relation(state, request.dataset, request.promise.lasting_noise.relation, request.name)
+    if request.promise.lasting_noise.delta is not None and any(state.of_dataset(request.dataset)):
         required = "a dataset holds one release with a delta, since no ledger adds deltas up"
         remedy = "Pass another name, and dataset= of its own; the chances of both add up."
         raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)

@@ -83,17 +83,16 @@ class Publishing:
         Raises:
             NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
         """
-        promise = self.promise
-        promise.noise.check()
-        if len(promise.identifiers) > 1:
-            required = "the rows of this table are named by one column"
-            remedy = "Join them into one column; several name the items of an engine's frame."
-            raise OutOfRange(required, came="several", where="id_column", remedy=remedy)
-        rows, kind = promise.noise.measured(table)
+        promise, noise = self.promise, self.promise.lasting_noise
+        noise.check()
+        promise.check_single_id()
+        rows, kind = noise.measured(table)
         names = tuple(adapter_of(rows).names(rows))
         public, _ = declared_columns(names, chosen_columns(promise.columns, names, None), promise.public, promise.drop)
-        source = read_source(rows, promise.columns, promise.noise, promise.id_column, public, by_item=promise.by_item)
-        check_source(source, promise.noise)
+        source = read_source(
+            rows, promise.columns, noise, promise.single_id_column, public, by_item=promise.keyed_by_id
+        )
+        check_source(source, noise)
         promise = promise.as_read(tuple(source.columns), source.public)
         return replace(self, promise=promise, kind=source.kind if kind is None else kind), source
 
@@ -114,8 +113,8 @@ class Publishing:
             "dataset": self.dataset,
             "columns": list(self.promise.columns),
             "rows": rows,
-            "id_column": self.promise.id_column,
-            "promise": self.promise.noise.facts(),
+            "id_column": self.promise.single_id_column,
+            "promise": self.promise.lasting_noise.facts(),
             "commitment": sha256(committed).hexdigest(),
             "kind": self.kind,
             "values": values,

@@ -101,7 +101,7 @@ class PublishingMeasures:
             rows = request.promise.rows_of(_at_hand(measure.table))
             wanted.append(ToPublish(*request.with_values(rows)))
         loosest = max((to_publish.request for to_publish in wanted), key=lambda request: request.level)
-        loosest.promise.noise.warn(loosest.level)
+        loosest.promise.lasting_noise.warn(loosest.level)
         return self._answered_together({to_publish.request.name: to_publish for to_publish in wanted})
 
     def _answered_together(self, wanted: Mapping[str, ToPublish | ToRelax]) -> dict[str, tuple[int, Any]]:
@@ -218,6 +218,6 @@ def shared_measures(
     _, levels = levels_of_tables(tables, shared, epsilon, alpha)
     measures: dict[str, Brought] = {}
     for name, strategy in shared.strategies.items():
-        promise = fitting(Promise(strategy=strategy, part=tables[name].part), tables[name])
+        promise = fitting(Promise(noise=strategy, part=tables[name].part), tables[name])
         measures[name] = Brought(tables[name], levels[name], promise, dataset, independent)
     return measures

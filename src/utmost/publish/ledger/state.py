@@ -386,8 +386,6 @@ def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
 # The facts that a recipient goes by; one that an event does not have is bound as None.
 _BOUND = ["name", "version", "dataset", "columns", "public", "rows", "rows_from", "id_column", "commitment", "kind"]
 _BOUND += ["part", "items", "labels"]
-_BOUND_PROMISE = ["sensitivity", "cells", "neighbours", "half_step", "grid", "largest", "strategy", "points", "amount"]
-_BOUND_PROMISE += ["noise", "in_all", "nonnegative", "exactly"]
 
 
 def bound_facts(facts: Mapping[str, Any]) -> bytes:
@@ -397,7 +395,7 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     them changes the digest, and with it every key under which a level is sealed.
     """
     about = {name: facts.get(name) for name in _BOUND}
-    about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
+    about["promise"] = facts["promise"]
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
 

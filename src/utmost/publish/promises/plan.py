@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Protocol, Unpack
+from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
 from utmost.core.exact.intervals import round_up
-from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level, level
 from utmost.core.exact.numbers import Number, read_confidence
 from utmost.core.exact.shown import Shown
@@ -23,7 +22,7 @@ from utmost.core.noise.laplace import Laplace
 from utmost.core.noise.law import Law
 from utmost.core.noise.optimal import relaxable_noise
 from utmost.core.noise.staircase import Staircase
-from utmost.core.privacy.unit import Unit, UnitWords, read_unit
+from utmost.core.privacy.unit import Unit, read_unit
 from utmost.core.sampling.draw import on_grid
 from utmost.core.sampling.grid import FARTHEST, declared_exponent
 from utmost.core.sampling.random_bits import Randomness
@@ -273,39 +272,37 @@ def _can_be_summed(cost: Cost, sensitivity: Fraction | int) -> bool:
     return (isinstance(cost, Moment) and cost.is_integer) or sensitivity <= _MOST_STEPS
 
 
-@checked
 def plan_release(
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
+    unit: Unit,
     cost: str | Cost = "absolute",
     numbers: str = "integers",
     relaxable: bool = False,
     confidence: Number = "0.95",
     grid: Number | None = None,
-    **whom: Unpack[UnitWords],
 ) -> CellsAt:
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
     Args:
         epsilon, alpha: what the whole release spends, one of the two.
-        unit: what one individual changes; or instead the words sensitivity, cells and neighbours of `Unit`.
+        unit: Unit of privacy, what one individual changes.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         numbers: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
         confidence: of the stated margin.
         grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
-        words: the numbers of a unit, in place of it.
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         Unsupported: for sums and counts that are noised together and cells that are bounded in all: by a strategy.
 
-    >>> plan = plan_release(epsilon=1, sensitivity=1, cells=2)
+    >>> plan = plan_release(epsilon=1, unit=Unit(1, 2))
     >>> plan.law, plan.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    spent, protected = level(epsilon, alpha), read_unit(**whom)
+    spent, protected = level(epsilon, alpha), read_unit(unit)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
     protected.check_each_cell("a plan of cells")
@@ -346,7 +343,6 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     return CellsAt(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 
-@checked
 def statement(
     plan: CellsAt,
     released: Sequence[str],
@@ -367,11 +363,10 @@ def statement(
     return plan.statement(Stated(released, public, rows, rows_from, digest))
 
 
-@checked
 def guarantee(plan: CellsAt) -> str:
     """The promise in one plain sentence, and what it assumes in another.
 
-    >>> print(guarantee(plan_release(epsilon="1/2", sensitivity=1, cells=1)))
+    >>> print(guarantee(plan_release(epsilon="1/2", unit=Unit(1, 1))))
     Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 1.65 times
     larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
     that one individual changes at most 1 released cell, and that by at most 1.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from utmost.core.exact.kinds import checked
 from utmost.core.exact.levels import Level
 from utmost.core.exact.levels import level as level_of
 from utmost.core.exact.numbers import Number
-from utmost.core.privacy.unit import RowWords
+from utmost.core.privacy.unit import Unit
 from utmost.core.sampling.random_bits import Randomness, secure
 from utmost.errors import BadTable
 from utmost.publish.promises.rotated_sums import Halves, columns_of, ratios_of, sums_of, whole_numbers
@@ -29,8 +29,7 @@ class GradualTogether(AnsweredLevels):
 
     Args:
         table: {column: integers}, at least two columns of one length; pairs are taken in this order.
-        unit: what one individual changes; its cells must be as many as the columns. Or the words sensitivity and
-            neighbours.
+        unit: Unit of privacy; its cells must be as many as the columns.
         halves: "toss" or "keep"; coins are tossed once for each level.
         tuned_at: the level at which signed sums are chosen and have the least error, as epsilon or a `Level`.
         randomness: the operating system's if left out; a seeded source is refused.
@@ -39,7 +38,7 @@ class GradualTogether(AnsweredLevels):
         most the sensitivity, and no other cell.
     Source: docs/theory/cells-together.md.
 
-    >>> answer = GradualTogether({"applicants": [933, 585], "admitted": [601, 370]}, sensitivity=1)
+    >>> answer = GradualTogether({"applicants": [933, 585], "admitted": [601, 370]}, unit=Unit(1, 2))
     >>> strict, loose = answer.at(epsilon="1/4"), answer.at(epsilon=1)
     >>> answer.spent, bool((answer.at(epsilon="1/4")["admitted"] == strict["admitted"]).all())
     (level(epsilon=1), True)
@@ -52,14 +51,13 @@ class GradualTogether(AnsweredLevels):
         self,
         table: Mapping[str, Any],
         *,
+        unit: Unit,
         halves: Halves = "toss",
         tuned_at: Number | Level = 1,
         randomness: Randomness | None = None,
-        **words: Unpack[RowWords],
     ) -> None:
-        unit = words.get("unit")
-        signs = unit is not None and unit.nonnegative and len(table) > 2
-        plan = plan_together(list(table), tuned_at, noise="signed" if signs else "rotated", halves=halves, **words)
+        signs = unit.nonnegative and len(table) > 2
+        plan = plan_together(list(table), tuned_at, noise="signed" if signs else "rotated", halves=halves, unit=unit)
         cells = [whole_numbers(column, "column") for column in table.values()]
         if len({column.shape for column in cells}) != 1:
             raise BadTable("columns that are noised together must have one length", came="different lengths")

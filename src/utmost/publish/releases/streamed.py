@@ -137,12 +137,13 @@ def checked_pieces(source: FilePieces, promise: Promise, plan: Planned) -> Check
     Cost: memory for one piece; 16 bytes on the disk for each identifier.
     """
     if not isinstance(plan, CellsAt):
-        raise Unsupported("a file is noised piece by piece, cell by cell", came=promise.planned.kind, where="promise")
+        raise Unsupported("a file is noised piece by piece, cell by cell", came=promise.noise.kind, where="promise")
     names = tuple(source.names)
-    chosen = chosen_columns(promise.columns, names, promise.id_columns)
+    promise.check_single_id()
+    chosen = chosen_columns(promise.columns, names, promise.single_id_column)
     published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
     check_margins_free({f"{name}_margin": name for name in chosen}, names)
-    state, count = _state(source), _checked_rows(source, plan, chosen, published, promise.id_column)
+    state, count = _state(source), _checked_rows(source, plan, chosen, published, promise.single_id_column)
     check_size(plan.unit, count, len(chosen))
     plan.warn()
     warn_of_rows(promise.rows)

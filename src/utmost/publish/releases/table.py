@@ -251,7 +251,7 @@ def _once(table: Any, promise: Promise, cost: str | Cost | None, relaxable: bool
         OutOfRange: for a largest value, which only a ledger keeps, and a table that needs another promise.
     """
     stated = fitting(promise, table)
-    if isinstance(stated.planned, Noise) and stated.planned.largest is not None:
+    if isinstance(stated.noise, Noise) and stated.noise.is_bounded:
         remedy = "Publish it in a ledger, or promise it without largest=."
         raise OutOfRange("a largest value is the bound of a ledger", came="none", where="promise", remedy=remedy)
     lasting = truth(relaxable, "relaxable")
@@ -302,18 +302,19 @@ class CheckedTable:
         Args:
             labels: public columns that were declared before anybody was counted, whatever stands in them.
         """
-        table, kind = promise.planned.measured(brought)
+        table, kind = promise.noise.measured(brought)
         adapter = adapter_of(table)
         names = tuple(adapter.names(table))
-        chosen = chosen_columns(promise.columns, names, promise.id_columns)
+        promise.check_single_id()
+        chosen = chosen_columns(promise.columns, names, promise.single_id_column)
         published, dropped = declared_columns(names, chosen, promise.public, promise.drop)
         check_margins_free({margin: name for margin, (name, _) in plan.bars(chosen).items()}, names)
         place = partial(adapter.place, table)
-        for name in promise.identifiers:
+        for name in promise.id_column:
             check_distinct(adapter.column(table, name), name, place)
         cells = {name: plan.read(adapter.column(table, name), name, place) for name in chosen}
         rows = len(cells[chosen[0]])
-        promise.planned.check_size(rows, len(chosen))
+        promise.noise.check_size(rows, len(chosen))
         for name in published:
             if name not in labels:
                 check_no_copy(name, partial(adapter.column, table, name), cells)
@@ -324,7 +325,7 @@ class CheckedTable:
 
     def released(self, randomness: Randomness | None) -> ReleasedOnce:
         """The release with the noise of the plan; without randomness the same and no table."""
-        noise, chosen = self.promise.planned, tuple(self.cells)
+        noise, chosen = self.promise.noise, tuple(self.cells)
         table, rows = None, 0 if noise.names_rows else self.rows
         if randomness is not None:
             noised = self.plan.noised(self.cells, randomness)

@@ -46,7 +46,7 @@ def release_together(
     ...     columns=["applicants", "admitted"],
     ...     public="department",
     ...     epsilon=1,
-    ...     sensitivity=1,
+    ...     unit=Unit(1, 2),
     ... )
     >>> list(release.table)
     ['department', 'applicants', 'applicants_margin', 'admitted', 'admitted_margin']

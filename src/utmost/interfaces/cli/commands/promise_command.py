@@ -54,11 +54,11 @@ def promise(
 
 def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
     rows = {
-        "released": f"{', '.join(stated.columns)}: {stated.noise.subject}",
+        "released": f"{', '.join(stated.columns)}: {stated.lasting_noise.subject}",
         "public": ", ".join(stated.public) or "no other column",
         "left out": ", ".join(stated.drop),
         "rows": {"declared": "listed beforehand", "observed": "found in the data"}[stated.rows],
-        "protects": f"{stated.noise.whom} ({stated.noise.relation})",
+        "protects": f"{stated.lasting_noise.whom} ({stated.lasting_noise.relation})",
         "digest": stated.digest,
     }
     if "guarantee" in report:

@@ -3,6 +3,7 @@
 Levels and exact numbers travel as text ("1/4"), so that no reader of JSON rounds them.
 """
 
+import json
 from math import isfinite
 from typing import Annotated, Any, Literal
 
@@ -20,11 +21,14 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from utmost.core.exact.field_forms import json_forms
 from utmost.core.exact.numbers import spelled
 from utmost.interfaces.service.access.tokens import Role
 from utmost.interfaces.service.api.record_forms import RECORD_EXAMPLE, Record
 from utmost.interfaces.service.approvals import Verb
 from utmost.interfaces.service.terms import LONGEST_TERMS
+from utmost.publish.promises.noise_kinds import KINDS
+from utmost.publish.promises.promise import Promise
 
 MOST_VERSIONS = 1_000_000_000
 MOST_MEASURES = 10
@@ -143,45 +147,44 @@ class NewToken(Asked):
     ] = None
 
 
-class AmountShape(Asked):
-    """What is summed: a column, and the step of which its amounts are whole multiples; or whose values are counted."""
-
-    name: Word
-    step: Exact
-    distinct: Annotated[
-        int | None, Field(ge=1, description="of so many declared values the distinct ones"), SPELLED
-    ] = None
+def _check_terms(terms: dict[str, Any]) -> dict[str, Any]:
+    """Check that terms are as short as those that a second person can be shown whole."""
+    if len(json.dumps(terms)) > LONGEST_TERMS:
+        raise PydanticCustomError("terms", f"terms must have at most {LONGEST_TERMS} characters as JSON")
+    return terms
 
 
-class TermsShape(Asked):
-    """What is promised of a table, as the arguments of `Ledger.publish`."""
+def _terms_schema() -> dict[str, Any]:
+    """The JSON schema of terms: the fields of a promise, of its noise by kind, and of its place in a ledger."""
+    kinds = [
+        {
+            "type": "object",
+            "required": ["kind"],
+            "additionalProperties": False,
+            "properties": {
+                "kind": {"const": name},
+                **{field: {"description": form.title} for field, form in json_forms(kind()).items()},
+            },
+        }
+        for name, kind in KINDS.items()
+    ]
+    properties: dict[str, Any] = {name: {"description": form.title} for name, form in json_forms(Promise).items()}
+    properties |= {
+        "noise": {"description": "noise, and whom it protects", "oneOf": kinds},
+        "dataset": {"type": ["string", "null"], "description": "whose budget is spent"},
+        "independent": {"type": "boolean", "description": "none of the individuals is in another dataset"},
+    }
+    return {"type": "object", "additionalProperties": False, "properties": properties}
 
-    columns: Annotated[Names, Field(examples=[["admitted"]])] = []
-    public: Annotated[Names, Field(examples=[["department"]])] = []
-    drop: Names = []
-    rows: Literal["declared", "observed"] = "declared"
-    sensitivity: Annotated[Exact | None, Field(examples=[1])] = None
-    cells: Annotated[Exact | None, Field(examples=[1])] = None
-    neighbours: Literal["add-remove", "change-one"] | None = None
-    amount: AmountShape | None = None
-    numbers: Literal["integers", "reals"] = "integers"
-    grid: Exact | None = None
-    largest: Exact | None = None
-    half_step: bool = False
-    id_column: Annotated[list[Word], Field(min_length=2, max_length=100)] | Word | None = None
-    noise: Annotated[
-        Literal["rows", "items"] | dict[str, Any] | None,
-        Field(description='"items": a function of each identifier; or the facts of another kind of noise'),
-    ] = None
-    dataset: Word | None = None
-    independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
-    strategy: Annotated[
-        str | None, Field(max_length=LONGEST_TERMS, description="a strategy as JSON text, instead of columns and unit")
-    ] = None
-    part: Annotated[
-        Annotated[list[Word], Field(min_length=2, max_length=2)] | None,
-        Field(description='of a counted table of a part: the partition, and which part, as ["town", "Bern"]'),
-    ] = None
+
+EXAMPLE_TERMS: dict[str, Any] = {
+    "columns": ["admitted"],
+    "public": ["department"],
+    "noise": {"kind": "cells", "sensitivity": 1, "cells": 1},
+}
+
+TermsShape = Annotated[dict[str, Any], AfterValidator(_check_terms), WithJsonSchema(_terms_schema())]
+"""A promise as JSON, see `Promise.facts`, and whose budget is spent; `Terms.read` checks them."""
 
 
 class Proposed(Asked):
@@ -191,9 +194,7 @@ class Proposed(Asked):
     release: Name
     epsilon: Exact
     version: DataVersion = 1
-    terms: Annotated[TermsShape | None, Field(examples=[{"columns": ["admitted"], "sensitivity": 1, "cells": 1}])] = (
-        None
-    )
+    terms: Annotated[TermsShape | None, Field(examples=[EXAMPLE_TERMS])] = None
     reason: Annotated[str, Field(max_length=1000)] = ""
     anyone: bool = False
 
@@ -210,7 +211,7 @@ class Publication(Asked):
 
     name: Name
     epsilon: Exact
-    terms: TermsShape
+    terms: Annotated[TermsShape, Field(examples=[EXAMPLE_TERMS])]
     table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a strategy")] = None
     version: DataVersion | None = None

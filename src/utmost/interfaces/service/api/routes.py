@@ -428,7 +428,7 @@ def trail_lines(service: Served, who: Who) -> JsonLines:
 
 def read_terms(shape: TermsShape) -> Terms:
     """The terms that a request states."""
-    return Terms.read(shape.model_dump())
+    return Terms.read(shape)
 
 
 def _bringing(measures: Sequence[Publication | NamedRelaxation]) -> dict[str, Brought]:

@@ -13,6 +13,7 @@ from utmost.interfaces.service.api.request_parsing import strict_json
 from utmost.interfaces.service.terms import Terms
 from utmost.interfaces.service.workers.axis_limits import check_listed
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.promise import Part, Promise
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements.counted_files import COUNTED_FORM
@@ -54,19 +55,19 @@ def plan_terms(chosen: Strategy, dataset: str | None, independent: bool, part: s
         part: "partition = part", as people write it; empty for a whole.
     """
     names = of_part(part) if part else None
-    return Terms.read({"strategy": chosen, "dataset": dataset, "independent": independent, "part": names})
+    return Terms(Promise(noise=chosen, part=names), dataset, independent)
 
 
-def of_part(text: str) -> list[str]:
+def of_part(text: str) -> Part:
     """A partition and its part, as people write them.
 
     >>> of_part("town = Bern")
-    ['town', 'Bern']
+    ('town', 'Bern')
     """
     names = [name.strip() for name in text.split("=")]
     if len(names) != 2 or not all(names):
         raise OutOfRange("a part is written as partition = part", where="part", remedy="Write town = Bern.")
-    return names
+    return names[0], names[1]
 
 
 def rule_asked(below: str) -> WithholdingRule | None:

@@ -22,7 +22,7 @@ from utmost.publish.statements.promise_files import PROMISE_FORM
 
 publishing = APIRouter(include_in_schema=False)
 
-_TERMS = ("sensitivity", "cells", "neighbours", "grid", "largest", "id_column", "dataset")
+_CELLS = ("sensitivity", "cells", "neighbours", "numbers", "grid", "largest")
 
 
 @publishing.get("/publish")
@@ -89,8 +89,8 @@ def promised(sent: Filled) -> tuple[Terms | None, Level]:
 
 def _terms(sent: Filled) -> Terms:
     """The terms that a form states."""
-    words: dict[str, Any] = {name: sent.optional(name) for name in _TERMS}
-    lists = {name: sent.names(name) for name in ("columns", "public", "drop")}
-    choices = {name: sent.optional(name) for name in ("rows", "numbers")}
-    ticked = {name: sent.ticked(name) for name in ("half_step", "independent")}
-    return Terms.read(words | lists | choices | ticked)
+    noise: dict[str, Any] = {name: sent.optional(name) for name in _CELLS}
+    noise |= {"kind": "cells", "half_step": sent.ticked("half_step")}
+    words: dict[str, Any] = {name: sent.names(name) for name in ("columns", "public", "drop")}
+    words |= {name: sent.optional(name) for name in ("rows", "id_column", "dataset")}
+    return Terms.read(words | {"noise": noise, "independent": sent.ticked("independent")})

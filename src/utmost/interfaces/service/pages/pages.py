@@ -212,7 +212,7 @@ def _measured(service: Service, viewer: Token, proposals: Sequence[Proposal]) ->
     measured = set()
     for proposal in proposals:
         if proposal.verb == "publish":
-            is_counted = bool(service.proposals.one(viewer, proposal.name)[1].get("strategy"))
+            is_counted = dict(service.proposals.one(viewer, proposal.name)[1].get("noise") or {}).get("kind") == "sums"
         else:
             noise = there.get((proposal.release, proposal.version))
             is_counted = noise is not None and noise.needs_counted
