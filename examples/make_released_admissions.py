@@ -10,13 +10,14 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from utmost import Unit
 from utmost.publish.statements import codec, statement_files
 from utmost.releases import plan_release, statement
 
 HERE = Path(__file__).parent
 TABLE = HERE / "released_admissions.csv"
 
-plan = plan_release(epsilon="1/2", sensitivity=1, cells=1)
+plan = plan_release(epsilon="1/2", unit=Unit(1, 1))
 content = TABLE.read_bytes()
 digest = {"of": "file", "sha256": hashlib.sha256(content).hexdigest()}
 said = statement(plan, ["admitted"], ["department", "sex"], content.count(b"\n") - 1, digest=digest)

@@ -20,7 +20,7 @@ import utmost as ut
 from utmost.publish.releases.item_commitment import committed_rows
 from utmost.sampling import Identifiers
 
-PROMISE = {"columns": "x", "sensitivity": 1, "cells": 1, "id_column": "id"}
+PROMISE = {"columns": "x", "unit": ut.Unit(1, 1), "id_column": "id"}
 
 
 def published(table, **more):

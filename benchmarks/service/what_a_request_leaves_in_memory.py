@@ -23,7 +23,7 @@ from utmost.ledger import Ledger
 from utmost.service import Grant, Service
 
 ROUNDS, TABLE = 5, {"n": list(range(100))}
-TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "independent": True}
+TERMS = {"columns": ["n"], "independent": True, "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 
 
 def resident():

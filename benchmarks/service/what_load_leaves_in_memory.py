@@ -28,7 +28,7 @@ from utmost.ledger import Ledger
 from utmost.service import Grant, Service, served
 
 ROWS, EVERY = 100, 8
-TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "independent": True}
+TERMS = {"columns": ["n"], "independent": True, "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 
 
 class Handed(ctypes.Structure):

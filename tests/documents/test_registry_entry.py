@@ -119,13 +119,17 @@ STATEMENTS = {
     "small": lambda: _table(epsilon="1e-6"),
     "large": lambda: _table(epsilon=50),
     "observed": lambda: _table(rows="observed"),
-    "joint": lambda: release_together({"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, sensitivity=1).sidecar,
+    "joint": lambda: (
+        release_together({"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, unit=ut.Unit(1, 2)).sidecar
+    ),
     "rotated": lambda: (
         release_together(
-            {"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, sensitivity=1, relaxable=True
+            {"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, unit=ut.Unit(1, 2), relaxable=True
         ).sidecar
     ),
-    "points": lambda: ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], per=200), epsilon=1).sidecar,
+    "points": lambda: (
+        ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(200)), epsilon=1).sidecar
+    ),
     "workload": _workload,
     "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
     "two stages": lambda: _two_stages(),
@@ -150,7 +154,7 @@ def stated(request, tmp_path_factory):
 
     with ut.Ledger.open(tmp_path_factory.mktemp("ledger") / "r.db", create=True) as ledger:
         ledger.publish(
-            "counts", TABLE, ut.Promise(columns="n", public="place", drop="m", sensitivity=1, cells=1), epsilon="1/4"
+            "counts", TABLE, ut.Promise(columns="n", public="place", drop="m", unit=ut.Unit(1, 1)), epsilon="1/4"
         )
         ledger.relax("counts", TABLE, epsilon=1)
         release = ledger.releases[0]
@@ -299,7 +303,7 @@ def test_the_page_is_whole_asks_no_other_place_and_says_all_that_it_must(stated)
 def test_whatever_a_column_is_called_it_stays_text():
     said = _table(columns=["n", "m"])
     name = "<script>alert(1)</script>"
-    made = ut.release_table({name: [1, 2]}, ut.Promise(columns=name, sensitivity=1, cells=1), epsilon=1).sidecar
+    made = ut.release_table({name: [1, 2]}, ut.Promise(columns=name, unit=ut.Unit(1, 1)), epsilon=1).sidecar
     assert "<script" not in statement_page(stated_release(made))
     assert yaml.safe_load(yaml_text(registry_entry(stated_release(made)))) == registry_entry(stated_release(made))
     assert said["released"] == ["n", "m"]

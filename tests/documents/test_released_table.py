@@ -149,7 +149,7 @@ def test_what_cannot_be_asked_is_refused(tmp_path):
 
 
 def test_columns_changed_together_are_not_read_as_if_their_noise_were_independent(tmp_path):
-    made = release_together({"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, sensitivity=1)
+    made = release_together({"n": [7, 9], "m": [1, 2]}, columns=["n", "m"], epsilon=1, unit=ut.Unit(1, 2))
     (tmp_path / "t.csv").write_text("n\n1\n")
     (tmp_path / "t.csv.json").write_text(json.dumps(made.sidecar))
     with pytest.raises(Unsupported):

@@ -183,7 +183,7 @@ def ledger_items(folder):
 def ledger_points(folder):
     """Points kept in a ledger."""
     with ut.Ledger.open(folder / "points.db", create=True, key=KEY, witness=False) as ledger:
-        promise = {"columns": ["x", "y"], "per": 2, "dataset": "d"}
+        promise = {"columns": ["x", "y"], "noise": ut.PointNoise(2), "dataset": "d"}
         answers = [ledger.publish("places", POINTS, **asked(**promise, epsilon="1/2")).table]
         answers += [ledger.relax("places", POINTS, epsilon=level) for level in (2, 1)]
     return [drawn(answer) for answer in answers]
@@ -194,7 +194,7 @@ def ledger_strategy(folder):
     counted = counted_table()
     strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"sex outcome": "1/2", "sex": "1/2"})
     with ut.Ledger.open(folder / "plan.db", create=True, key=KEY, witness=False) as ledger:
-        answers = [ledger.publish("sums", counted, ut.Promise(strategy=strategy), epsilon="1/2", dataset="d").table]
+        answers = [ledger.publish("sums", counted, ut.Promise(noise=strategy), epsilon="1/2", dataset="d").table]
         answers += [ledger.relax("sums", counted, epsilon=2), ledger.view("sums", epsilon=1)]
     return [[drawn(list(answer.measured.values())), stated(answer.facts())] for answer in answers]
 
@@ -241,7 +241,7 @@ WORLDS = {
     ],
     "points": lambda folder: [
         [drawn(release.table), stated(release.sidecar)]
-        for release in [ut.release_table(POINTS, ut.Promise(["x", "y"], per=2), epsilon=1)]
+        for release in [ut.release_table(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2)), epsilon=1)]
     ],
     "a plan": lambda folder: workload_release(),
     "events": lambda folder: counted_release(),
@@ -282,7 +282,7 @@ WORLDS = {
     "categories": lambda folder: local.report_categories([0, 1, 2, 3, 4] * 3, local.best_report(5, epsilon=1)),
     "a process": lambda folder: process_history(TABLE, ut.Promise(["men", "women"], public="town", **UNIT)),
     "a process in half steps": lambda folder: process_history(
-        TABLE, ut.Promise(["men", "women"], public="town", sensitivity=3, cells=2, half_step=True)
+        TABLE, ut.Promise(["men", "women"], public="town", noise=ut.CellNoise(ut.Unit(3, 2), half_step=True))
     ),
     "a process of reals": lambda folder: process_history(
         TABLE, ut.Promise(["men", "women"], public="town", numbers="reals", grid="1/4", **UNIT)
@@ -290,10 +290,10 @@ WORLDS = {
     "a process of changed records": lambda folder: process_history(
         TABLE, ut.Promise(["men", "women"], public="town", unit=ut.Unit(2, 3, "change-one"))
     ),
-    "a process of points": lambda folder: process_history(POINTS, ut.Promise(["x", "y"], per=2)),
+    "a process of points": lambda folder: process_history(POINTS, ut.Promise(["x", "y"], noise=ut.PointNoise(2))),
     "a process of columns together": lambda folder: process_history(
         {"men": [12, 7, 31], "women": [3, 4, 2]},
-        ut.Promise(["men", "women"], noise=together_noise(["men", "women"], sensitivity=1)),
+        ut.Promise(["men", "women"], noise=together_noise(["men", "women"], unit=ut.Unit(1, 2))),
     ),
     "a ledger": lambda folder: ledger_history(folder, derived=False),
     "a derived ledger": lambda folder: ledger_history(folder, derived=True),

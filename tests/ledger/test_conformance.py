@@ -106,8 +106,8 @@ def words(n):
     return {"word": [f"w{k}" for k in range(n)], "n": 30 * np.arange(n)}
 
 
-HALVES = cell_noise(sensitivity=3, cells=1, half_step=True).lattice
-GRID = cell_noise(sensitivity=1, cells=1, numbers="reals", grid="1/4").lattice
+HALVES = ut.CellNoise(ut.Unit(3, 1), half_step=True).lattice
+GRID = ut.CellNoise(ut.Unit(1, 1), numbers="reals", grid="1/4").lattice
 NOISES = {
     "counts": Kind(lambda n: Promise("n", unit=ONE), counts, of_counts, cell_noise(unit=ONE).lattice),
     "change-one": Kind(
@@ -115,33 +115,33 @@ NOISES = {
         cell_noise(unit=ut.Unit(2, 3, "change-one")).lattice,
     ),
     "half step": Kind(
-        lambda n: Promise("n", unit=ut.Unit(3, 1), half_step=True), counts,
+        lambda n: Promise("n", noise=ut.CellNoise(ut.Unit(3, 1), half_step=True)), counts,
         lambda answer, table: HALVES.split(of_counts(answer, table))[1], HALVES,
     ),
     "reals": Kind(
-        lambda n: Promise("n", unit=ONE, numbers="reals", grid="1/4"), counts,
+        lambda n: Promise("n", noise=ut.CellNoise(ONE, numbers="reals", grid="1/4")), counts,
         lambda answer, table: (4 * of_counts(answer, table)).astype(int), GRID,
     ),
     "by item": Kind(
-        lambda n: Promise("n", unit=ONE, noise="items", id_column="who", public="who"),
+        lambda n: Promise("n", unit=ONE, keyed_by_id=True, id_column="who", public="who"),
         lambda n: {"who": 7 * np.arange(n) + 1000, **counts(n)}, of_counts, cell_noise(unit=ONE).lattice,
     ),
     "sums": Kind(
-        lambda n: Promise(strategy=plan(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
+        lambda n: Promise(noise=plan(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
         lambda answer, table: answer.measured[plan(len(table.cells)).domain.finest] - table.cells,
         sum_noise(plan(4)).runs[0][1],
     ),
     "listed rows": Kind(
-        lambda n: Promise(strategy=listed_rows(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
+        lambda n: Promise(noise=listed_rows(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
         lambda answer, table: answer.measured[list(answer.strategy.shares)[-1]] - table.cells,
         sum_noise(listed_rows(4)).runs[-1][1],
     ),
     "points": Kind(
-        lambda n: Promise(["x", "y"], per=1), lambda n: {"x": counts(n)["n"], "y": np.zeros(n)}, None, None, True
+        lambda n: Promise(["x", "y"], noise=ut.PointNoise(1)), lambda n: {"x": counts(n)["n"], "y": np.zeros(n)}, None, None, True
     ),
     "together": Kind(
-        lambda n: Promise(noise=together_noise(["n", "m"], sensitivity=1)), pairs, of_sums,
-        together_noise(["n", "m"], sensitivity=1).lattices["n"],
+        lambda n: Promise(noise=together_noise(["n", "m"], unit=ut.Unit(1, 2))), pairs, of_sums,
+        together_noise(["n", "m"], unit=ut.Unit(1, 2)).lattices["n"],
     ),
     "signed sums": Kind(
         lambda n: Promise(noise=SIGNED), lambda n: {**pairs(n), "k": np.ones(n, int)}, of_signed_sums,
@@ -391,7 +391,7 @@ def test_a_release_answers_for_the_frame_of_an_engine(frame):
     if frame == "duckdb":
         con = pytest.importorskip("duckdb").connect()
         rows = con.sql("SELECT * FROM (VALUES (1, 600), (2, 370)) rows(id, n)")
-    promise = Promise("n", public="id", unit=ONE, noise="items", id_column="id")
+    promise = Promise("n", public="id", unit=ONE, keyed_by_id=True, id_column="id")
     release = ut.release(rows, promise, epsilon=1)
 
     def values(answer):

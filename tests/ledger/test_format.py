@@ -85,7 +85,7 @@ def test_every_fact_is_there(tmp_path):
     """What this version writes, and nothing else."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.budget("d", limit=3)
-        ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1, dataset="d")
+        ledger.publish("r", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, dataset="d")
         ledger.relax("r", {"n": [1]}, epsilon=2)
         kinds = {event.kind: sorted(event.facts) for event in ledger.history()}
     assert kinds == {

@@ -27,7 +27,7 @@ from utmost.sampling import Identifiers
 
 KEY = bytes(range(32))
 N = 300
-PROMISE = {"columns": ["n", "m"], "sensitivity": 1, "cells": 2}
+PROMISE = {"columns": ["n", "m"], "unit": ut.Unit(1, 2)}
 BY_ITEM = PROMISE | {"id_column": "id", "public": "id", "noise": "items"}
 
 
@@ -305,7 +305,7 @@ def test_frozen_releases(tmp_path):
     """What a ledger derives from its key, its names and a table: no later version may derive anything else."""
     with opened(tmp_path) as ledger:
         small = {"id": ["a", "b", "c"], "n": [10, 20, 30]}
-        asks = {"columns": "n", "id_column": "id", "public": "id", "noise": "items", "sensitivity": 1, "cells": 1}
+        asks = {"columns": "n", "id_column": "id", "public": "id", "unit": ut.Unit(1, 1), "keyed_by_id": True}
         found = [ledger.publish("r", small, **asked(**asks, epsilon="1/10")).table["n"]]
         found += [list(ledger.relax("r", small, epsilon=e)["n"]) for e in (1, "1/2", "1/100")]
     assert found == FROZEN

@@ -33,7 +33,7 @@ from utmost.tables.cells.columns import exact_column
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "x": [651300.25, 652900.0, -0.5], "y": [6861200.5, 6860100.0, 1e-9]}
-ASKED = {"columns": ["x", "y"], "public": "who", "per": 200}
+ASKED = {"columns": ["x", "y"], "public": "who", "noise": ut.PointNoise(200)}
 POINTS = np.array([TABLE["x"], TABLE["y"]]).T
 
 
@@ -89,7 +89,7 @@ def test_the_joint_law_of_three_levels_is_the_closed_form_in_any_order(tmp_path,
     at = np.arange(2.0 * count).reshape(count, 2)
     table = {"x": at[:, 0], "y": at[:, 1]}
     with opened(tmp_path) as ledger:
-        asked = {"columns": ["x", "y"], "per": 1, "grid": Fraction(1, 1 << 20)}
+        asked = {"columns": ["x", "y"], "noise": ut.PointNoise(1, grid=Fraction(1, 1 << 20))}
         ledger.publish(f"{order}", table, ut.Promise(**asked), epsilon=levels[order[0]])
         for one in order[1:]:
             ledger.relax(f"{order}", table, epsilon=levels[one])
@@ -139,12 +139,14 @@ def test_the_largest_level_is_what_a_dataset_spends(ledger):
     with pytest.raises(BudgetExceeded):
         ledger.relax("homes", TABLE, epsilon=4)
     with pytest.raises(OutOfRange, match="a point moved by 200"):
-        ledger.publish(
-            "n", {"n": [1]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/4", dataset="people"
-        )
+        ledger.publish("n", {"n": [1]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/4", dataset="people")
     with pytest.raises(OutOfRange, match="one relation"):
         ledger.publish(
-            "g", {"x": [1], "y": [2]}, ut.Promise(columns=["x", "y"], per=100), epsilon="1/4", dataset="people"
+            "g",
+            {"x": [1], "y": [2]},
+            ut.Promise(columns=["x", "y"], noise=ut.PointNoise(100)),
+            epsilon="1/4",
+            dataset="people",
         )
     with pytest.raises(AlreadyPublished, match="same values"):
         ledger.publish("twice", TABLE, ut.Promise(**ASKED), epsilon=1, independent=False)
@@ -210,7 +212,9 @@ def test_what_cannot_be_published_as_points(ledger):
         with pytest.raises(error):
             ledger.publish("homes", TABLE, **asked(**(ASKED | wrong), epsilon=1))
     with pytest.raises(BadTable, match="no value may be larger"):
-        ledger.publish("far", {"x": [1e300], "y": [0]}, ut.Promise(columns=["x", "y"], per=1), epsilon=1)
+        ledger.publish(
+            "far", {"x": [1e300], "y": [0]}, ut.Promise(columns=["x", "y"], noise=ut.PointNoise(1)), epsilon=1
+        )
     assert ledger.releases == ()
 
 
@@ -218,10 +222,14 @@ def test_what_cannot_be_published_as_points(ledger):
 def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, per):
     """One point on a line, n = 3, Fractions that are no floats; and cells fit the words that public facts give."""
     line = {"x": [Fraction(1, 3)]}
-    made = ledger.publish("line", line, ut.Promise(columns="x", per=per), epsilon=epsilon).table
+    made = ledger.publish(
+        "line", line, ut.Promise(columns="x", noise=ut.PointNoise(per, dimensions=1)), epsilon=epsilon
+    ).table
     assert abs(made["x"][0] - 1 / 3) < 100 * ledger.margin("line", epsilon=epsilon)
     space = {name: [0, 0, 7] for name in "xyz"}
-    ledger.publish("space", space, ut.Promise(columns=list("xyz"), per=per, largest=10), epsilon=epsilon)
+    ledger.publish(
+        "space", space, ut.Promise(columns=list("xyz"), noise=ut.PointNoise(per, largest=10)), epsilon=epsilon
+    )
     ledger.relax("space", space, epsilon=51)
     assert ledger.verify().cells == 1 + 9 + 9
     bounded, free = (point_noise(per, 2, None, largest) for largest in (10, None))

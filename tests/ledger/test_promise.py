@@ -49,7 +49,7 @@ def test_its_json_is_the_whole_of_it(kind):
 
 def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
     unit = {"unit": Unit(2, 3)}
-    assert Promise("a", **unit) == Promise(["a"], sensitivity="2", cells=3.0) != Promise("b", **unit)
+    assert Promise("a", **unit) == Promise(["a"], unit=ut.Unit("2", 3.0)) != Promise("b", **unit)
     other = {
         "columns": "z", "public": "c", "drop": "c", "rows": "observed", "unit": Unit(2, 3, "change-one"),
         "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"),
@@ -146,7 +146,7 @@ def test_a_promise_says_all_that_a_counted_table_brings():
 
 
 def test_numbers_of_its_json_are_exact():
-    made = Promise("a", numbers="reals", sensitivity="1/3", cells=1, grid="1/1024")
+    made = Promise("a", noise=ut.CellNoise(ut.Unit("1/3", 1), numbers="reals", grid="1/1024"))
     assert (made.facts()["sensitivity"], made.facts()["grid"]) == ("1/3", "1/1024")
     assert Promise.of_facts(made.facts()).unit.sensitivity == Fraction(1, 3)
     with pytest.raises(OutOfRange, match="4200 digits"):

@@ -28,7 +28,7 @@ from utmost.testing import SeededRandomness
 from utmost.workloads import Domain, Strategy
 
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322], "applied": np.array([933, 585, 918])}
-PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"], "sensitivity": 1, "cells": 1}
+PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"], "unit": ut.Unit(1, 1)}
 
 
 def test_a_release_goes_through_levels_in_any_order(ledger):
@@ -223,11 +223,11 @@ def test_each_call_is_one_transaction(tmp_path, counted):
     with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
         for call, expected in (
             (
-                lambda: ledger.publish("a", table, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/4"),
+                lambda: ledger.publish("a", table, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/4"),
                 "write",
             ),
             (
-                lambda: ledger.publish("a", table, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/4"),
+                lambda: ledger.publish("a", table, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/4"),
                 "read",
             ),
             (lambda: ledger.relax("a", table, epsilon=1), "write"),
@@ -264,7 +264,7 @@ def test_a_warning_names_the_line_that_called(ledger):
     """However many calls of ours lie between."""
     table = {"d": ["a", "b"], "n": [3, 5]}
     with pytest.warns(LittleProtection) as published:
-        ledger.publish("w", table, ut.Promise(columns="n", public="d", sensitivity=1, cells=1), epsilon=20)
+        ledger.publish("w", table, ut.Promise(columns="n", public="d", unit=ut.Unit(1, 1)), epsilon=20)
     with pytest.warns((LittleProtection, RowsRenamed)) as relaxed:
         ledger.relax("w", table | {"d": ["b", "a"]}, epsilon=30)
     assert {warning.category for warning in relaxed} == {LittleProtection, RowsRenamed}

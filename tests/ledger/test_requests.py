@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from asking import asked
+from utmost import CellNoise, Unit
 from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import level
 from utmost.ledger import Ledger
@@ -18,7 +19,7 @@ KEY = bytes(range(32))
 
 
 def read(name="r", numbers="integers", **said):
-    promise = Promise("n", sensitivity=1, cells=1, numbers=numbers)
+    promise = Promise("n", noise=CellNoise(Unit(1, 1), numbers=numbers))
     return Publishing.read(name, Brought({"n": [1]}, level(1), promise, **said))
 
 
@@ -44,12 +45,12 @@ def test_a_release_is_its_own_dataset_unless_it_says_another():
 
 def test_both_doors_write_the_same_facts(tmp_path):
     """What the ledger keeps and what an engine answers differ in the kind and in what is kept, and in nothing else."""
-    table, promise = {"id": ["a", "b"], "n": [1, 2]}, {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    table, promise = {"id": ["a", "b"], "n": [1, 2]}, {"columns": "n", "unit": Unit(1, 1), "epsilon": 1}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         ledger.publish(
             "kept", table, **asked(**promise, drop="id", id_column="id", noise="items", dataset="d", request="q")
         )
-        key = ledger.items.commitment_key("answered", Promise(columns="n", sensitivity=1, cells=1))
+        key = ledger.items.commitment_key("answered", Promise(columns="n", unit=Unit(1, 1)))
         committed = key.committed([Identifiers.of(["a", "b"])], {"n": [1, 2]})
         ledger.items.publish("answered", committed, **asked(**promise, id_column="id", dataset="d", request="p"))
         facts = [event.facts for event in ledger.history() if event.kind == "published"]
@@ -57,7 +58,7 @@ def test_both_doors_write_the_same_facts(tmp_path):
     assert differ == {"name", "commitment", "kind", "request", "values", "items", "parts", "root"}
 
 
-WORDS = {"columns": "n", "sensitivity": 1, "cells": 1}
+WORDS = {"columns": "n", "unit": Unit(1, 1)}
 CALLS = {
     "publish": lambda ledger, **words: ledger.publish("s", {"n": [1]}, **asked(epsilon=1, **WORDS, **words)),
     "relax": lambda ledger, **words: ledger.relax("r", {"n": [1]}, epsilon=2, **words),

@@ -81,7 +81,7 @@ def seen(folder, table, *, sealed=True, place=None, **promise):
     folder.mkdir()
     place = place or folder / "l.db"
     with Ledger.open(place, create=True, key=KEY, witness=folder / "w", sealed=sealed) as ledger:
-        given = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": "1/100"} | promise
+        given = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": "1/100"} | promise
         said = [
             said_shape(ledger.publish("r", table, **asked(**given)).table),
             said_shape(ledger.relax("r", table, epsilon=12)),
@@ -107,7 +107,7 @@ def test_the_lengths_of_blocks_tell_nothing_of_looser_responses(tmp_path):
         for seed in range(10):
             place = tmp_path / f"{truth}-{seed}.db"
             with seeded_ledger(place, f"{truth} {seed}") as ledger:
-                ledger.publish("r", {"n": [truth]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon="1/100")
+                ledger.publish("r", {"n": [truth]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon="1/100")
                 ledger.relax("r", {"n": [truth]}, epsilon=12)
             found.add(str(rows_seen(place)))
     assert len(lengths[127] | lengths[128]) == 1
@@ -163,7 +163,7 @@ def test_equal_columns_are_not_seen_to_be_equal(tmp_path):
             ledger.publish(
                 "r",
                 {"n": values},
-                ut.Promise(columns="n", sensitivity=1, cells=1),
+                ut.Promise(columns="n", unit=ut.Unit(1, 1)),
                 epsilon=1,
                 version=version,
                 dataset="d",
@@ -181,7 +181,7 @@ def test_confirming_independence_leaves_no_trace(tmp_path):
     for independent in (True, False):
         with Ledger.open(tmp_path / f"{independent}.db", create=True, key=KEY) as ledger:
             ledger.publish(
-                "r", {"n": [1, 2]}, ut.Promise(columns="n", sensitivity=1, cells=1), epsilon=1, independent=independent
+                "r", {"n": [1, 2]}, ut.Promise(columns="n", unit=ut.Unit(1, 1)), epsilon=1, independent=independent
             )
         found.append(rows_seen(tmp_path / f"{independent}.db"))
     assert found[0] == found[1]
@@ -190,7 +190,7 @@ def test_confirming_independence_leaves_no_trace(tmp_path):
 def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tmp_path):
     """With its place and without the value; the bound is public, and beyond 409 cells there is one in any case."""
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        promise = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+        promise = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
         with pytest.raises(BadTable, match=r"row 2 .index 1., column 'n': no value may be larger than 100") as caught:
             ledger.publish("r", {"n": [100, 8128]}, **asked(largest=100, **promise))
         assert "8128" not in str(caught.value)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from utmost import PointNoise
 from utmost.core.gradual.euclidean_noise import EuclideanLaplace
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
 from utmost.exact import level
@@ -25,7 +26,7 @@ CALL = ("epsilon", "alpha", "confidence", "randomness")
 def release_places(table, *, per=1, release=release_table, **words):
     """Points released once: the words of the promise, and those of the call."""
     call = {name: words.pop(name) for name in CALL if name in words}
-    return release(table, Promise(per=per, **words), **call)
+    return release(table, Promise(noise=PointNoise(per), **words), **call)
 
 
 def rehearse_places(table, **words):

@@ -142,7 +142,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path, chosen):
     counts = np.random.default_rng(5).poisson(8, chosen.domain.shape)
     table = CountedTable(chosen.domain, counts, chosen.unit)
     with seeded_ledger(tmp_path / "l.db", "rows", create=True) as ledger:
-        first = ledger.publish("ages", table, ut.Promise(strategy=chosen), epsilon="1/4").table
+        first = ledger.publish("ages", table, ut.Promise(noise=chosen), epsilon="1/4").table
         strict = ledger.view("ages", epsilon="1/8")
         loose = ledger.relax("ages", table, epsilon=1)
         assert ledger.spent("ages") == level(1)

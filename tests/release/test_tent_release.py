@@ -176,7 +176,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
     that of the loosest."""
     table = CountedTable(AGES, COUNTS, ONE)
     with seeded_ledger(tmp_path / "l.db", "tents", create=True) as ledger:
-        first = ledger.publish("ages", table, ut.Promise(strategy=CHOSEN), epsilon="1/4").table
+        first = ledger.publish("ages", table, ut.Promise(noise=CHOSEN), epsilon="1/4").table
         strict = ledger.view("ages", epsilon="1/8")
         loose = ledger.relax("ages", table, epsilon=1)
         assert ledger.spent("ages") == level(1)
@@ -187,7 +187,7 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
             assert seen.facts() == said.facts()
         alone = Strategy(AGES, ONE, {"age~5": 1})
         with pytest.raises(Unsupported):
-            again.publish("other", table, ut.Promise(strategy=alone), epsilon=1)
+            again.publish("other", table, ut.Promise(noise=alone), epsilon=1)
 
 
 def test_a_promise_keeps_its_tents():

@@ -21,7 +21,7 @@ from utmost.errors import BadTable, UtmostError
 from utmost.ledger import Ledger
 
 GOOD = {"row": ["a", "b", "c"], "n": [5, 6, 7], "x": [0.5, 1.5, 2.5]}
-CALL = {"table": GOOD, "columns": ["n"], "public": ["row"], "drop": ["x"], "sensitivity": 1, "cells": 1, "epsilon": 1}
+CALL = {"table": GOOD, "columns": ["n"], "public": ["row"], "drop": ["x"], "unit": ut.Unit(1, 1), "epsilon": 1}
 
 NO_NUMBERS = [
     None,
@@ -88,14 +88,14 @@ NO_COLUMNS = [[], "", None, 5, ["m"], ["n", "n"], [5], ["n", None], "m", [""], o
 ARGUMENTS = {
     "epsilon": NO_LEVELS,
     "alpha": [0, 1, 2, -1, *NO_NUMBERS[1:]],
-    "sensitivity": [0, -1, *NO_NUMBERS],
-    "cells": [0, -1, "3/2", 0.5, *NO_NUMBERS],
+    "noise": ut.CellNoise(
+        ut.Unit([0, -1, *NO_NUMBERS], [0, -1, "3/2", 0.5, *NO_NUMBERS], [None, "", "both", 5, [], "add_remove"]),
+        numbers=[None, "", "counts", 5, [], "complex"],
+        grid=[1, "1/2", 0, "1/3", math.nan, "x"],
+        largest=[0, -1, 1 << 4096, 10**5000, *NO_NUMBERS[1:]],
+        half_step=[None, "yes", 5, []],
+    ),
     "columns": NO_COLUMNS,
-    "neighbours": [None, "", "both", 5, [], "add_remove"],
-    "numbers": [None, "", "counts", 5, [], "complex"],
-    "grid": [1, "1/2", 0, "1/3", math.nan, "x"],
-    "half_step": [None, "yes", 5, []],
-    "largest": [0, -1, 1 << 4096, 10**5000, *NO_NUMBERS[1:]],
     "independent": [None, "yes", 5, []],
     "id_column": ["m", "", 5, "n", ["row"], object()],
     "dataset": NO_NAMES[1:],
@@ -192,7 +192,7 @@ def test_there_are_two_hundred_of_them():
 def test_empty_tables_are_refused(tmp_path, table):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         with pytest.raises(BadTable, match="at least one row"):
-            ledger.publish("r", table, ut.Promise(columns=["n"], sensitivity=1, cells=1), epsilon=1)
+            ledger.publish("r", table, ut.Promise(columns=["n"], unit=ut.Unit(1, 1)), epsilon=1)
         assert len(ledger.history()) == 1
 
 

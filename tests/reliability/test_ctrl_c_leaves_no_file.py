@@ -19,7 +19,7 @@ from utmost.tables.files import csv_blocks, files
 from utmost.tables.files.spill_file import SetAside
 
 ROWS = 20_000
-SAY = {"columns": "n", "sensitivity": 1, "cells": 1, "epsilon": 1}
+SAY = {"columns": "n", "unit": ut.Unit(1, 1), "epsilon": 1}
 DOMAIN = ut.Domain(page=list(range(5)))
 
 

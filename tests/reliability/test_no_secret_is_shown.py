@@ -19,7 +19,7 @@ SECRET = b"tell-nobody-" * 3
 SHOWN = [SECRET.hex(), SECRET.decode(), SECRET.hex().upper(), repr(SECRET)[2:-1]]
 PASSWORD = "swordfish-of-the-curator"
 TABLE = {"row": ["a", "b", "c"], "n": [5, 6, 7]}
-UNIT = {"columns": ["n"], "public": ["row"], "sensitivity": 1, "cells": 1}
+UNIT = {"columns": ["n"], "public": ["row"], "unit": ut.Unit(1, 1)}
 
 
 def shown(error):

@@ -69,7 +69,7 @@ AMOUNTS = {
     "between": (Amount("paid"), Amount("paid", between=(0, 40)), "40"),
     "distinct": (Amount("paid"), Amount("paid", distinct=17), "17"),
 }
-PAIRS = together_noise(["n", "m"], sensitivity=1)
+PAIRS = together_noise(["n", "m"], unit=Unit(1, 2))
 NAMED = named_cell_noise(["key", "n"], Texts("ab", most=3))
 KEYS = key_noise(["key", "n"], delta="1e-6")
 NOISES = {
@@ -83,9 +83,9 @@ NOISES = {
     "shares": (KEYS, key_noise(["key", "n"], delta="1e-6", shares=64), "64"),
     "universe": (NAMED, named_cell_noise(["key", "n"], Texts("abc", most=3)), "abc"),
     "false_names": (NAMED, named_cell_noise(["key", "n"], Texts("ab", most=3), false_names=3), "3"),
-    "columns": (PAIRS, together_noise(["n", "other"], sensitivity=1), "other"),
-    "way": (PAIRS, together_noise(["n", "m"], sensitivity=1, noise="independent"), "independent"),
-    "cost": (PAIRS, together_noise(["n", "m"], sensitivity=1, cost="squared"), "squared"),
+    "columns": (PAIRS, together_noise(["n", "other"], unit=Unit(1, 2)), "other"),
+    "way": (PAIRS, together_noise(["n", "m"], unit=Unit(1, 2), noise="independent"), "independent"),
+    "cost": (PAIRS, together_noise(["n", "m"], unit=Unit(1, 2), cost="squared"), "squared"),
 }  # fmt: skip
 # Not promised by themselves: they follow from the others, or are not served.
 FOLLOWS = {"lattice", "per", "declared", "dimensions"}
@@ -215,7 +215,7 @@ def test_nothing_of_a_long_promise_is_cut(service, who, grace):
         "publish",
         "y",
         ONE,
-        terms=Terms.read({"columns": "n", "public": public, "sensitivity": 1, "cells": 1}),
+        terms=Terms.read({"columns": "n", "public": public, "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}),
     )
     seen = page_of(grace, of_plan.name)
     assert all(f"<li>{family}, with" in seen for family in families)
@@ -266,7 +266,7 @@ def test_what_is_not_shown_whole_cannot_be_approved(service, who, grace):
 def test_signs_that_do_not_show_are_written_out(service, who, grace):
     """A column whose name hides something looks like no other column."""
     names = ["sal\u200bary", "\u202eyralas", "salary ", "salary", "a, b"]
-    terms = Terms.read({"columns": "n", "public": names, "sensitivity": 1, "cells": 1})
+    terms = Terms.read({"columns": "n", "public": names, "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}})
     made = service.proposals.propose(who("Ada", "curator"), "1", "publish", "x", ONE, terms=terms)
     seen = page_of(grace, made.name)
     items = re.findall("<li>([^<]*)</li>", seen)

@@ -49,7 +49,9 @@ def large(tmp_path_factory):
         made = {role: service.bearers.make(None, role, f"a {role}", role, ALL) for role in ROLES}
         ada = made["curator"][0]
         columns = {"town": [f"town {number}" for number in range(ROWS)], "n": list(range(ROWS))}
-        terms = Terms.read({"columns": "n", "public": "town", "sensitivity": 1, "cells": 1, "dataset": "d"})
+        terms = Terms.read(
+            {"columns": "n", "public": "town", "dataset": "d", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
+        )
         service.releases.publish(ada, "t", "long", columns, ONE, terms)
         names = [f"axis{number}" for number in range(5)]
         domain = Domain({"town": [f"label {number}" for number in range(LABELS // 4)]} | {n: ["a", "b"] for n in names})
@@ -270,7 +272,7 @@ def test_a_formula_is_refused_in_csv_and_kept_as_text_in_excel(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         service = Service(ledger, approvals=False)
         made = {role: service.bearers.make(None, role, role, role, ALL) for role in ("curator", "recipient")}
-        terms = Terms.read({"columns": "n", "public": "town", "sensitivity": 1, "cells": 1})
+        terms = Terms.read({"columns": "n", "public": "town", "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}})
         service.releases.publish(made["curator"][0], "t", "x", {"town": [evil, "Bern"], "n": [1, 2]}, ONE, terms)
         bo = Visitor(application(service, OPEN), made["recipient"][1])
         refused = bo.get("/release/table.csv?name=x&at=1", headers={"Accept": "application/json"})

@@ -236,7 +236,7 @@ def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
 
 def test_the_same_values_in_another_dataset_are_refused_for_all(connected, tables, shared):
     curator = connected(approvals=False)("Ada", "curator")
-    before = ut.Promise(strategy=shared.strategies["visits"])
+    before = ut.Promise(noise=shared.strategies["visits"])
     curator.publish("visits before", tables["visits"], before, epsilon=1, dataset="old")
     with pytest.raises(AlreadyPublished):
         curator.publish_shared(tables, shared, dataset="sales")

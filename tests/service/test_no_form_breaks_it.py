@@ -36,10 +36,7 @@ WORDS = [
     "* <= ", "<= 1", "a <= -1", "<script>", "{{7*7}}", "claim groups=x", "claim ", "1\n2\n3", "a,,b", ",", "utmost_",
     "session.", "utmost-receipt:a:1:b:c", "0" * 24, "approved", "publish", "relax", "plan",
 ]  # fmt: skip
-TABLE = {"release": "fresh", "columns": "admitted", "public": "department", "epsilon": "1", "sensitivity": "1",
-         "cells": "1", "neighbours": "add-remove", "rows": "declared", "numbers": "integers", "verb": "publish",
-         "version": "", "dataset": "", "drop": "", "grid": "", "largest": "", "id_column": "", "kind": "", "reason": "",
-         "half_step": "on", "independent": "on"}  # fmt: skip
+TABLE = {"release": "fresh", "columns": "admitted", "public": "department", "epsilon": "1", "rows": "declared", "verb": "publish", "version": "", "dataset": "", "drop": "", "id_column": "", "kind": "", "reason": "", "independent": "on", "noise": {"kind": "cells", "sensitivity": "1", "cells": "1", "neighbours": "add-remove", "numbers": "integers", "grid": "", "largest": "", "half_step": "on"}}  # fmt: skip
 BODIES = {
     "/publish": ("curator", TABLE, {"table": CSV, "plan": PLAN}),
     "/publish/outlook": ("curator", TABLE, {"plan": PLAN}),

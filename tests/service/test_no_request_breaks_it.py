@@ -25,7 +25,7 @@ TABLES = {"/v1/releases", "/v1/releases/{name}/relax", "/v1/proposals", "/v1/pub
 """Where a body may be long."""
 SECRET = 8_888_888_888_888
 """A cell, so long that it stands in no random text of a page by chance."""
-PLAIN = {"columns": ["n"], "public": ["p"], "sensitivity": 1, "cells": 1}
+PLAIN = {"columns": ["n"], "public": ["p"], "noise": {"kind": "cells", "sensitivity": 1, "cells": 1}}
 NAMES = [
     "",
     " ",

@@ -111,7 +111,7 @@ def test_the_budget_of_a_dataset_of_others_is_not_shown(visitor, service, who):
 
 def test_a_promise_is_brought_as_a_file(visitor, service):
     """What an approver reads and the ledger keeps is that promise, by its digest; a changed one is refused."""
-    promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    promise = Promise("admitted", public="department", unit=Unit(1, 1))
     content = json.dumps(PROMISE_FORM.document(promise)).encode()
     ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
     brought = {"plan": ("promise.json", content, "application/json")}

@@ -202,7 +202,11 @@ def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
     """Its unit, and its labels, which would be public, are those of the terms; a table that says more is refused."""
     curator, approver = who("Ada", "curator"), who("Grace", "approver")
     table = CountedTable(PLAN.domain, [[1, 2], [3, 4]], Unit(3, 2, "change-one"))
-    whole = {"columns": "n", "public": ["sex", "outcome"], "sensitivity": 3, "cells": 2, "neighbours": "change-one"}
+    whole = {
+        "columns": "n",
+        "public": ["sex", "outcome"],
+        "noise": {"kind": "cells", "sensitivity": 3, "cells": 2, "neighbours": "change-one"},
+    }
     for number, left_out in enumerate([*whole, None]):
         words = {name: said for name, said in whole.items() if name != left_out}
         if left_out in ("sensitivity", "cells"):
@@ -404,12 +408,7 @@ def test_the_last_admin_stays(service, who, clock):
 
 def test_what_a_strategy_overrules_is_refused():
     """Every word of the terms is published, or refused: an approver reads nothing else than is released."""
-    other = {
-        "columns": "a", "public": "a", "drop": "a", "rows": "observed", "sensitivity": 1, "cells": 1,
-        "neighbours": "change-one", "numbers": "reals", "grid": "1/8", "largest": 10, "half_step": True,
-        "id_column": "a", "amount": {"name": "paid", "step": "0.01"}, "dataset": "d", "independent": True,
-        "part": ("town", "Bern"),
-    }  # fmt: skip
+    other = {"columns": "a", "public": "a", "drop": "a", "rows": "observed", "id_column": "a", "dataset": "d", "independent": True, "part": ("town", "Bern"), "noise": {"kind": "cells", "sensitivity": 1, "cells": 1, "neighbours": "change-one", "numbers": "reals", "grid": "1/8", "largest": 10, "half_step": True, "amount": {"name": "paid", "step": "0.01"}}}  # fmt: skip
     assert {*other, "strategy", "unit", "per", "noise"} == {
         *inspect.signature(ut.Promise).parameters,
         "dataset",

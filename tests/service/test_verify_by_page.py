@@ -57,9 +57,9 @@ MAKERS = {
     "table.parquet": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
     "table.xlsx": lambda path: ut.release_table(TABLE, ut.Promise(columns=["n", "m"], **UNIT), epsilon=1).save(path),
     "together.csv": lambda path: release_together(TABLE, columns=["n", "m"], epsilon=1, sensitivity=1).save(path),
-    "points.csv": lambda path: ut.release_table({"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], per=9), epsilon=1).save(
-        path
-    ),
+    "points.csv": lambda path: ut.release_table(
+        {"x": [1.5], "y": [2]}, ut.Promise(["x", "y"], noise=ut.PointNoise(9)), epsilon=1
+    ).save(path),
     "plan.json": lambda path: planned().save(path),
     "of a plan.csv": lambda path: planned().save(path, family="sex"),
     "two stages.json": two_stages,

@@ -197,7 +197,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
     assert COUNTED_FORM.of(COUNTED_FORM.document(table), "it").unit == table.unit
     assert PLAN_FORM.of(PLAN_FORM.document(plan), "it").unit == table.unit
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
-        ledger.publish("sales", table, ut.Promise(strategy=plan), epsilon=1)
+        ledger.publish("sales", table, ut.Promise(noise=plan), epsilon=1)
         looser = ledger.relax("sales", table, epsilon=2)
         assert looser.unit == table.unit
         assert check_workload(looser.facts()).unit == table.unit
@@ -248,7 +248,7 @@ def test_what_needs_each_cell_by_itself_is_refused():
             call()
     with pytest.raises(OutOfRange, match="must not be smaller"):
         ut.release_workload(table, Strategy(DOMAIN, Unit(5, 2, in_all=6), {"shop": 1}), epsilon=1)
-    assert ut.release_table(table, ut.Promise.of_counted(table, sensitivity=5, cells=2), epsilon=1).unit == Unit(
+    assert ut.release_table(table, ut.Promise.of_counted(table, unit=ut.Unit(5, 2)), epsilon=1).unit == Unit(
         5, 2
     )  # larger, and said
     with pytest.raises(Unsupported, match="no bound in all"):

@@ -43,7 +43,7 @@ class LedgerItems:
     >>> from utmost.ledger import Ledger
     >>> from utmost.sampling import Identifiers
     >>> ids, values = [Identifiers.of(["a", "b"])], {"n": [601, 370]}
-    >>> promise = Promise("n", id_column="id", sensitivity=1, cells=1)
+    >>> promise = Promise("n", id_column="id", unit=Unit(1, 1))
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     committed = ledger.items.commitment_key("visits", promise).committed(ids, values)
     ...     release = ledger.items.publish("visits", committed, promise, epsilon=1)

@@ -74,7 +74,7 @@ class Ledger(Responding, PublishingMeasures, Accounts, Shown):
     >>> from tempfile import TemporaryDirectory
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
-    ...     promise = Promise(["admitted"], public=["department"], sensitivity=1, cells=1)
+    ...     promise = Promise(["admitted"], public=["department"], unit=Unit(1, 1))
     ...     strict = ledger.publish("admissions", table, promise, epsilon="1/4").table
     ...     loose = ledger["admissions"].at(1, table=table)
     ...     between = ledger.view("admissions", epsilon="1/2")

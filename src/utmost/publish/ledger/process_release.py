@@ -48,7 +48,7 @@ def release(
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-    >>> made = release(table, Promise("admitted", public="department", sensitivity=1, cells=1), epsilon="1/2")
+    >>> made = release(table, Promise("admitted", public="department", unit=Unit(1, 1)), epsilon="1/2")
     >>> made.at(2)["admitted_margin"], made.levels
     ([1, 1], (level(epsilon='1/2'), level(epsilon=2)))
     >>> made.spent, made.statement["guarantee"][:60]
@@ -78,7 +78,7 @@ def rehearse(
     Raises:
         As `release`; Unsupported: for a frame that an engine evaluates, which `rehearse_table` reads.
 
-    >>> rehearse({"n": [3]}, Promise("n", sensitivity=1, cells=1), epsilon=1)["margin"]
+    >>> rehearse({"n": [3]}, Promise("n", unit=Unit(1, 1)), epsilon=1)["margin"]
     3
     """
     sure, at, stated = read_confidence(confidence), level(epsilon, alpha), fitting(promise, table)

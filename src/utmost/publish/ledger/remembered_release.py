@@ -65,7 +65,7 @@ class Release(AnswersReaders, Shown):
     >>> from utmost.ledger import Ledger
     >>> from utmost.promises import Promise
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/kept.db", create=True) as ledger:
     ...     _ = ledger.publish("admissions", table, promise, epsilon=1)
     ...     release = ledger["admissions"]

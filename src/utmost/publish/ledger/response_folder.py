@@ -87,7 +87,7 @@ class ResponseFolder:
     >>> from utmost.ledger import Ledger
     >>> from utmost.promises import Promise
     >>> table = pl.LazyFrame({"ward": ["a", "b"], "n": [601, 370]})
-    >>> promise = Promise("n", public="ward", id_column="ward", sensitivity=1, cells=1)
+    >>> promise = Promise("n", public="ward", id_column="ward", unit=Unit(1, 1))
     >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
     ...     kept = ResponseFolder(ledger, f"{here}/responses")
     ...     _ = kept.keep("visits", ledger.publish("visits", table, promise, epsilon=1), epsilon=1)

@@ -193,7 +193,7 @@ class CellsAt(Shown):
         Then the noise of any mechanism on any one cell is private at the whole level, so that the sum over all cells is
         least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
 
-        >>> plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8).theorem
+        >>> plan_release(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
         'for all cells together, since one individual changes only one: in steps of 8: least expected cost, whatever the
         cost, among additive noise on the integers [geng2012, Theorem 11]; lossless to relax; rounding to these steps
         comes first and moves a value by at most 4'
@@ -230,7 +230,7 @@ class CellsAt(Shown):
     def expected_cost(self) -> float:
         """E L(noise), of the noise that is drawn; on a grid, the rounding of the value itself is not in it.
 
-        >>> plan = plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8)
+        >>> plan = plan_release(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8)
         >>> float(plan.law.expected_cost(plan.cost)), plan.expected_cost
         (0.425459064119660..., 2.205764...)
         """

@@ -29,7 +29,7 @@ class CellBars:
     sum of released values, is the best answer for every loss that grows with the error on either side alike.
 
     >>> from utmost.releases import plan_release
-    >>> bars = CellBars(plan_release(epsilon=1, sensitivity=5, cells=1))
+    >>> bars = CellBars(plan_release(epsilon=1, unit=Unit(5, 1)))
     >>> bars.alone("0.95"), bars.together(12, "0.95"), bars.total(12, "0.95")
     (15, 27, 48)
     """

@@ -96,7 +96,7 @@ class ReleasedOnce(AnswersReaders, SavedTable):
             Unsupported: as there, and for a rehearsal, and a table that is drawn while it is written.
 
         >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
-        >>> promise = Promise(columns="admitted", public="department", sensitivity=1, cells=1)
+        >>> promise = Promise(columns="admitted", public="department", unit=Unit(1, 1))
         >>> release = release_table(table, promise, epsilon=1)
         >>> release.total({"department": "A"}).margin, release.total().margin
         (3, 4)
@@ -207,7 +207,7 @@ def release_table(
     Cost: a few nanoseconds a cell beyond reading the table.
     Source: [geng2012], Theorems 4, 6, 11 and 12, for the law; composition over cells for the table.
 
-    >>> promise = Promise(columns="admitted", public="department", sensitivity=1, cells=1)
+    >>> promise = Promise(columns="admitted", public="department", unit=Unit(1, 1))
     >>> release = release_table({"department": ["A", "B"], "admitted": [601, 370]}, promise, alpha="1/2")
     >>> list(release.table), release.law, release.margin
     (['department', 'admitted', 'admitted_margin'], Geometric(alpha='1/2', sensitivity=1), 4)

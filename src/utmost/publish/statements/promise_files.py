@@ -50,7 +50,7 @@ def read_promise(path: Path | str) -> Promise:
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "promise.json"
-    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> promise = Promise("admitted", public="department", unit=Unit(1, 1))
     >>> promise.save(path)
     >>> read_promise(path) == promise
     True

@@ -42,7 +42,7 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
         Unsupported: for a format that is not known.
 
     >>> from utmost.releases import release_together
-    >>> made = release_together({"a": [7, 9], "b": [3, 4]}, columns=["a", "b"], epsilon=1, sensitivity=1)
+    >>> made = release_together({"a": [7, 9], "b": [3, 4]}, columns=["a", "b"], epsilon=1, unit=Unit(1, 2))
     >>> check_together(made.sidecar, made.table).margins
     (4, 4)
     >>> check_together(made.sidecar | {"epsilon": "1/2"}, made.table)
